@@ -1,0 +1,51 @@
+# The two commands of a fresh machine are `make run` and `make test`; all they need beside make is Python 3.11 or newer.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run test lint types imports tests bench wheel clean
+
+run: $(VENV)/.run ## Install into .venv and play the quickstart tournament
+	@$(BIN)/arena run tournaments/quickstart.yaml
+
+test: lint types imports tests ## Lint, types, import direction and all tests
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/.bench ## Measure, as ratios against twins and peers in the same run
+	$(BIN)/python -m pytest tests/bench -o python_files='bench_*.py' -o filterwarnings=default -q --benchmark-disable-gc
+
+wheel: $(VENV)/.dev ## Build the wheel into build/dist
+	$(PIP) wheel --no-deps --wheel-dir build/dist .
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "gamearena needs Python 3.11 or newer; name one with make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml | $(BIN)/python
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/.dev
+	$(PIP) install --editable '.[dev,bench]'
+	@touch $@
+
+clean: ## Remove what make has made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

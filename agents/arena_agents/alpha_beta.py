@@ -1,0 +1,32 @@
+"""Minimax without the lines that cannot matter."""
+
+from typing import ClassVar
+
+from arena import Action, Agent, Game, Search, State
+from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each
+from arena_agents.pruned import forced_first, in_order, pruned
+
+
+class AlphaBeta(Agent):
+    """Plays an action of the same value as minimax, with fewer nodes.
+
+    Where the game tells its threats, wins and blocks are looked at first. Of equal actions it plays the first that it
+    looked at. Under a budget it deepens ply by ply.
+    """
+
+    name = "alpha-beta"
+    needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
+
+    def __init__(self, *, depth: Depth | None = None) -> None:
+        self.depth = depth
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return an action of the highest value."""
+        seat = game.to_move(state)
+        order = forced_first(game)
+
+        def look(depth: Plies, horizon: Horizon) -> Probe:
+            value = pruned(game, search, depth, horizon, in_order(game, order))
+            return lambda child, top: value(child, seat, 1, top, BEST)
+
+        return deepen(search, each(game, state, order(state, seat)), self.depth, look, enough=BEST)

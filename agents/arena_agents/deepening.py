@@ -1,0 +1,86 @@
+"""What searches of games for two share: values that prefer the sooner win, the root, and deepening under a budget."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from arena import Action, Game, Search, State
+
+STEP = 1e-6
+"""What a win loses in value with each ply that it takes: a win in n plies is worth 1 - n * STEP."""
+PROVEN = 0.99
+"""Heuristic values stay within this; what lies beyond is a win or a loss that has been seen."""
+
+BEST = 1.0 - STEP
+"""The most that any action can be worth: it wins at once."""
+
+Depth = Annotated[int, Field(ge=1, le=500)]
+Plies = int | None
+Move = tuple[Action, State]
+"""A root action with its successor."""
+Probe = Callable[[State, float], float]
+"""The value of a successor to the seat that decides; the second argument is the best value so far."""
+
+
+class Horizon:
+    """Notes whether a search was cut off anywhere: if not, its value is exact."""
+
+    __slots__ = ("met",)
+
+    def __init__(self) -> None:
+        self.met = False
+
+
+def deepen(
+    search: Search,
+    moves: Iterable[Move],
+    depth: Plies,
+    look: Callable[[Plies, Horizon], Probe],
+    *,
+    enough: float = float("inf"),
+) -> Action:
+    """Return the best action, the first of equals, searched to `depth` plies, or to the end for None.
+
+    Under a budget the search deepens ply by ply, starts each time with the best action so far, and reports as it goes.
+    `look` makes the probe for one search; a value of `enough` ends it. Successors are generated once.
+    """
+    if not search.limits.budget:
+        return _look_at(search, moves, _smaller(depth, search.limits.depth), look, enough)[0][0]
+    for reached in search.depths():
+        moves = _look_at(search, moves, reached, look, enough)
+        if reached == depth:
+            break
+    return next(iter(moves))[0]
+
+
+def _look_at(
+    search: Search, moves: Iterable[Move], depth: Plies, look: Callable[[Plies, Horizon], Probe], enough: float
+) -> list[Move]:
+    """Search every move and return those looked at, the best first."""
+    horizon = Horizon()
+    probe = look(depth, horizon)
+    seen: list[Move] = []
+    best, top = 0, float("-inf")
+    for move in moves:
+        value = probe(move[1], top)
+        seen.append(move)
+        if value > top:
+            best, top = len(seen) - 1, value
+            search.report(move[0], value=top, depth=depth)
+            if top >= enough:
+                break
+    search.report(seen[best][0], value=top, depth=depth, exact=not horizon.met or abs(top) > PROVEN)
+    seen.insert(0, seen.pop(best))
+    return seen
+
+
+def each(game: Game, state: State, order: Iterable[Action]) -> Iterator[Move]:
+    """Yield actions with their successors, each generated when it is asked for."""
+    for action in order:
+        yield action, game.result(state, action)
+
+
+def _smaller(one: Plies, other: Plies) -> Plies:
+    given = [depth for depth in (one, other) if depth is not None]
+    return min(given) if given else None

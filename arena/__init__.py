@@ -1,0 +1,80 @@
+"""An arena for game-playing agents: games, agents and heuristics are plugins, a tournament is a YAML file."""
+
+from typing import TYPE_CHECKING, Any
+
+from arena.agent import Agent
+from arena.errors import ArenaError, Fault, GameError, OutOfBudget, PluginError, Refused, SpecError, UnknownName
+from arena.format import Field, Format, Pairing
+from arena.game import Action, Game, Puzzle, State
+from arena.heuristic import heuristic
+from arena.hookspecs import hookimpl
+from arena.limits import Limits
+from arena.outcome import Answer, Path
+from arena.search import Search
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from arena import testing
+    from arena.plugins import Registry, load_plugins
+    from arena.record import Decision, Record
+    from arena.spec import Spec
+    from arena.tournament import Results, play, run
+
+__all__ = [
+    "Action",
+    "Agent",
+    "Answer",
+    "ArenaError",
+    "Decision",
+    "Fault",
+    "Field",
+    "Format",
+    "Game",
+    "GameError",
+    "Limits",
+    "OutOfBudget",
+    "Pairing",
+    "Path",
+    "PluginError",
+    "Puzzle",
+    "Record",
+    "Refused",
+    "Registry",
+    "Results",
+    "Search",
+    "Spec",
+    "SpecError",
+    "State",
+    "UnknownName",
+    "__version__",
+    "heuristic",
+    "hookimpl",
+    "load_plugins",
+    "play",
+    "run",
+    "testing",
+]
+
+# Looked up on first use, so that a plugin's `from arena import Agent` and `arena --help` do not pay for them.
+_LATER = {
+    "Decision": "arena.record",
+    "Record": "arena.record",
+    "Registry": "arena.plugins",
+    "Results": "arena.tournament",
+    "Spec": "arena.spec",
+    "load_plugins": "arena.plugins",
+    "play": "arena.tournament",
+    "run": "arena.tournament",
+    "testing": "arena",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _LATER:
+        raise AttributeError(f"module 'arena' has no attribute {name!r}")
+    if name == "testing":
+        return import_module("arena.testing")
+    return getattr(import_module(_LATER[name]), name)

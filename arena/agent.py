@@ -1,0 +1,46 @@
+"""Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
+
+from abc import ABC
+from typing import Any, ClassVar
+
+from arena.configured import Configured
+from arena.game import Action, Game, State
+from arena.outcome import Answer, Path
+from arena.search import Search
+
+
+class Agent(Configured, ABC):
+    """One player or solver. The referee makes a fresh instance for every match.
+
+    A subclass gives `name` and at least one of `choose` and `solve`. Its `__init__` takes the agent's options,
+    keyword-only and hinted, straight from a spec. An exception that it raises while playing loses it the match.
+    """
+
+    name: ClassVar[str]
+    """The key in the registry: small letters, digits and dashes."""
+    needs: ClassVar[frozenset[str]] = frozenset()
+    """The traits that a game must have; see `arena.traits`."""
+    wants_heuristic: ClassVar[bool] = False
+    """Whether the agent is at a loss without a heuristic."""
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return a legal action for the seat whose turn it is."""
+        raise TypeError(f"{type(self).__name__} does not choose actions: it only solves")
+
+    def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
+        """Return the way from `state` to a goal, or a final state, or None to give up."""
+        raise TypeError(f"{type(self).__name__} does not solve: it only chooses actions")
+
+
+def chooses(agent: type[Agent] | Agent) -> bool:
+    """Tell whether an agent gives `choose`."""
+    return _method(agent, "choose") is not Agent.choose
+
+
+def solves(agent: type[Agent] | Agent) -> bool:
+    """Tell whether an agent gives `solve`."""
+    return _method(agent, "solve") is not Agent.solve
+
+
+def _method(agent: type[Agent] | Agent, name: str) -> Any:
+    return getattr(agent if isinstance(agent, type) else type(agent), name, None)

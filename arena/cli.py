@@ -1,0 +1,157 @@
+"""The command line. Everything it prints on stdout is a result; the rest goes to stderr."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from arena import __version__
+from arena.errors import ArenaError, Interrupted
+
+Command = Callable[..., Any]
+
+
+def plugin_option(command: Command) -> Command:
+    """Add `--plugin` to a command."""
+    return click.option("--plugin", "plugins", multiple=True, metavar="FILE|MODULE", help="Load a plugin; may be repeated.")(
+        command
+    )
+
+
+class _Formats(click.ParamType):
+    """The formats of tabulate, looked up only when one is given."""
+
+    name = "FORMAT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from arena.errors import suggestion
+        from arena.tables import FORMATS
+
+        if value not in FORMATS:
+            self.fail(f"unknown format {value!r}; {suggestion(str(value), FORMATS)}", param, ctx)
+        return str(value)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="arena")
+def cli() -> None:
+    """Play agents against each other and against puzzles, and rank them."""
+
+
+@cli.command()
+@click.argument("spec")
+@click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="Processes that play.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Replaces the seed of the spec.")
+@click.option("--format", "style", type=_Formats(), default="simple", show_default=True, help="Of tabulate, or json, csv.")
+@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@plugin_option
+def run(spec: str, workers: int, seed: int | None, style: str, quiet: bool, plugins: tuple[str, ...]) -> int:
+    """Play the tournament SPEC and print its leaderboards."""
+    from arena import commands
+
+    return commands.run(spec, workers=workers, seed=seed, style=style, quiet=quiet, plugins=plugins)
+
+
+@cli.command()
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
+@plugin_option
+def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
+    """Check specs without playing: every fault with file, line and column."""
+    from arena import commands
+
+    return commands.validate(specs, plugins=plugins)
+
+
+@cli.command("list")
+@click.argument("kind", type=click.Choice(["games", "agents", "heuristics", "formats"]))
+@plugin_option
+def list_(kind: str, plugins: tuple[str, ...]) -> int:
+    """List what the plugins brought."""
+    from arena import commands
+
+    return commands.list_kind(kind, plugins=plugins)
+
+
+@cli.command()
+@click.argument("name")
+@plugin_option
+def show(name: str, plugins: tuple[str, ...]) -> int:
+    """Show what is known of a game, an agent, a heuristic or a format."""
+    from arena import commands
+
+    return commands.show(name, plugins=plugins)
+
+
+@cli.command()
+@plugin_option
+def matrix(plugins: tuple[str, ...]) -> int:
+    """Show which agent can play which game, or which trait is missing."""
+    from arena import commands
+
+    return commands.matrix(plugins=plugins)
+
+
+@cli.command("plugins")
+@plugin_option
+def plugins_(plugins: tuple[str, ...]) -> int:
+    """Show every plugin, what it brought, and what is wrong with it."""
+    from arena import commands
+
+    return commands.list_plugins(plugins=plugins)
+
+
+@cli.command()
+def schema() -> int:
+    """Print the JSON Schema of a spec."""
+    from arena import commands
+
+    return commands.schema()
+
+
+@cli.command()
+@click.argument("target", metavar="NAME|FILE")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="For the random play.")
+@click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="How many to play.")
+@plugin_option
+def check(target: str, seed: int, matches: int, plugins: tuple[str, ...]) -> int:
+    """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares."""
+    from arena import commands
+
+    return commands.check(target, seed=seed, matches=matches, plugins=plugins)
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    code = _guarded()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)
+
+
+def _guarded() -> int:
+    try:
+        return cli.main(standalone_mode=False) or 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except ArenaError as error:
+        click.echo(str(error), err=True)
+        return 2
+    except (Interrupted, KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except Exception:
+        click.echo(f"arena {__version__}: an error of its own; please report it with what follows", err=True)
+        traceback.print_exc()
+        return 1

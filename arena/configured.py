@@ -1,0 +1,44 @@
+"""Objects that remember with which parameters they were made, at no cost to their authors."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Self
+
+
+class Configured:
+    """Keeps the keyword arguments of its constructor; subclasses need not call `super().__init__`."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if (args or kwargs) and cls.__init__ is object.__init__:
+            raise TypeError(f"{cls.__name__} takes no parameters, got {', '.join([*map(repr, args), *kwargs])}")
+        made = super().__new__(cls)
+        if args or kwargs:
+            object.__setattr__(made, "_given", (args, kwargs))
+        return made
+
+
+@cache
+def parameters_of(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a class, by name, without `self`; none where the class has no `__init__`.
+
+    `*args` and `**kwargs` are left out: a spec cannot name them.
+    """
+    init = constructor.__init__ if inspect.isclass(constructor) else constructor
+    if init is object.__init__:
+        return {}
+    listed = list(inspect.signature(init).parameters.values())
+    if inspect.isclass(constructor):
+        listed = listed[1:]
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {parameter.name: parameter for parameter in listed if parameter.kind not in variadic}
+
+
+def settings(made: Configured) -> dict[str, Any]:
+    """The parameters that `made` was constructed with, defaults filled in, in the order of its signature."""
+    args, kwargs = made.__dict__.get("_given", ((), {}))
+    known = parameters_of(type(made))
+    filled = {name: p.default for name, p in known.items() if p.default is not p.empty}
+    filled.update(zip(known, args, strict=False))
+    filled.update(kwargs)
+    return {name: filled[name] for name in known if name in filled}

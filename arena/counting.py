@@ -1,0 +1,145 @@
+"""The game as an agent sees it: the same rules, with every generated state counted and every limit kept.
+
+A node is one state generated, by whatever method; the agent does not have to do anything for it. See `counting_view`.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from copy import copy
+from time import perf_counter
+from typing import Any
+
+from arena.errors import OutOfBudget
+from arena.game import Action, Game, State, overrides
+
+CLOCK_STRIDE = 16
+"""How many nodes may pass between two looks at the clock."""
+
+
+class Meter:
+    """Counts what one decision uses, and ends it at its limits.
+
+    `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock is looked at every
+    16 nodes, so a time limit holds to within 16 nodes of the game at hand.
+    """
+
+    __slots__ = ("_deadline", "_most", "evaluations", "exhausted", "nodes", "stop")
+
+    def __init__(self) -> None:
+        self.begin(None, None)
+
+    def begin(self, nodes: int | None, seconds: float | None) -> None:
+        """Start a decision with limits; None is unlimited."""
+        self.nodes = 0
+        self.evaluations = 0
+        self.exhausted = False
+        self._most = sys.maxsize if nodes is None else nodes
+        self._deadline = None if seconds is None else perf_counter() + seconds
+        self.stop = self._most if seconds is None else 0
+
+    def count(self, nodes: int) -> None:
+        """Count states generated; OutOfBudget where a limit is passed."""
+        self.nodes += nodes
+        if self.nodes > self.stop:
+            self.look()
+
+    def look(self) -> None:
+        """Decide whether the decision may go on; called when `nodes` has passed `stop`."""
+        late = self._deadline is not None and perf_counter() >= self._deadline
+        if self.nodes > self._most or late:
+            self.nodes = min(self.nodes, self._most)
+            self.stop = -1  # whoever swallows the exception meets it again at the next node
+            self.exhausted = True
+            raise OutOfBudget("seconds" if late else "nodes")
+        self.stop = min(self._most, self.nodes + CLOCK_STRIDE)
+
+
+def counting_view(game: Game, meter: Meter) -> Game:
+    """A shallow copy of `game` whose generating methods count on `meter`.
+
+    It is an instance of the same class with the same attributes; only `result` and what the game offers of `neighbors`,
+    `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its own methods,
+    which do not count.
+    """
+    view = _shallow(game)
+    shadows: dict[str, Any] = view.__dict__
+    shadows["result"] = _counted_result(game.result, meter)
+    for name, shadow in _OPTIONAL.items():
+        if overrides(game, name):
+            shadows[name] = shadow(getattr(game, name), meter)
+    return view
+
+
+def _shallow(game: Game) -> Game:
+    if hasattr(type(game), "__copy__"):
+        return copy(game)
+    view: Game = object.__new__(type(game))
+    view.__dict__.update(game.__dict__)
+    return view
+
+
+def _counted_result(generate: Callable[[State, Action], State], meter: Meter) -> Callable[[State, Action], State]:
+    def result(state: State, action: Action) -> State:
+        meter.nodes = nodes = meter.nodes + 1
+        if nodes > meter.stop:
+            meter.look()
+        return generate(state, action)
+
+    return result
+
+
+def _counted(generate: Callable[..., State], meter: Meter) -> Callable[..., State]:
+    def generate_one(*arguments: Any) -> State:
+        meter.count(1)
+        return generate(*arguments)
+
+    return generate_one
+
+
+def _counted_neighbors(generate: Callable[[State], Sequence[State]], meter: Meter) -> Callable[[State], Sequence[State]]:
+    def neighbors(state: State) -> Sequence[State]:
+        found = list(generate(state))
+        meter.count(len(found))
+        return found
+
+    return neighbors
+
+
+class _CountedLocal:
+    """A local view whose every `delta` is a node."""
+
+    def __init__(self, view: Any, meter: Meter) -> None:
+        self._view = view
+        self._meter = meter
+        self.propose = view.propose
+        self.apply = view.apply
+        self.state = view.state
+
+    @property
+    def cost(self) -> float:
+        cost: float = self._view.cost
+        return cost
+
+    def delta(self, move: Any) -> float:
+        self._meter.count(1)
+        change: float = self._view.delta(move)
+        return change
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+
+def _counted_local(generate: Callable[[State], Any], meter: Meter) -> Callable[[State], Any]:
+    def local(state: State) -> Any:
+        return _CountedLocal(generate(state), meter)
+
+    return local
+
+
+_OPTIONAL: dict[str, Callable[[Callable[..., Any], Meter], Callable[..., Any]]] = {
+    "neighbors": _counted_neighbors,
+    "random_state": _counted,
+    "mutate": _counted,
+    "crossover": _counted,
+    "local": _counted_local,
+}

@@ -1,0 +1,132 @@
+"""What can go wrong, as one tree.
+
+    ArenaError                  every error that a caller may want to catch
+    +-- SpecError               faults in a spec, all of them at once, each a Fault
+    +-- PluginError             a plugin that does not load, with its source
+    +-- UnknownName             a name that no plugin brought, with the nearest known ones
+    +-- Refused                 an agent that cannot play a game, with the reason
+    +-- GameError               a game that broke its own rules while it was played
+
+    OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
+    Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)
+
+Only the command line turns errors into exit codes.
+"""
+
+import sysconfig
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import TracebackType
+
+
+class ArenaError(Exception):
+    """The base of every error that arena raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong in a spec: where it stands, and what to do about it.
+
+    `line` and `column` count from 1; 0 means that the fault has no place in the file. `where` is the path of keys, such
+    as `agents[2].depth`, or empty.
+    """
+
+    file: str
+    line: int
+    column: int
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.where}: {self.message}" if self.where else f"{place}: {self.message}"
+
+
+class SpecError(ArenaError):
+    """A spec cannot be played; `faults` holds every reason, in the order of the file."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults: tuple[Fault, ...] = tuple(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column)))
+        super().__init__("\n".join(map(str, self.faults)))
+
+
+class PluginError(ArenaError):
+    """A plugin cannot be used; `source` says which one."""
+
+    def __init__(self, source: str, message: str) -> None:
+        self.source = source
+        super().__init__(f"plugin {source}: {message}")
+
+
+class UnknownName(ArenaError):
+    """No plugin brought a `kind` (agent, game, ...) of that name; the message names the nearest known ones."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        super().__init__(f"unknown {kind} {name!r}; {suggestion(str(name), known)}")
+
+
+class Refused(ArenaError):
+    """An agent cannot play a game; the message says which trait is missing."""
+
+
+class GameError(ArenaError):
+    """A game contradicts itself, for example with a seat that does not exist."""
+
+
+class OutOfBudget(BaseException):
+    """A decision has used up its nodes or its seconds. Raised by the game that an agent searches; let it pass."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user interrupted the run. Whatever else raises KeyboardInterrupt is an agent or a plugin at fault."""
+
+
+def suggestion(name: str, known: Iterable[str], *, most: int = 3) -> str:
+    """What to write instead of `name`: the nearest of the known names, or all of them where none is near."""
+    names = sorted(set(known))
+    near = get_close_matches(name.lower(), names, n=most, cutoff=0.6)
+    if near:
+        return f"did you mean {_listed(near)}?"
+    return f"known: {', '.join(names)}" if names else "none is known"
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def describe(error: BaseException) -> str:
+    """One line for an exception: its type, its message, and the file and line that raised it.
+
+    The deepest frame that belongs neither to arena nor to an installed library is named, so that an author sees his own line.
+    """
+    text = " ".join(str(error).split())
+    head = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    place = _place(error)
+    return f"{head} ({place})" if place else head
+
+
+def _place(error: BaseException) -> str:
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+    written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)] or frames
+    return f"{written[-1].filename}:{written[-1].lineno}" if written else ""
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith(("<frozen", _HOME))
+
+
+_HOME = __file__.rpartition("errors.py")[0]
+_LIBRARY = sysconfig.get_path("stdlib")
+
+
+def author_traceback(error: BaseException, *, most: int = 20) -> str:
+    """The traceback of `error` without the frames of arena itself, at most `most` frames long."""
+    frames: TracebackType | None = error.__traceback__
+    while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames, limit=-most, chain=False))

@@ -1,0 +1,158 @@
+"""The rules: a `Game` for two or more seats in turns, a `Puzzle` for one seat and a goal.
+
+A game object holds rules and parameters, never a position: a position is a state, a plain immutable value that is handed
+in and handed back. That is what makes a search safe, a record replayable and a worker process cheap.
+"""
+
+import ast
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from typing import Any, ClassVar
+
+from arena.configured import Configured
+
+State = Any
+"""A state of a game: hashable and immutable. Authors may annotate with their own types."""
+Action = Any
+"""An action: hashable and immutable."""
+
+
+class Game(Configured, ABC):
+    """The rules of a deterministic game with perfect information, played in turns.
+
+    A subclass gives `name` and the abstract methods. Its `__init__` takes the parameters of the game, keyword-only and
+    hinted, straight from a spec; it raises ValueError where they do not fit together.
+    """
+
+    name: ClassVar[str]
+    """The key in the registry: small letters, digits and dashes."""
+    players: int = 2
+    """The number of seats."""
+    zero_sum: bool = True
+    """Whether the returns of all seats add up to 0 at every terminal state."""
+    default_heuristic: ClassVar[str | None] = None
+    """The name of the heuristic that agents get where a spec names none."""
+
+    @abstractmethod
+    def initial(self, rng: random.Random) -> State:
+        """Return a starting state; whatever is drawn by lot comes from `rng`."""
+
+    @abstractmethod
+    def to_move(self, state: State) -> int:
+        """Return the seat whose turn it is, from 0."""
+
+    @abstractmethod
+    def actions(self, state: State) -> Sequence[Action]:
+        """Return the legal actions in a fixed order without duplicates; empty where nobody can act."""
+
+    @abstractmethod
+    def result(self, state: State, action: Action) -> State:
+        """Return the state after a legal `action`; `state` itself does not change."""
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether play is over."""
+        return not self.actions(state)
+
+    @abstractmethod
+    def returns(self, state: State) -> Sequence[float]:
+        """Return what each seat gets at a terminal state, each in [-1, 1]."""
+
+    def threats(self, state: State, seat: int) -> Collection[Action]:
+        """Return the actions that would win at once if it were `seat`'s turn; optional."""
+        return ()
+
+    def is_quiet(self, state: State) -> bool:
+        """Tell whether nobody can win with one action; True for games that do not give `threats`."""
+        return not any(self.threats(state, seat) for seat in range(self.players))
+
+    def render(self, state: State) -> str:
+        """Return the state as a person would want to see it, over several lines."""
+        return self.format_state(state)
+
+    def format_state(self, state: State) -> str:
+        """Return the one-line text notation of a state. The default is its Python literal."""
+        return repr(state)
+
+    def parse_state(self, text: str) -> State:
+        """Return the state that `text` stands for; ValueError says what is wrong with it."""
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+            raise ValueError(f"expected a Python literal, got {text!r}") from error
+
+    def format_action(self, state: State, action: Action) -> str:
+        """Return the one-line text notation of an action that is legal in `state`."""
+        return str(action)
+
+    def parse_action(self, state: State, text: str) -> Action:
+        """Return the action of `state` that `text` stands for; ValueError says what was expected."""
+        legal = {self.format_action(state, action): action for action in self.actions(state)}
+        try:
+            return legal[text.strip()]
+        except KeyError:
+            raise ValueError(f"expected one of {', '.join(legal) or 'no action'}, got {text!r}") from None
+
+
+class Puzzle(Game):
+    """The rules of a puzzle: one seat, and a goal to reach."""
+
+    players: int = 1
+    zero_sum: bool = False
+    path_matters: ClassVar[bool] = True
+    """Whether the way to the goal is the solution; False where only the final state counts."""
+
+    @abstractmethod
+    def is_goal(self, state: State) -> bool:
+        """Tell whether `state` solves the puzzle."""
+
+    def step_cost(self, state: State, action: Action, successor: State) -> float:
+        """Return the cost of one action, 0 or more."""
+        return 1
+
+    def to_move(self, state: State) -> int:
+        """Return 0: a puzzle has one seat."""
+        return 0
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether `state` is a goal or a dead end."""
+        return self.is_goal(state) or not self.actions(state)
+
+    def returns(self, state: State) -> Sequence[float]:
+        """Return (1.0,) at a goal and (0.0,) elsewhere."""
+        return (1.0,) if self.is_goal(state) else (0.0,)
+
+    # The complete-state view, for local and genetic search. All four are optional and share the state type.
+
+    def random_state(self, rng: random.Random) -> State:
+        """Return a complete state drawn at random; optional."""
+        raise _missing(self, "random_state")
+
+    def neighbors(self, state: State) -> Sequence[State]:
+        """Return the complete states one change away; optional."""
+        raise _missing(self, "neighbors")
+
+    def crossover(self, a: State, b: State, rng: random.Random) -> State:
+        """Return a complete state that takes after both; optional."""
+        raise _missing(self, "crossover")
+
+    def mutate(self, state: State, rng: random.Random) -> State:
+        """Return a complete state with one random change; optional."""
+        raise _missing(self, "mutate")
+
+    def local(self, state: State) -> Any:
+        """Return a mutable view of a complete state for local search; optional.
+
+        The view has `cost`, `propose(rng) -> move`, `delta(move) -> change of cost`, `apply(move)` and `state()`.
+        """
+        raise _missing(self, "local")
+
+
+def overrides(game: Game, method: str) -> bool:
+    """Tell whether the author of `game` gave an optional method. This is the one place that decides it."""
+    given = getattr(type(game), method, None)
+    return given is not None and given not in (getattr(Game, method, None), getattr(Puzzle, method, None))
+
+
+def _missing(game: Game, method: str) -> TypeError:
+    return TypeError(f"{game.name} has no {method}: its traits do not promise it")

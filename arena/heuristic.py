@@ -1,0 +1,53 @@
+"""Heuristics: estimates of a state, each belonging to one game."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from inspect import isclass
+from typing import Any, TypeVar, cast
+
+from arena.game import Game
+
+Target = TypeVar("Target", bound=Callable[..., Any])
+Evaluation = Callable[..., float]
+"""A heuristic bound to its game: `(state, player=0) -> float`."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeuristicInfo:
+    """What a heuristic declares about itself."""
+
+    name: str
+    game: str
+    admissible: bool
+    consistent: bool
+
+
+def heuristic(name: str, *, game: str, admissible: bool = False, consistent: bool = False) -> Callable[[Target], Target]:
+    """Declare a function or a class to be the heuristic `name` of the game `game`.
+
+    A function is called as `(game, state, player=0)`. A class takes the game and its own keyword-only parameters, once a
+    board and process, and its instances are called as `(state, player=0)`. Of a puzzle, the result is the estimated cost
+    to go: 0 or more, and 0 at every goal. Of a game, it is the value of an unfinished state to `player`, within
+    [-0.99, 0.99]. `admissible` claims that it never overestimates, `consistent` that it drops by no more than the cost
+    of a step; `arena check` tries to refute both.
+    """
+
+    def declare(target: Target) -> Target:
+        cast(Any, target).heuristic_info = HeuristicInfo(name, game, admissible, consistent)
+        return target
+
+    return declare
+
+
+def info_of(target: object) -> HeuristicInfo | None:
+    """What `target` declares; None where it is no heuristic."""
+    info = getattr(target, "heuristic_info", None)
+    return info if isinstance(info, HeuristicInfo) else None
+
+
+def bind(target: Callable[..., Any], game: Game, parameters: Mapping[str, Any] | None = None) -> Evaluation:
+    """Make a heuristic ready for one game object: a call with a state, and a player where there are several."""
+    if isclass(target):
+        return cast(Evaluation, target(game, **(parameters or {})).__call__)
+    return partial(target, game, **(parameters or {}))

@@ -1,0 +1,45 @@
+"""How much a decision and a match may use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+MOVES = 1000
+"""Moves of a match where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one decision (`nodes`, `seconds`, `depth`), of one match (`moves`) and of one agent (`memory_mb`).
+
+    None is unlimited. At the move limit a game is a draw and a puzzle unsolved.
+    """
+
+    nodes: int | None = None
+    seconds: float | None = None
+    depth: int | None = None
+    moves: int = MOVES
+    memory_mb: int | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and not value > 0:
+                raise ValueError(f"limits.{field.name}: expected more than 0, got {value!r}")
+
+    @property
+    def budget(self) -> bool:
+        """Whether a decision can run out: then an agent should deepen step by step, and report as it goes."""
+        return self.nodes is not None or self.seconds is not None
+
+
+def limits_of(given: "Limits | Mapping[str, Any] | None") -> Limits:
+    """Limits from a mapping with their names as keys; unlimited from None."""
+    if isinstance(given, Limits):
+        return given
+    try:
+        return Limits(**(given or {}))
+    except TypeError:
+        names = [field.name for field in fields(Limits)]
+        unknown = [name for name in given or {} if name not in names]
+        raise ValueError(f"limits: unknown {', '.join(unknown) or given!r}; known: {', '.join(names)}") from None

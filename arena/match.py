@@ -1,0 +1,105 @@
+"""A match before it is played: the rules, the position, who sits where, and the key that follows from these."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.agent import Agent
+from arena.game import Game, State
+from arena.heuristic import Evaluation
+from arena.identity import canonical, key, position_stream
+from arena.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who sits in a seat, ready to play: a way to make the agent, and what it may use."""
+
+    label: str
+    make: Callable[[], Agent]
+    solver: bool
+    """Whether it solves puzzles in one go instead of choosing move by move."""
+    evaluation: Evaluation | None
+    limits: Limits
+    identity: str
+    """Canonical text of all that makes it play as it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A starting state, its text, and the key from which its random streams come."""
+
+    key: str
+    state: State
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One play from one position with an agent in every seat."""
+
+    id: str
+    game: Game
+    position: Position
+    seats: tuple[Seat, ...]
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """The positions of one board: drawn one by one, or given as texts.
+
+    The k-th is the same for everyone, and does not depend on who plays.
+    """
+
+    game: Game
+    name: str
+    parameters: Mapping[str, Any]
+    seed: int
+    texts: Sequence[str] | None = None
+    _before: str = field(init=False)
+    _after: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        rules = f'"game":{canonical(self.name)},"openings":null,"parameters":{canonical(self.parameters)}'
+        object.__setattr__(self, "_before", f'{{{rules},"position":')
+        object.__setattr__(self, "_after", f',"seed":{self.seed}}}')
+
+    def __getitem__(self, number: int) -> Position:
+        """Return the position of a round. What the game raises while drawing or parsing it is passed on."""
+        named = canonical(number if self.texts is None else self.texts[number])
+        position_key = key(f"{self._before}{named}{self._after}")
+        if self.texts is None:
+            state = self.game.initial(position_stream(position_key).rng)
+        else:
+            state = self.game.parse_state(self.texts[number])
+        return Position(position_key, state, self.game.format_state(state))
+
+    def repetition(self, number: int) -> int:
+        """How many equal texts were given before this one; 0 for drawn positions."""
+        return 0 if self.texts is None else self.texts[:number].count(self.texts[number])
+
+
+def seat_identity(
+    agent: str,
+    options: Mapping[str, Any],
+    heuristic: Mapping[str, Any] | None,
+    limits: Limits,
+    label: str | None,
+) -> str:
+    """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone."""
+    return canonical(
+        {
+            "agent": agent,
+            "heuristic": heuristic,
+            "label": label,
+            "limits": {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds},
+            "options": options,
+        }
+    )
+
+
+def match_id(position_key: str, seats: Sequence[Seat], moves: int, repetition: int = 0) -> str:
+    """The key of a match: whatever changes the play changes it, and nothing else does."""
+    players = ",".join([seat.identity for seat in seats])
+    return key(f'{{"moves":{moves},"position":"{position_key}","repetition":{repetition},"seats":[{players}]}}')

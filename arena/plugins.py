@@ -1,0 +1,306 @@
+"""Plugins: found, loaded each on its own, checked, and gathered in a registry.
+
+Sources are the entry points of the group `arena` (the built-ins come this way too), the environment variable
+ARENA_PLUGINS, and whatever the caller names: files or modules. Order carries no meaning, so a name may come only once.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isabstract, isclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import pluggy
+
+from arena import hookspecs
+from arena.agent import Agent, chooses, solves
+from arena.configured import parameters_of
+from arena.errors import Interrupted, PluginError, UnknownName, describe, suggestion
+from arena.format import Format
+from arena.game import Game
+from arena.heuristic import info_of
+from arena.traits import unknown_needs
+
+GROUP = "arena"
+ENVIRONMENT = "ARENA_PLUGINS"
+HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_formats")
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+RESERVED = {
+    "agent": {"agent", "command", "heuristic", "isolation", "label", "limits"},
+    "format": {"name"},
+    "game": {"name"},
+    "heuristic": {"name"},
+}
+"""Keys that mean something else in a spec, so that a parameter of that name could never be set."""
+
+Brought = TypeVar("Brought")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a plugin comes from."""
+
+    name: str
+    """What the user would call it: the entry point and its distribution, or the file or module that was asked for."""
+    version: str | None = None
+    asked: bool = True
+    """Whether somebody asked for it by name: then a fault in it stops the run."""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}" if self.version else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One plugin and what became of it."""
+
+    source: Source
+    names: tuple[str, ...] = ()
+    """What it brought, each as `agent random`."""
+    problem: str | None = None
+    """Why it was left out, None where it was not."""
+
+
+@dataclass(slots=True)
+class Registry:
+    """Everything that the loaded plugins brought, by name. Heuristics are keyed by (game, name)."""
+
+    games: dict[str, type[Game]] = field(default_factory=dict)
+    agents: dict[str, type[Agent]] = field(default_factory=dict)
+    heuristics: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
+    formats: dict[str, type[Format]] = field(default_factory=dict)
+    plugins: list[Plugin] = field(default_factory=list)
+    sources: dict[tuple[str, ...], Source] = field(default_factory=dict)
+    """Who brought what: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
+    withdrawn: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """Names that two installed plugins claim: neither gets it, and using it says so."""
+
+    def game(self, name: str) -> type[Game]:
+        """The class of a game; UnknownName with the nearest names."""
+        return self._find("game", self.games, name)
+
+    def agent(self, name: str) -> type[Agent]:
+        """The class of an agent; UnknownName with the nearest names."""
+        return self._find("agent", self.agents, name)
+
+    def format(self, name: str) -> type[Format]:
+        """The class of a format; UnknownName with the nearest names."""
+        return self._find("format", self.formats, name)
+
+    def heuristic(self, game: str, name: str) -> Callable[..., Any]:
+        """A heuristic of a game; UnknownName with the nearest names of that game, or the games that have the name."""
+        found = self.heuristics.get((game, name))
+        if found is not None:
+            return found
+        self._refuse_withdrawn("heuristic", game, name)
+        raise UnknownName(f"heuristic of {game}", name, self.heuristics_of(game))
+
+    def heuristics_of(self, game: str) -> list[str]:
+        """The names of the heuristics of a game, sorted."""
+        return sorted(name for owner, name in self.heuristics if owner == game)
+
+    def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:
+        if name in known:
+            return known[name]
+        self._refuse_withdrawn(kind, name)
+        raise UnknownName(kind, name, known)
+
+    def _refuse_withdrawn(self, *key: str) -> None:
+        if key in self.withdrawn:
+            raise PluginError("conflict", self.withdrawn[key])
+
+
+def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entry_points: bool = True) -> Registry:
+    """Load every plugin and return what they brought.
+
+    `paths` are files (`my_agents.py`) or modules (`my_package.agents`). A plugin that was asked for, here or in
+    ARENA_PLUGINS, and cannot be used raises PluginError; an installed one is left out, with the reason in
+    `Registry.plugins`, and the others go on.
+    """
+    registry = Registry()
+    if entry_points:
+        for point in _installed():
+            version = point.dist.version if point.dist else None
+            owner = point.dist.name if point.dist else "unknown"
+            _add(registry, Source(f"{owner}:{point.name}", version, asked=False), point.load)
+    for path in _asked(paths, environ):
+        _add(registry, Source(path), _loader(path))
+    return registry
+
+
+def _installed() -> Iterator[EntryPoint]:
+    seen: set[tuple[str, str]] = set()
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        if (point.name, point.value) not in seen:  # an editable install can be listed twice
+            seen.add((point.name, point.value))
+            yield point
+
+
+def _asked(paths: Iterable[str | Path], environ: bool) -> list[str]:
+    wanted = os.environ.get(ENVIRONMENT, "").split(os.pathsep) if environ else []
+    wanted += [str(path) for path in paths]
+    return list({_canonical(path): path for path in wanted if path}.values())
+
+
+def _canonical(path: str) -> str:
+    return os.path.realpath(path) if is_file(path) else path
+
+
+def is_file(path: str) -> bool:
+    """Tell whether a plugin is named by its file; otherwise it is a module."""
+    return path.endswith(".py") or os.sep in path or Path(path).is_file()
+
+
+def _loader(path: str) -> Callable[[], ModuleType]:
+    return (lambda: load_file(path)) if is_file(path) else (lambda: importlib.import_module(path))
+
+
+def load_file(path: str | Path) -> ModuleType:
+    """Import a Python file as a module of its own name, which worker processes can find again by loading it too."""
+    place = Path(path).resolve()
+    if place.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; expected a Python file")
+    if not place.is_file():
+        raise FileNotFoundError(f"no such file: {path}")
+    mark = blake2b(str(place).encode(), digest_size=4).hexdigest()
+    name = f"arena_plugin_{place.stem}_{mark}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, place)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file; expected a name that ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _add(registry: Registry, source: Source, load: Callable[[], object]) -> None:
+    try:
+        found = list(_brought(load()))
+        _refuse_duplicates(registry, source, found)
+    except Interrupted:
+        raise
+    except BaseException as error:  # SystemExit and KeyboardInterrupt at import are the plugin's fault
+        problem = str(error) if isinstance(error, _Unfit) else describe(error)
+        if source.asked:
+            raise PluginError(str(source), problem) from error
+        registry.plugins.append(Plugin(source, problem=problem))
+        return
+    for key, value in found:
+        _enter(registry, source, key, value)
+    registry.plugins.append(Plugin(source, tuple(" ".join(key) for key, _ in found)))
+
+
+class _Unfit(Exception):
+    """What a plugin brought breaks the contract."""
+
+
+def _brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    manager.register(plugin)
+    _refuse_misspelt(manager)
+    for hook in HOOKS:
+        for implementation in getattr(manager.hook, hook).get_hookimpls():
+            for value in implementation.function():
+                yield _checked(hook, value)
+
+
+def _refuse_misspelt(manager: pluggy.PluginManager) -> None:
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        hooks = re.findall(r"hook '(\w+)'", str(error))
+        raise _Unfit(f"unknown hook {hooks[0]!r}; {suggestion(hooks[0], HOOKS)}" if hooks else str(error)) from error
+
+
+def _checked(hook: str, value: Any) -> tuple[tuple[str, ...], Any]:
+    if hook == "arena_heuristics":
+        info = info_of(value)
+        if info is None:
+            raise _Unfit(f"arena_heuristics returned {value!r}; expected functions or classes decorated with @heuristic")
+        _check_name("heuristic", info.name, value)
+        if isclass(value):
+            _check_parameters("heuristic", info.name, value)
+        return ("heuristic", info.game, info.name), value
+    kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
+    if not isclass(value) or not issubclass(value, base):
+        raise _Unfit(f"{hook} returned {value!r}; expected classes derived from {base.__name__}")
+    name = getattr(value, "name", None)
+    _check_name(kind, name, value)
+    if isabstract(value):
+        raise _Unfit(f"{kind} {name} ({_line(value)}) lacks {', '.join(sorted(value.__abstractmethods__))}")
+    _check_parameters(kind, name, value)
+    if issubclass(value, Agent):
+        _check_agent(value)
+    return (kind, str(name)), value
+
+
+def _check_name(kind: str, name: object, value: object) -> None:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise _Unfit(f"{kind} {value!r}: expected a name of small letters, digits and dashes, got {name!r}")
+
+
+def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> None:
+    parameters = set(parameters_of(value))
+    if kind == "heuristic":
+        parameters -= {next(iter(parameters_of(value)), "")}  # the game comes first
+    for parameter in sorted(parameters & RESERVED[kind]):
+        raise _Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, the spec uses that key itself")
+
+
+def _check_agent(agent: type[Agent]) -> None:
+    if not chooses(agent) and not solves(agent):
+        raise _Unfit(f"agent {agent.name} ({_line(agent)}) has neither choose nor solve")
+    wrong = unknown_needs(agent)
+    if wrong:
+        raise _Unfit(f"agent {agent.name} ({_line(agent)}) {wrong}")
+
+
+def _line(value: type) -> str:
+    try:
+        return f"{inspect.getsourcefile(value)}:{inspect.getsourcelines(value)[1]}"
+    except (OSError, TypeError):
+        return value.__module__
+
+
+def _refuse_duplicates(registry: Registry, source: Source, found: list[tuple[tuple[str, ...], Any]]) -> None:
+    seen: set[tuple[str, ...]] = set()
+    for key, _ in found:
+        if key in seen:
+            raise _Unfit(f"brings {' '.join(key)!r} twice")
+        seen.add(key)
+        if source.asked and key in registry.sources:
+            raise _Unfit(f"brings {' '.join(key)!r}, which {registry.sources[key]} brings too; rename one of them")
+
+
+def _enter(registry: Registry, source: Source, key: tuple[str, ...], value: Any) -> None:
+    table: dict[Any, Any] = {
+        "game": registry.games,
+        "agent": registry.agents,
+        "heuristic": registry.heuristics,
+        "format": registry.formats,
+    }[key[0]]
+    name = key[1] if len(key) == 2 else key[1:]
+    if key in registry.sources:
+        both = f"{registry.sources[key]} and {source} both bring {' '.join(key)!r}; uninstall one of them"
+        registry.withdrawn[key] = both
+        registry.plugins.append(Plugin(source, problem=both))
+        table.pop(name, None)
+        return
+    registry.sources[key] = source
+    table[name] = value

@@ -1,0 +1,90 @@
+"""What is kept of a match."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+Reason = Literal[
+    "normal",
+    "illegal-action",
+    "exception",
+    "timeout",
+    "memory",
+    "crash",
+    "move-limit",
+    "stuck",
+    "gave-up",
+    "void",
+]
+"""Why a match ended. `illegal-action` is also a wrong path, an answer of the wrong kind, and None from `choose`."""
+
+FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "memory", "crash"})
+"""The endings that are an agent's fault, and so its loss."""
+
+
+class Decision(NamedTuple):
+    """What one call of `choose` or `solve` used. A named tuple, since a match makes one at every move."""
+
+    seat: int
+    nodes: int
+    """States generated."""
+    evaluations: int
+    """Calls of `evaluate` and `cost_to_go`."""
+    seconds: float
+    depth: int | None
+    """The depth that the agent reported last, in plies."""
+    value: float | None
+    """The value that the agent reported last, from its own view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One match: who met whom where, what was played, how it ended, and what every decision used.
+
+    All of it but the seconds in `decisions` is the same whenever and wherever the match is played, unless a time limit
+    was set.
+    """
+
+    id: str
+    """The key of the match; see `arena.identity`."""
+    game: str
+    position: str
+    """The text notation of the position."""
+    labels: tuple[str, ...]
+    """The entry in each seat."""
+    seed: int
+    """The seed of the spec."""
+    actions: tuple[str, ...]
+    """The text notation of every action played."""
+    answer: str | None
+    """The text notation of a final state that was handed in, a hash of it beyond 64 KiB; None where there was none."""
+    returns: tuple[float, ...]
+    """What each seat got, in [-1, 1]; of a puzzle 1.0 or 0.0."""
+    solved: bool | None
+    """Whether the puzzle was solved; None for a game."""
+    termination: Reason
+    seat: int | None
+    """The seat that ended the match by a fault or by giving up; None where nobody did."""
+    message: str | None
+    """What happened, where the termination alone does not say it."""
+    traceback: str | None
+    """Where an agent's exception came from, without the frames of arena itself."""
+    moves: int | None
+    """Actions played; for an answer the steps that the solver counted, None where it did not."""
+    cost: float | None
+    """The sum of the step costs of a puzzle; None for games and answers."""
+    fallbacks: int
+    """How often a random action was played because the budget ran out before anything was reported."""
+    decisions: tuple[Decision, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as plain values, ready for JSON."""
+        plain = asdict(self)
+        plain["decisions"] = [decision._asdict() for decision in self.decisions]
+        return plain
+
+    def timeless(self) -> dict[str, Any]:
+        """The record as plain values without what the clock decides: what must be equal when it is played again."""
+        plain = self.as_dict()
+        for decision in plain["decisions"]:
+            del decision["seconds"]
+        return plain

@@ -1,0 +1,308 @@
+"""Plays one match and trusts nobody: actions are checked, paths replayed, answers tested, faults booked on their seat."""
+
+import reprlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from arena.agent import Agent
+from arena.counting import Meter, counting_view
+from arena.errors import GameError, Interrupted, OutOfBudget, author_traceback, describe
+from arena.game import Action, Game, Puzzle, State
+from arena.identity import position_stream, seat_stream
+from arena.match import Match, Seat
+from arena.outcome import Answer, Path
+from arena.record import Decision, Reason, Record
+from arena.search import Search, Start
+
+MARGIN = 0.1
+"""Seconds that a decision may run over its limit before it is lost on time."""
+LONGEST_ANSWER = 64 * 1024
+"""Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
+
+
+class Ending(NamedTuple):
+    """How a match ended, and on whose account."""
+
+    reason: Reason
+    seat: int | None = None
+    message: str | None = None
+    traceback: str | None = None
+
+
+class Fault(Exception):
+    """A seat did what loses the match."""
+
+    def __init__(self, ending: Ending) -> None:
+        self.ending = ending
+
+
+@dataclass(slots=True)
+class Log:
+    """What has been played so far."""
+
+    actions: list[str]
+    decisions: list[Decision]
+    cost: float = 0
+    steps: int | None = None
+    answer: str | None = None
+    fallbacks: int = 0
+    returns: tuple[float, ...] = ()
+    solved: bool = False
+
+
+class Player:
+    """An agent in its seat: its view of the game, its meter, its random stream."""
+
+    __slots__ = ("agent", "log", "meter", "number", "seat", "start", "stream", "view")
+
+    def __init__(self, match: Match, number: int, start: Start, log: Log) -> None:
+        self.number = number
+        self.seat: Seat = match.seats[number]
+        self.meter = Meter()
+        self.view = counting_view(match.game, self.meter)
+        self.stream = seat_stream(match.id, number)
+        self.start = start
+        self.log = log
+        self.agent: Agent = self._made()
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Action:
+        """Ask for an action and return it if it is legal; a Fault otherwise."""
+        search, choice, spent = self._decide(self.agent.choose, state)
+        if spent and not search.reported:
+            self.log.fallbacks += 1
+            return self.stream.rng.choice(legal)
+        return self.legal(choice, legal)
+
+    def solve(self, state: State) -> Any:
+        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        return self._decide(self.agent.solve, state)[1]
+
+    def _decide(self, method: Callable[..., Any], state: State) -> tuple[Search, Any, bool]:
+        seat, meter = self.seat, self.meter
+        limits = seat.limits
+        search = Search(self.view, seat.evaluation, limits, meter, self.stream, self.start)
+        meter.begin(limits.nodes, limits.seconds)
+        spent = False
+        began = perf_counter()
+        try:
+            choice = method(self.view, state, search)
+        except OutOfBudget as error:
+            if not meter.exhausted:
+                raise self._raised(error) from error
+            choice, spent = search.best_action, True
+        except Interrupted:
+            raise
+        except BaseException as error:  # an agent's SystemExit and KeyboardInterrupt are its own faults
+            raise self._raised(error) from error
+        finally:
+            seconds = perf_counter() - began
+            self.log.decisions.append(Decision(self.number, meter.nodes, meter.evaluations, seconds, search.depth, search.value))
+        if limits.seconds is not None and seconds > limits.seconds + MARGIN:
+            message = f"took {seconds:.3f} s of {limits.seconds:g} s"
+            raise Fault(Ending("timeout", self.number, message))
+        return search, choice, spent
+
+    def legal(self, choice: Any, legal: Sequence[Action]) -> Action:
+        """Return the legal action that equals `choice`: the game's own object, never the agent's. A Fault without one."""
+        try:
+            return legal[legal.index(choice)]
+        except Interrupted:
+            raise
+        except ValueError:
+            expected = "an action" if choice is None else f"one of {_short(list(legal))}"
+            message = f"expected {expected}, got {_short(choice)}"
+            raise Fault(Ending("illegal-action", self.number, message)) from None
+        except BaseException as error:  # a comparison written by the agent's author
+            raise self._raised(error) from error
+
+    def _made(self) -> Agent:
+        try:
+            return self.seat.make()
+        except Interrupted:
+            raise
+        except BaseException as error:
+            raise self._raised(error) from error
+
+    def _raised(self, error: BaseException) -> Fault:
+        kind: Reason = "memory" if isinstance(error, MemoryError) else "exception"
+        return Fault(Ending(kind, self.number, describe(error), author_traceback(error)))
+
+
+def play_match(match: Match) -> Record:
+    """Play a match to its end and return its record. Only the user's interrupt is passed on.
+
+    A fault of the game itself makes the match void.
+    """
+    log = Log([], [])
+    try:
+        ending = _play(match, log)
+    except Fault as fault:
+        ending = fault.ending
+        log.returns = _lost(match, ending.seat)
+    except Interrupted:
+        raise
+    except BaseException as error:
+        ending = Ending("void", None, describe(error), author_traceback(error))
+        log.returns = (0.0,) * match.game.players
+    return _record(match, log, ending)
+
+
+def _play(match: Match, log: Log) -> Ending:
+    start = Start(match.game, position_stream(match.position.key, "start"))
+    players = [Player(match, number, start, log) for number in range(len(match.seats))]
+    if not isinstance(match.game, Puzzle):
+        return _take_turns(match.game, match, players, log)
+    if players[0].seat.solver:
+        ending = _ask_for_solution(match.game, match, players[0], log)
+    else:
+        ending = _walk(match.game, match, players[0], log)
+    log.returns = (1.0,) if log.solved else (0.0,)
+    return ending
+
+
+def _take_turns(game: Game, match: Match, players: list[Player], log: Log) -> Ending:
+    is_terminal, to_move, legal_actions = game.is_terminal, game.to_move, game.actions
+    result, text, write = game.result, game.format_action, log.actions.append
+    state = match.position.state
+    for _ in range(_moves(match)):
+        if is_terminal(state):
+            break
+        seat = to_move(state)
+        if not 0 <= seat < len(players):
+            raise GameError(f"{game.name}: to_move gave seat {seat!r} of {len(players)}")
+        action = players[seat].choose(state, legal_actions(state))
+        write(text(state, action))
+        state = result(state, action)
+    if not is_terminal(state):
+        log.returns = (0.0,) * len(players)
+        return Ending("move-limit")
+    log.returns = tuple(map(float, game.returns(state)))
+    if len(log.returns) != len(players):
+        raise GameError(f"{game.name}: returns gave {len(log.returns)} values for {len(players)} seats")
+    return _NORMAL
+
+
+_NORMAL = Ending("normal")
+
+
+def _walk(puzzle: Puzzle, match: Match, player: Player, log: Log) -> Ending:
+    is_goal, legal_actions, result = puzzle.is_goal, puzzle.actions, puzzle.result
+    step_cost, text, write = puzzle.step_cost, puzzle.format_action, log.actions.append
+    state = match.position.state
+    for _ in range(_moves(match)):
+        if is_goal(state):
+            break
+        legal = legal_actions(state)
+        if not legal:
+            return Ending("stuck")
+        action = player.choose(state, legal)
+        write(text(state, action))
+        successor = result(state, action)
+        log.cost += step_cost(state, action, successor)
+        state = successor
+    log.solved = is_goal(state)
+    if log.solved:
+        return _NORMAL
+    return Ending("move-limit") if legal_actions(state) else Ending("stuck")
+
+
+def _ask_for_solution(puzzle: Puzzle, match: Match, player: Player, log: Log) -> Ending:
+    state = match.position.state
+    if puzzle.is_goal(state):
+        log.solved = True
+        return _NORMAL
+    found = player.solve(state)
+    if found is None:
+        return Ending("gave-up", player.number)
+    if isinstance(found, Path):
+        return _replay(puzzle, match, player, found, log)
+    if isinstance(found, Answer):
+        return _test(puzzle, player, found, log)
+    raise Fault(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {_short(found)}"))
+
+
+def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: Log) -> Ending:
+    state = match.position.state
+    most = _moves(match)
+    for number, choice in enumerate(path.actions):
+        if number == most:
+            return Ending("move-limit", None, f"a path of {len(path.actions)} actions, {most} are allowed")
+        action = player.legal(choice, puzzle.actions(state))
+        log.actions.append(puzzle.format_action(state, action))
+        successor = puzzle.result(state, action)
+        log.cost += puzzle.step_cost(state, action, successor)
+        state = successor
+    log.solved = puzzle.is_goal(state)
+    if not log.solved:
+        message = f"the path of {len(path.actions)} actions does not end at a goal"
+        raise Fault(Ending("illegal-action", player.number, message))
+    return _NORMAL
+
+
+def _test(puzzle: Puzzle, player: Player, answer: Answer, log: Log) -> Ending:
+    if puzzle.path_matters:
+        message = f"expected a Path or None, got an Answer: in {puzzle.name} the path matters"
+        raise Fault(Ending("illegal-action", player.number, message))
+    try:
+        log.solved = bool(puzzle.is_goal(answer.state))
+        text = puzzle.format_state(answer.state)
+    except Interrupted:
+        raise
+    except BaseException as error:  # whatever the agent calls a state went through the rules
+        message = f"expected a state of {puzzle.name}, got {_short(answer.state)} ({describe(error)})"
+        raise Fault(Ending("illegal-action", player.number, message)) from error
+    encoded = text.encode()
+    log.answer = text if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
+    log.steps = answer.steps
+    return _NORMAL
+
+
+def _moves(match: Match) -> int:
+    return match.seats[0].limits.moves
+
+
+def _lost(match: Match, seat: int | None) -> tuple[float, ...]:
+    players = len(match.seats)
+    if players == 1:
+        return (0.0,)
+    return tuple([-1.0 if number == seat else 1.0 / (players - 1) for number in range(players)])
+
+
+def _record(match: Match, log: Log, ending: Ending) -> Record:
+    puzzle = isinstance(match.game, Puzzle)
+    answered = log.answer is not None
+    solved = log.solved and ending.reason == "normal"
+    return Record(
+        match.id,
+        match.game.name,
+        match.position.text,
+        tuple([seat.label for seat in match.seats]),
+        match.seed,
+        tuple(log.actions),
+        log.answer,
+        log.returns,
+        solved if puzzle else None,
+        ending.reason,
+        ending.seat,
+        ending.message,
+        ending.traceback,
+        log.steps if answered else len(log.actions),
+        log.cost if puzzle and not answered else None,
+        log.fallbacks,
+        tuple(log.decisions),
+    )
+
+
+_brief = reprlib.Repr()
+_brief.maxstring = _brief.maxother = 120
+_brief.maxlist = _brief.maxtuple = 12
+
+
+def _short(value: object) -> str:
+    try:
+        return _brief.repr(value)
+    except Exception:
+        return f"an object of type {type(value).__name__}"

@@ -1,0 +1,72 @@
+"""The matches of a spec, one after the other, and how each is set up and played."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from arena.errors import Interrupted, author_traceback, describe
+from arena.format import Pairing
+from arena.game import Puzzle
+from arena.identity import key
+from arena.match import Match, Position, match_id
+from arena.record import Record
+from arena.referee import play_match
+from arena.spec import Board, Spec
+
+
+class Scheduled(NamedTuple):
+    """One match of a schedule, as a reference that a worker process understands."""
+
+    number: int
+    board: int
+    pairing: Pairing
+
+
+def schedule(spec: Spec) -> Iterator[Scheduled]:
+    """Yield every match of a spec once, always in the same order: board after board."""
+    number = 0
+    for place, board in enumerate(spec.boards):
+        for pairing in board.format.schedule(board.field):
+            yield Scheduled(number, place, pairing)
+            number += 1
+
+
+class Stage:
+    """Sets up and plays the matches of one spec. Keeps the position of the round at hand, which many matches share."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._round: tuple[int, int] | None = None
+        self._position: Position | BaseException | None = None
+
+    def play(self, scheduled: Scheduled) -> Record:
+        """Play one match and return its record."""
+        board = self._spec.boards[scheduled.board]
+        seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
+        position = self._meet(board, scheduled)
+        if isinstance(position, BaseException):
+            return _spoiled(board, scheduled, self._spec.seed, position)
+        moves = seats[0].limits.moves
+        repetition = board.positions.repetition(scheduled.pairing.round)
+        return play_match(Match(match_id(position.key, seats, moves, repetition), board.game, position, seats, self._spec.seed))
+
+    def _meet(self, board: Board, scheduled: Scheduled) -> Position | BaseException:
+        here = (scheduled.board, scheduled.pairing.round)
+        if self._position is None or here != self._round:
+            self._round = here
+            try:
+                self._position = board.positions[scheduled.pairing.round]
+            except Interrupted:
+                raise
+            except BaseException as error:  # the game's own fault: the match is void
+                self._position = error
+        return self._position
+
+
+def _spoiled(board: Board, scheduled: Scheduled, seed: int, error: BaseException) -> Record:
+    labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
+    nobody = (0.0,) * len(labels)
+    solved = False if isinstance(board.game, Puzzle) else None
+    unplayed = key(f"{board.title}/{scheduled.pairing.round}/{labels}")
+    message = f"no position: {describe(error)}"
+    trace = author_traceback(error)
+    return Record(unplayed, board.name, "", labels, seed, (), None, nobody, solved, "void", None, message, trace, 0, None, 0, ())

@@ -1,0 +1,167 @@
+"""What the referee gives an agent for one decision: random numbers, evaluation, limits, and a place to report."""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+from arena.counting import Meter
+from arena.game import Game, Puzzle, State
+from arena.heuristic import Evaluation
+from arena.identity import Stream
+from arena.limits import Limits
+
+Item = TypeVar("Item")
+
+
+class Comparable(Protocol):
+    """What `Search.best` needs of the values of its key."""
+
+    def __gt__(self, other: Any, /) -> bool: ...
+
+
+class Start:
+    """The complete state that every local search of a round starts from, drawn once from the position's own stream."""
+
+    __slots__ = ("_game", "_state", "_stream")
+
+    def __init__(self, game: Game, stream: Stream) -> None:
+        self._game = game
+        self._stream = stream
+        self._state: list[State] = []
+
+    def state(self) -> State:
+        """The state; the same object at every call."""
+        if not self._state:
+            if not isinstance(self._game, Puzzle):
+                raise TypeError(f"search.start() is for puzzles with random_state; {self._game.name} is a game")
+            self._state.append(self._game.random_state(self._stream.rng))
+        return self._state[0]
+
+
+class Search:
+    """One decision. An agent reads `rng` and `limits`, evaluates states, and reports the best it has so far.
+
+    The counts are kept by the game that the agent is given; nothing here has to be called for them.
+    """
+
+    __slots__ = ("_evaluation", "_exact", "_game", "_meter", "_start", "_stream", "best_action", "depth", "limits", "line",
+                 "reported", "value")  # fmt: skip
+
+    def __init__(
+        self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, stream: Stream, start: Start
+    ) -> None:
+        self._game = game
+        self._evaluation = evaluation
+        self._meter = meter
+        self._stream = stream
+        self._start = start
+        self._exact = False
+        self.limits = limits
+        self.reported = False
+        self.best_action: Any = None
+        self.value: float | None = None
+        self.depth: int | None = None
+        self.line: tuple[Any, ...] = ()
+
+    @property
+    def rng(self) -> random.Random:
+        """The seat's own random generator, seeded when first used."""
+        return self._stream.rng
+
+    @property
+    def nodes(self) -> int:
+        """States generated in this decision so far."""
+        return self._meter.nodes
+
+    @property
+    def evaluations(self) -> int:
+        """Calls of `evaluate` and `cost_to_go` in this decision so far."""
+        return self._meter.evaluations
+
+    def evaluate(self, state: State, player: int = 0) -> float:
+        """How good `state` is for `player`, higher is better.
+
+        In a game: the returns at a terminal state, elsewhere the heuristic, 0.0 without one. In a puzzle: 0.0 at a goal,
+        minus infinity at a dead end, elsewhere minus the heuristic, 0.0 without one.
+        """
+        self._meter.evaluations += 1
+        game = self._game
+        if game.is_terminal(state):
+            if isinstance(game, Puzzle):
+                return 0.0 if game.is_goal(state) else float("-inf")
+            return game.returns(state)[player]
+        if self._evaluation is None:
+            return 0.0
+        if isinstance(game, Puzzle):
+            return -self._evaluation(state)
+        return self._evaluation(state, player)
+
+    def cost_to_go(self, state: State) -> float:
+        """The heuristic of a puzzle itself: the estimated cost from `state` to a goal; 0.0 without a heuristic."""
+        self._meter.evaluations += 1
+        return 0.0 if self._evaluation is None else self._evaluation(state)
+
+    def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
+        """Return an item with the highest `key`; ties are broken by `rng`, which is not touched without a tie.
+
+        ValueError where there are no items, or where a key compares with nothing (nan).
+        """
+        listed: Sequence[Item] = list(items)
+        values: list[Any] = list(map(key, listed))
+        top = max(values)
+        ties = [item for item, value in zip(listed, values, strict=True) if value == top]
+        if len(ties) == 1:
+            return ties[0]
+        if not ties:
+            raise ValueError(f"expected keys that can be compared, got {top!r}")
+        return self.rng.choice(ties)
+
+    def depths(self) -> Iterator[int]:
+        """Yield 1, 2, ... for iterative deepening, and stop where going deeper cannot change anything.
+
+        It stops at `limits.depth`, after a `report(exact=True)`, and after two successive iterations that used the same
+        numbers of nodes and evaluations and reported the same value: then the whole tree has been seen.
+        """
+        meter = self._meter
+        before: tuple[int, int, float | None] | None = None
+        depth = 1
+        while self.limits.depth is None or depth <= self.limits.depth:
+            nodes, evaluations = meter.nodes, meter.evaluations
+            yield depth
+            used = (meter.nodes - nodes, meter.evaluations - evaluations, self.value)
+            if self._exact or used == before:
+                return
+            before = used
+            depth += 1
+
+    def report(
+        self,
+        best: Any,
+        *,
+        value: float | None = None,
+        depth: int | None = None,
+        line: Iterable[Any] = (),
+        exact: bool = False,
+    ) -> None:
+        """Say what is best so far: an action, or for a solver a Path or an Answer. It counts if the budget runs out.
+
+        `value` is from the view of the seat that decides, `line` the expected actions, and `exact` says that no deeper
+        search can change the value.
+        """
+        self.best_action = best
+        self.reported = True
+        self.value = None if value is None else value + 0.0  # no minus zero in a record
+        self.depth = depth
+        self.line = tuple(line)
+        self._exact = exact
+
+    def start(self) -> State:
+        """The complete state from which a local search starts, the same for every agent that meets this position.
+
+        For puzzles with `random_state`; TypeError elsewhere. It is not counted as a node.
+        """
+        return self._start.state()
+
+    def count(self, nodes: int) -> None:
+        """Count states that were generated without the game object; OutOfBudget where a limit is passed."""
+        self._meter.count(nodes)

@@ -1,0 +1,8 @@
+"""The spec of a tournament: from a YAML file to boards that can be played, or to a list of faults."""
+
+from arena.spec.board import Board, Spec, make_seat
+from arena.spec.document import Document, read_document
+from arena.spec.model import json_schema
+from arena.spec.resolve import load_spec
+
+__all__ = ["Board", "Document", "Spec", "json_schema", "load_spec", "make_seat", "read_document"]

@@ -1,0 +1,68 @@
+"""A spec without faults: boards, ready to be played."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from arena.agent import Agent, solves
+from arena.format import Field, Format
+from arena.game import Game
+from arena.heuristic import Evaluation
+from arena.limits import Limits
+from arena.match import Positions, Seat, seat_identity
+from arena.plugins import Registry
+from arena.spec.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """One game of a spec with everyone who plays on it."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    title: str
+    """What tables call it: the name, and the parameters that tell it from other boards of the same game."""
+    game: Game
+    format: Format
+    positions: Positions
+    field: Field
+    seats: tuple[Seat, ...]
+    """One for every entry that plays on this board, in the order of the spec."""
+
+    @property
+    def size(self) -> int:
+        """The number of matches."""
+        return self.format.size(self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A tournament without faults."""
+
+    name: str
+    seed: int
+    boards: tuple[Board, ...]
+    notes: tuple[str, ...]
+    """What a user should know before it starts: who is left out of a board, and why."""
+    document: Document
+    registry: Registry
+    plugins: tuple[str, ...] = ()
+    """What was loaded beside the installed plugins, so that another process can load it too."""
+
+
+def make_seat(
+    agent: type[Agent],
+    options: Mapping[str, Any],
+    evaluation: Evaluation | None,
+    heuristic: Mapping[str, Any] | None,
+    limits: Limits,
+    label: str,
+    puzzle: bool,
+    named: str | None = None,
+) -> Seat:
+    """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one."""
+    make: Callable[[], Agent] = partial(agent, **options) if options else agent
+    return Seat(
+        label, make, puzzle and solves(agent), evaluation, limits, seat_identity(agent.name, options, heuristic, limits, named)
+    )

@@ -1,0 +1,121 @@
+"""Puts games and entries together: who plays on which board, under which label, in which format."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.format import Field, Format
+from arena.match import Positions, Seat
+from arena.spec.board import Board, make_seat
+from arena.spec.choices import fitted
+from arena.spec.document import Path
+from arena.spec.entries import Entry, features
+from arena.spec.faults import dotted
+from arena.spec.games import Rules, titles
+from arena.spec.labels import default_labels
+from arena.spec.parameters import validated
+from arena.spec.positions import read_positions
+from arena.spec.reading import Reading, without
+from arena.traits import refusal
+
+ROUNDS = 10
+"""Rounds where a spec says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """An entry under the label that tables show."""
+
+    label: str
+    entry: Entry
+
+
+def read_boards(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Board]:
+    """The boards of a spec; faults are noted, and then a board may be missing."""
+    _check_fits(reading, rules, entries)
+    labelled = _labelled(reading, rules, entries)
+    named = zip(rules, titles(list(rules)), strict=True)
+    return [board for rule, title in named if (board := _board(reading, rule, title, labelled)) is not None]
+
+
+def _check_fits(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> None:
+    """With one game an entry must be able to play it; with several it must fit one of them."""
+    for entry in entries:
+        reasons = [refusal(entry.agent, rule.game) for rule in rules]
+        if rules and (all(reasons) or not reading.several):
+            for reason in dict.fromkeys(filter(None, reasons)):
+                reading.faults.add(entry.path, reason)
+
+
+def _labelled(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
+    games = {rule.name: rule.game.default_heuristic for rule in rules}
+    default = next(iter(games.values())) if len(games) == 1 else None
+    labels = default_labels([features(reading, entry, default) for entry in entries])
+    found = [Labelled(label, entry) for label, entry in zip(labels, entries, strict=True)]
+    first: dict[str, Entry] = {}
+    for one in found:
+        other = first.setdefault(one.label, one.entry)
+        if other is not one.entry:
+            path: Path = (*one.entry.path, "label") if one.entry.label is not None else one.entry.path
+            swept = other.path == one.entry.path
+            hint = "leave the label out where a sweep makes several" if swept else "give one of them another label"
+            reading.faults.add(path, f"two entries are called {one.label!r}, the first is {dotted(other.path)}; {hint}")
+    return found
+
+
+def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labelled]) -> Board | None:
+    playing = []
+    for one in labelled:
+        reason = refusal(one.entry.agent, rules.game)
+        if reason is None:
+            playing.append(one)
+        elif reading.several:
+            reading.note(f"{one.label} is left out of {rules.name}: {reason}")
+    seats = tuple([_seat(reading, one, rules) for one in playing])
+    texts = read_positions(reading, rules)
+    format_ = _format(reading, rules)
+    if format_ is None:
+        return None
+    _check_number(reading, format_, rules, len(playing))
+    rounds = len(texts) if texts is not None else reading.values.get("rounds") or ROUNDS
+    positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts)
+    field = Field(len(seats), rules.game.players, rounds)
+    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats)
+
+
+def _seat(reading: Reading, one: Labelled, rules: Rules) -> Seat:
+    entry = one.entry
+    evaluation, described = fitted(reading, entry.choices, rules, entry.path)
+    if evaluation is None and entry.agent.wants_heuristic:
+        reading.note(f"{one.label} has no heuristic on {rules.name}: it takes all unfinished states for equal")
+    return make_seat(entry.agent, entry.options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label)
+
+
+def _check_number(reading: Reading, format_: Format, rules: Rules, playing: int) -> None:
+    fewest = format_.fewest(rules.game.players)
+    listed: Any = reading.values.get("agents")
+    if playing < fewest and listed and not any(fault.where.startswith("agents") for fault in reading.faults.found):
+        number = "one agent" if playing == 1 else f"{playing or 'no'} agents"
+        message = f"{number} for {rules.name}; {format_.name} needs at least {fewest} that can play it"
+        reading.faults.add(("agents",), message)
+
+
+def _format(reading: Reading, rules: Rules) -> Format | None:
+    given = reading.values.get("format") or ("benchmark" if rules.puzzle else "round-robin")
+    values: Mapping[str, Any] = {"name": given} if isinstance(given, str) else given
+    if not isinstance(values.get("name"), str):
+        reading.faults.add(("format",), "expected a name, as in {name: round-robin}")
+        return None
+    path: Path = ("format",) if isinstance(given, str) else ("format", "name")
+    kind = reading.known(reading.registry.format, values["name"], path)
+    if kind is None:
+        return None
+    options = validated(kind, without(values, "name"), ("format",), reading.report)
+    made: Format | None = None if options is None else reading.made(kind, options, ("format",))
+    if made is not None and (made.kind == "puzzle") != rules.puzzle:
+        what = "puzzle" if rules.puzzle else "game"
+        fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.puzzle]
+        message = f"{made.name} is not for a {what} such as {rules.name}; expected {' or '.join(sorted(fitting))}"
+        reading.faults.add(path, message)
+        return None
+    return made

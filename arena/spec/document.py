@@ -1,0 +1,231 @@
+"""A spec file as plain values, and the line and column of each of them.
+
+YAML 1.2 with the core schema: `no` is text, `012` is 12, `1e5` a number, `1:30` text; there are no merge keys and no
+dates. Duplicate keys are faults. Aliases may not blow a small file up, and what is too large or too deep is refused.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+from yaml.composer import Composer
+from yaml.parser import Parser
+from yaml.reader import Reader
+from yaml.resolver import BaseResolver
+from yaml.scanner import Scanner
+
+from arena.errors import Fault, SpecError
+
+LARGEST_FILE = 1 << 20
+"""Bytes; a larger file is refused unread."""
+MOST_VALUES = 100_000
+"""Values in a file, aliases written out."""
+DEEPEST = 50
+"""Levels of nesting."""
+
+Path = tuple[str | int, ...]
+"""Where a value stands: keys and indices from the top."""
+Place = tuple[int, int]
+"""Line and column, from 1; (0, 0) where there is none."""
+
+NOWHERE: Place = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A spec as it was written: plain values and where they stand."""
+
+    name: str
+    """What to call it in a message: the file's path as the user gave it."""
+    values: dict[str, Any]
+    folder: FilePath
+    """Where relative paths in it start."""
+    places: Mapping[Path, Place] = field(default_factory=dict)
+    keys: Mapping[Path, Place] = field(default_factory=dict)
+
+    def place(self, path: Path, *, key: bool = False) -> Place:
+        """The place of a value, or of its key; of what is missing, the nearest value around it."""
+        if key and path in self.keys:
+            return self.keys[path]
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.places:
+                return self.places[path[:length]]
+        return NOWHERE
+
+
+def read_document(file: str | FilePath) -> Document:
+    """Read a spec file; SpecError with every fault of its form."""
+    name = str(file)
+    path = FilePath(file)
+    text = _read(name, path)
+    try:
+        return _Composed(name, text).document(path.resolve().parent)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = (mark.line + 1, mark.column + 1) if mark else NOWHERE
+        reason = ", ".join(filter(None, [error.context, error.problem])) or "not YAML"
+        raise _fault(name, f"not YAML: {reason}", place) from error
+    except yaml.YAMLError as error:
+        raise _fault(name, f"not YAML: {' '.join(str(error).split())}") from error
+    except RecursionError as error:
+        raise _fault(name, f"nested too deep: expected at most {DEEPEST} levels") from error
+
+
+def _read(name: str, path: FilePath) -> str:
+    try:
+        if path.is_dir():
+            raise _fault(name, "is a directory; expected a YAML file")
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise _fault(name, f"has {size:,} bytes; expected a spec of at most {LARGEST_FILE:,}")
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)  # a pipe has no size
+    except FileNotFoundError as error:
+        raise _fault(name, "no such file") from error
+    except (OSError, ValueError) as error:
+        raise _fault(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > LARGEST_FILE:
+        raise _fault(name, f"expected a spec of at most {LARGEST_FILE:,} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise _fault(name, "not text: expected UTF-8", (line, column)) from error
+
+
+def _fault(name: str, message: str, place: Place = NOWHERE, where: str = "") -> SpecError:
+    return SpecError([Fault(name, *place, where, message)])
+
+
+class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
+    """PyYAML's reader with the core schema of YAML 1.2 in place of YAML 1.1's."""
+
+    def __init__(self, text: str) -> None:
+        Reader.__init__(self, text)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+        Composer.__init__(self)
+        BaseResolver.__init__(self)
+
+
+_NULL = re.compile(r"(?:null|Null|NULL|~|)$")
+_BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)$")
+_INT = re.compile(r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$")
+_FLOAT = re.compile(r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$")
+_TAG = "tag:yaml.org,2002:"
+for _name, _pattern, _first in (
+    ("null", _NULL, ["~", "n", "N", ""]),
+    ("bool", _BOOL, list("tTfF")),
+    ("int", _INT, list("-+0123456789")),
+    ("float", _FLOAT, list("-+.0123456789")),
+):
+    _CoreLoader.add_implicit_resolver(_TAG + _name, _pattern, _first)
+
+_EXACT = 1 << 53
+
+
+def _number(text: str) -> int | float:
+    value = float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+    whole = "." not in text and abs(value) < _EXACT and value == int(value)
+    return int(value) if whole else value
+
+
+def _integer(text: str) -> int:
+    digits = text.lstrip("+-")
+    if digits.startswith(("0o", "0x")):
+        return int(text, 0)
+    return int(text, 10)
+
+
+_SCALARS = {
+    "null": lambda _: None,
+    "bool": lambda text: text.lower() == "true",
+    "int": _integer,
+    "float": _number,
+    "str": str,
+}
+
+
+class _Composed:
+    """The node graph of a file on its way to plain values."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self.places: dict[Path, Place] = {}
+        self.keys: dict[Path, Place] = {}
+        self.faults: list[Fault] = []
+        self.values = 0
+
+    def document(self, folder: FilePath) -> Document:
+        root = _CoreLoader(self.text).get_single_node()
+        if root is None:
+            raise _fault(self.name, "is empty; expected at least the keys game and agents")
+        if not isinstance(root, yaml.MappingNode):
+            kind = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
+            raise _fault(self.name, f"expected keys such as game and agents at the top, got {kind}", _place(root))
+        values = self.plain(root, (), ())
+        if self.faults:
+            raise SpecError(self.faults)
+        return Document(self.name, values, folder, self.places, self.keys)
+
+    def plain(self, node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
+        self.values += 1
+        if self.values > MOST_VALUES:
+            raise _fault(self.name, f"more than {MOST_VALUES:,} values once aliases are written out", _place(node))
+        if id(node) in above or len(above) > DEEPEST:
+            message = "an alias inside what it stands for" if id(node) in above else f"nested deeper than {DEEPEST} levels"
+            raise _fault(self.name, message, _place(node))
+        self.places[path] = _place(node)
+        if isinstance(node, yaml.ScalarNode):
+            return self.scalar(node)
+        self.check_tag(node)
+        inside = (*above, id(node))
+        if isinstance(node, yaml.SequenceNode):
+            return [self.plain(item, (*path, number), inside) for number, item in enumerate(node.value)]
+        return {key: self.plain(value, (*path, key), inside) for key, value in self.pairs(node, path)}
+
+    def pairs(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, yaml.Node]]:
+        first: dict[str, Place] = {}
+        for key_node, value in node.value:
+            key = self.key(key_node)
+            if key in first:
+                line, column = first[key]
+                self.fault(key_node, f"duplicate key {key!r}, first given at {line}:{column}")
+                continue
+            first[key] = _place(key_node)
+            self.keys[(*path, key)] = _place(key_node)
+            yield key, value
+
+    def key(self, node: yaml.Node) -> str:
+        if not isinstance(node, yaml.ScalarNode):
+            raise _fault(self.name, "expected a word as key", _place(node))
+        key: str = node.value
+        if key == "<<" and not node.style:
+            self.fault(node, "YAML 1.2 has no merge keys; write the keys out")
+        return key
+
+    def scalar(self, node: yaml.ScalarNode) -> Any:
+        self.check_tag(node)
+        kind = node.tag.removeprefix(_TAG)
+        try:
+            return _SCALARS.get(kind, str)(node.value)
+        except (ValueError, OverflowError):
+            self.fault(node, f"expected {kind}, got {node.value[:40]!r}")
+            return None
+
+    def check_tag(self, node: yaml.Node) -> None:
+        kind = node.tag.removeprefix(_TAG) if node.tag else ""
+        if kind not in (*_SCALARS, "seq", "map", "!", ""):
+            self.fault(node, f"unknown tag {node.tag!r}; a spec needs no tags")
+
+    def fault(self, node: yaml.Node, message: str) -> None:
+        self.faults.append(Fault(self.name, *_place(node), "", message))
+
+
+def _place(node: yaml.Node) -> Place:
+    return node.start_mark.line + 1, node.start_mark.column + 1

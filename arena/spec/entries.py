@@ -1,0 +1,139 @@
+"""Reads the agents of a spec: sweeps written out, names looked up, options checked, each made once to see that it can be."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.agent import Agent
+from arena.errors import suggestion
+from arena.limits import Limits
+from arena.spec.choices import Choices, read_choices
+from arena.spec.document import Path
+from arena.spec.labels import Features
+from arena.spec.model import DecisionLimits, EntryKeys
+from arena.spec.parameters import Report, adapter, checked, validated
+from arena.spec.reading import Reading, without
+from arena.spec.sweep import Variant, variants
+
+KEYS = tuple(EntryKeys.model_fields)
+NO_MEMORY = "a memory limit needs agents in processes of their own, which this version does not have; leave it out"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One agent with its options, sweeps written out."""
+
+    path: Path
+    agent: type[Agent]
+    options: Mapping[str, Any]
+    label: str | None
+    limits: Limits
+    choices: Choices
+
+
+def read_entries(reading: Reading) -> list[Entry]:
+    """Every entry of a spec without faults, in the order of the file; faults are noted."""
+    given = reading.values.get("agents")
+    if not isinstance(given, list):
+        return []
+    if not given:
+        reading.faults.add(("agents",), "no agents; list some of `arena list agents`")
+    return [entry for number, value in enumerate(given) for entry in _variants(reading, ("agents", number), value)]
+
+
+def common_limits(reading: Reading) -> Limits:
+    """The limits at the top of a spec."""
+    return Limits(**without(reading.values.get("limits") or {}, "memory_mb"))
+
+
+def check_common_limits(reading: Reading) -> None:
+    """Note a fault for a limit that cannot be kept."""
+    if (reading.values.get("limits") or {}).get("memory_mb") is not None:
+        reading.report(("limits", "memory_mb"), NO_MEMORY)
+
+
+def features(reading: Reading, entry: Entry, default: str | None) -> Features:
+    """What may tell an entry from others of the same agent; `default` is the heuristic it gets where it names none."""
+    settings = dict(entry.options)
+    common = common_limits(reading)
+    for name in DecisionLimits.model_fields:
+        if getattr(entry.limits, name) != getattr(common, name):
+            settings[f"limits.{name}" if name in settings else name] = getattr(entry.limits, name)
+    word = " ".join(map(str, entry.choices.values())) or default or "default"
+    return Features(entry.agent.name, entry.label, word, settings)
+
+
+def _variants(reading: Reading, path: Path, value: Any) -> Iterator[Entry]:
+    value = {"agent": value} if isinstance(value, str) else value
+    if not isinstance(value, dict):
+        return
+    if "agent" not in value:
+        reading.faults.add(path, "agent is missing, as in {agent: greedy}")
+        return
+    for variant in variants(value, reading.below(path)):
+        entry = _entry(reading, path, variant)
+        if entry is not None:
+            yield entry
+
+
+def _entry(reading: Reading, path: Path, variant: Variant) -> Entry | None:
+    values = variant.values
+    report = reading.below(path, variant)
+    before = len(reading.faults.found)
+    for key in ("agent", "label", "heuristic", "isolation"):
+        if key in values:
+            checked(adapter(EntryKeys.model_fields[key].rebuild_annotation()), values[key], (key,), report)
+    _check_words(values, report)
+    limits = _limits(reading, values.get("limits"), report)
+    choices = read_choices(reading, values.get("heuristic"), (*path, *variant.origin(("heuristic",))))
+    agent = _agent(reading, path, variant)
+    if agent is None:
+        return None
+    options = validated(agent, without(values, *KEYS), (), lambda where, message: report(where, _hinted(where, message)))
+    if options is None or reading.made(agent, options, path) is None or len(reading.faults.found) > before:
+        return None
+    return Entry(path, agent, options, values.get("label"), limits, choices)
+
+
+def _agent(reading: Reading, path: Path, variant: Variant) -> type[Agent] | None:
+    name = variant.values["agent"]
+    where = (*path, *variant.origin(("agent",))) if reading.is_mapping(path) else path
+    if isinstance(name, dict):
+        reading.faults.add(where, "agents in other languages are not part of this version; expected the name of an agent")
+    if not isinstance(name, str):
+        return None
+    found: type[Agent] | None = reading.known(reading.registry.agent, name, where)
+    return found
+
+
+def _hinted(path: Path, message: str) -> str:
+    """An unknown option may be a misspelt key of the entry itself."""
+    if message.startswith("unknown key") and "did you mean" not in message:
+        near = suggestion(str(path[-1]), KEYS)
+        return f"unknown key; {near}" if near.startswith("did") else message
+    return message
+
+
+def _check_words(values: Mapping[str, Any], report: Report) -> None:
+    label, isolation = values.get("label"), values.get("isolation")
+    if isinstance(label, str) and (not label.isprintable() or label != label.strip()):
+        report(("label",), f"expected printable text without space around it, got {label!r}")
+    if isinstance(isolation, str) and isolation != "none":
+        report(("isolation",), f"expected none, the only kind in this version, got {isolation!r}")
+
+
+def _limits(reading: Reading, given: Any, report: Report) -> Limits:
+    common = common_limits(reading)
+    if given is None:
+        return common
+    if isinstance(given, dict) and "moves" in given:
+        report(("limits", "moves"), "moves belong to the match: set them under limits at the top")
+        given = without(given, "moves")
+    before = len(reading.faults.found)
+    checked(_LIMITS, given, ("limits",), report)
+    if isinstance(given, dict) and given.get("memory_mb") is not None:
+        report(("limits", "memory_mb"), NO_MEMORY)
+    return common if len(reading.faults.found) > before else replace(common, **given)
+
+
+_LIMITS = adapter(DecisionLimits)

@@ -1,0 +1,77 @@
+"""Reads the games of a spec: names looked up, sweeps written out, parameters checked, instances made."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.game import Game, Puzzle
+from arena.heuristic import Evaluation
+from arena.spec.document import Path
+from arena.spec.labels import shown
+from arena.spec.parameters import validated
+from arena.spec.reading import Reading, without
+from arena.spec.sweep import variants
+
+
+@dataclass(slots=True)
+class Rules:
+    """One game with its parameters."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    game: Game
+    bound: dict[str, Evaluation] = field(default_factory=dict)
+    """Heuristics that are ready for this game, so that entries share their tables."""
+
+    @property
+    def puzzle(self) -> bool:
+        """Whether it is a puzzle."""
+        return isinstance(self.game, Puzzle)
+
+
+def given_games(reading: Reading) -> list[tuple[Path, dict[str, Any]]]:
+    """The games of a spec as mappings with a name, where they stand; faults are noted."""
+    if reading.several:
+        given: list[tuple[Path, Any]] = [(("games", number), value) for number, value in enumerate(reading.values["games"])]
+    else:
+        given = [(("game",), reading.values.get("game"))]
+    found = []
+    for path, value in given:
+        if isinstance(value, str):
+            found.append((path, {"name": value}))
+        elif isinstance(value, dict) and isinstance(value.get("name"), str):
+            found.append((path, value))
+        elif isinstance(value, dict):
+            reading.faults.add(path, "expected a name, as in {name: tic-tac-toe}")
+    return found
+
+
+def read_games(reading: Reading) -> list[Rules]:
+    """Every game of a spec with its parameters, in the order of the file; faults are noted."""
+    return [rules for path, value in given_games(reading) for rules in _rules(reading, path, value)]
+
+
+def _rules(reading: Reading, path: Path, value: dict[str, Any]) -> Iterator[Rules]:
+    name_path = (*path, "name") if reading.is_mapping(path) else path
+    kind = reading.known(reading.registry.game, value["name"], name_path)
+    if kind is None:
+        return
+    for variant in variants(value, reading.below(path)):
+        parameters = validated(kind, without(variant.values, "name"), (), reading.below(path, variant))
+        game = None if parameters is None else reading.made(kind, parameters, path)
+        if game is not None and parameters is not None:
+            yield Rules(value["name"], parameters, game)
+
+
+def titles(rules: list[Rules]) -> list[str]:
+    """What tables call each board: the game, and the parameters in which boards of the same game differ."""
+    made = []
+    for one in rules:
+        rivals = [other for other in rules if other.name == one.name]
+        parts = [
+            f"{name}={shown(value)}"
+            for name, value in one.parameters.items()
+            if any(other.parameters.get(name) != value for other in rivals)
+        ]
+        made.append(f"{one.name} ({', '.join(parts)})" if parts else one.name)
+    return made

@@ -1,0 +1,43 @@
+"""Checks the keys of a spec itself: which there are, and of what type their values."""
+
+from typing import Any
+
+from arena.errors import suggestion
+from arena.spec.document import Document
+from arena.spec.faults import Faults
+from arena.spec.model import SpecKeys
+from arena.spec.parameters import adapter, checked
+
+KEPT = ("agents", "games")
+"""Lists whose sound items are looked at even if others are not."""
+
+
+def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
+    """The keys of a spec, None where a value has the wrong type; faults are noted."""
+    values = dict(document.values)
+    _check_names(values, faults)
+    for key, model in SpecKeys.model_fields.items():
+        if key in values:
+            before = len(faults.found)
+            checked(adapter(model.rebuild_annotation()), values[key], (key,), lambda path, message: _add(faults, path, message))
+            if len(faults.found) > before and key not in KEPT:
+                values[key] = None
+    return values
+
+
+def _add(faults: Faults, path: tuple[str | int, ...], message: str) -> None:
+    faults.add(path, message, key=message.startswith("unknown key"))
+
+
+def _check_names(values: dict[str, Any], faults: Faults) -> None:
+    for key in values:
+        if key not in SpecKeys.model_fields:
+            faults.add((key,), f"unknown key; {suggestion(str(key), SpecKeys.model_fields)}", key=True)
+    if values.get("game") is not None and values.get("games") is not None:
+        faults.add(("games",), "expected game or games, got both", key=True)
+    if values.get("game") is None and values.get("games") is None:
+        faults.add((), "game is missing: name one of `arena list games`")
+    if values.get("agents") is None:
+        faults.add((), "agents is missing: list some of `arena list agents`")
+    if values.get("rounds") is not None and values.get("positions") is not None:
+        faults.add(("rounds",), "expected rounds or positions, got both; every given position is met once", key=True)

@@ -1,0 +1,42 @@
+"""Labels for entries that the spec gives none: the agent's name, and what differs among entries of the same name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What may tell an entry from others of the same agent: a word for its heuristic, and its settings."""
+
+    agent: str
+    label: str | None
+    heuristic: str
+    settings: Mapping[str, Any]
+
+
+def default_labels(entries: Sequence[Features]) -> list[str]:
+    """The label of every entry; those that the spec gives are kept."""
+    return [entry.label if entry.label is not None else _default(entry, entries) for entry in entries]
+
+
+def _default(entry: Features, entries: Sequence[Features]) -> str:
+    rivals = [other for other in entries if other.agent == entry.agent and other.label is None]
+    parts = []
+    if any(other.heuristic != entry.heuristic for other in rivals):
+        parts.append(entry.heuristic)
+    for name, value in entry.settings.items():
+        if any(other.settings.get(name, ABSENT) != value for other in rivals):
+            parts.append(f"{name}={shown(value)}")
+    return f"{entry.agent}({', '.join(parts)})" if parts else entry.agent
+
+
+def shown(value: Any) -> str:
+    """A setting as a label shows it: the YAML word, without quotes."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

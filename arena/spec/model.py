@@ -1,0 +1,71 @@
+"""The keys of a spec and what they take. The JSON Schema that editors use is written from this."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from arena.limits import MOVES
+
+MOST = 10**9
+"""No count in a spec may be larger."""
+LARGEST_SEED = 2**63 - 1
+
+Count = Annotated[int, Field(ge=1, le=MOST)]
+Options = dict[str, Any]
+
+
+class _Keys(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class DecisionLimits(_Keys):
+    """What an agent may use for one decision."""
+
+    nodes: Annotated[int, Field(ge=1, le=10**15)] | None = Field(None, description="States generated.")
+    seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(None, description="Wall-clock seconds.")
+    depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Plies.")
+    memory_mb: Count | None = Field(None, description="Memory of the agent's process, in MiB.")
+
+
+class MatchLimits(DecisionLimits):
+    """What an agent may use for one decision, and how long a match may be."""
+
+    moves: Count = Field(MOVES, description="Moves of a match; then a game is a draw and a puzzle unsolved.")
+
+
+class EntryKeys(BaseModel):
+    """One entry of `agents`; every other key is an option of the agent."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    agent: str | Options = Field(description="The name of an agent.")
+    label: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(None, description="What tables call it.")
+    heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
+    limits: DecisionLimits | Options | None = Field(None, description="Limits of this entry alone.")
+    isolation: str | None = Field(None, description="none: the agent runs in arena's own process.")
+
+
+class SpecKeys(_Keys):
+    """A tournament."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(None, description="Default: the file's stem.")
+    game: str | Options | None = Field(None, description="A name, or {name: ..., parameters}.")
+    games: Annotated[list[str | Options], Field(min_length=1)] | None = Field(None, description="Several boards.")
+    format: str | Options | None = Field(None, description="Default: round-robin for games, benchmark for puzzles.")
+    rounds: Count | None = Field(None, description="Positions drawn; default 10.")
+    positions: str | list[str] | None = Field(None, description="Texts, or a file with one text a line.")
+    agents: list[str | Options] = Field(description="Who plays.")
+    limits: MatchLimits | None = Field(None, description="For every entry that gives none of its own.")
+    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = Field(0, description="Everything random follows from it.")
+    plugins: list[str] | None = Field(None, description="Python files, relative to the spec, or modules.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a spec file."""
+    schema = SpecKeys.model_json_schema()
+    entry = EntryKeys.model_json_schema(ref_template="#/$defs/{model}")
+    schema.setdefault("$defs", {}).update(entry.pop("$defs", {}))
+    schema["$defs"]["Entry"] = entry
+    schema["properties"]["agents"]["items"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Entry"}]}
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return schema

@@ -1,0 +1,52 @@
+"""Reads the positions that a spec gives, in it or in a file beside it."""
+
+from collections.abc import Callable
+from pathlib import Path as FilePath
+
+from arena.errors import Interrupted, describe
+from arena.spec.games import Rules
+from arena.spec.reading import Reading
+
+
+def read_positions(reading: Reading, rules: Rules) -> tuple[str, ...] | None:
+    """The texts of the positions of one board; None where they are to be drawn. Faults are noted."""
+    given = reading.values.get("positions")
+    if isinstance(given, list):
+        if not given:
+            reading.faults.add(("positions",), "expected at least one position")
+        for number, text in enumerate(given):
+            _check(rules, text, lambda message, number=number: reading.faults.add(("positions", number), message))
+        return tuple(given)
+    return None if given is None else _in_file(reading, rules, given)
+
+
+def _in_file(reading: Reading, rules: Rules, name: str) -> tuple[str, ...]:
+    called = str(FilePath(reading.document.name).parent / name)
+    try:
+        lines = (reading.document.folder / name).read_text("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        reading.faults.add(("positions",), f"{called} cannot be read: {reason}")
+        return ()
+    texts = {number: line.strip() for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")}
+    if not texts:
+        reading.faults.add(("positions",), f"{called} holds no position; expected one a line")
+    for number, text in texts.items():
+        _check(rules, text, lambda message, number=number: reading.faults.add_at(called, number, ("positions",), message))
+    return tuple(texts.values())
+
+
+def _check(rules: Rules, text: str, report: Callable[[str], None]) -> None:
+    try:
+        state = rules.game.parse_state(text)
+        rules.game.format_state(state)
+        over = not rules.puzzle and rules.game.is_terminal(state)
+    except Interrupted:
+        raise
+    except ValueError as error:
+        report(f"not a position of {rules.name}: {error}")
+    except BaseException as error:  # a plugin's own parser, whatever it raises
+        report(f"not a position of {rules.name}: {describe(error)}")
+    else:
+        if over:
+            report(f"the game is over in this position of {rules.name}: {text!r}")

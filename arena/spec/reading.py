@@ -1,0 +1,79 @@
+"""A spec while it is being read: what is known so far, and the faults found so far."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.errors import Interrupted, PluginError, UnknownName, describe
+from arena.plugins import Registry
+from arena.spec.document import Document, Path
+from arena.spec.faults import Faults
+from arena.spec.parameters import Report
+from arena.spec.sweep import Variant
+
+
+@dataclass(slots=True)
+class Reading:
+    """What every part of the reader needs: the values, the plugins, and a place for faults."""
+
+    document: Document
+    values: dict[str, Any]
+    """The spec's own keys; a value of the wrong type is None here, its fault is noted."""
+    registry: Registry
+    faults: Faults
+    seed: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def several(self) -> bool:
+        """Whether the spec lists games, so that an entry need not fit all of them."""
+        return isinstance(self.values.get("games"), list)
+
+    def report(self, path: Path, message: str) -> None:
+        """Note a fault at a value; one of an unknown key at the key."""
+        self.faults.add(path, message, key=message.startswith("unknown key"))
+
+    def below(self, path: Path, variant: Variant | None = None) -> Report:
+        """A reporter for paths counted from `path`, swept values traced back to where they stand."""
+
+        def report(inner: Path, message: str) -> None:
+            self.report((*path, *(variant.origin(inner) if variant else inner)), message)
+
+        return report
+
+    def note(self, text: str) -> None:
+        """Remember what the user should know before the run starts."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def is_mapping(self, path: Path) -> bool:
+        """Tell whether the file has a mapping at a path, and not just a name."""
+        value: Any = self.document.values
+        for part in path:
+            value = value[part]
+        return isinstance(value, dict)
+
+    def known(self, find: Callable[[str], Any], name: str, path: Path) -> Any:
+        """What `find` finds under a name; None after its fault has been noted."""
+        try:
+            return find(name)
+        except (UnknownName, PluginError) as error:
+            self.faults.add(path, str(error))
+            return None
+
+    def made(self, kind: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> Any:
+        """An instance of a plugin's class; None after whatever it raised has been noted."""
+        try:
+            return kind(**parameters)
+        except Interrupted:
+            raise
+        except ValueError as error:
+            self.faults.add(path, str(error) or describe(error))
+        except BaseException as error:  # a plugin's own fault, whatever it raises
+            self.faults.add(path, f"cannot be made: {describe(error)}")
+        return None
+
+
+def without(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """A mapping without some of its keys."""
+    return {key: value for key, value in values.items() if key not in keys}

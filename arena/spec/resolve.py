@@ -1,0 +1,76 @@
+"""From a file to a spec that can be played. Whatever is wrong is noted and the rest is read all the same."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path as FilePath
+from typing import Any
+
+from arena.errors import PluginError
+from arena.plugins import Registry, load_plugins
+from arena.spec.board import Spec
+from arena.spec.boards import read_boards
+from arena.spec.choices import check_choices
+from arena.spec.document import Document, read_document
+from arena.spec.entries import check_common_limits, read_entries
+from arena.spec.faults import Faults
+from arena.spec.games import given_games, read_games
+from arena.spec.keys import checked_keys
+from arena.spec.reading import Reading
+
+
+def load_spec(
+    source: str | PathLike[str] | Mapping[str, Any] | Spec,
+    *,
+    plugins: Sequence[str] = (),
+    seed: int | None = None,
+) -> Spec:
+    """Read and check a spec: a path, its keys as a mapping, or a Spec, which is returned as it is.
+
+    `plugins` are loaded beside those that the spec names; `seed` replaces the spec's. SpecError has all faults of the
+    spec; PluginError is for a plugin of `plugins`.
+    """
+    if isinstance(source, Spec):
+        return source
+    if isinstance(source, Mapping):
+        document = Document("<spec>", dict(source), FilePath.cwd())
+    else:
+        document = read_document(source)
+    return _resolved(document, plugins, seed)
+
+
+def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> Spec:
+    faults = Faults(document)
+    values = checked_keys(document, faults)
+    registry, loaded = _plugins(document, values, plugins, faults)
+    reading = Reading(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed)
+    check_common_limits(reading)
+    rules = read_games(reading)
+    entries = read_entries(reading)
+    games = list(dict.fromkeys(value["name"] for _, value in given_games(reading) if value["name"] in registry.games))
+    for entry in entries if games else ():
+        check_choices(reading, entry.choices, games)
+    boards = read_boards(reading, rules, entries)
+    faults.stop_if_any()
+    name = values.get("name") or FilePath(document.name).stem
+    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded)
+
+
+def _plugins(
+    document: Document, values: Mapping[str, Any], asked: Sequence[str], faults: Faults
+) -> tuple[Registry, tuple[str, ...]]:
+    """Load what the caller and the spec ask for, those of the spec one by one, so that each fault finds its line."""
+    wanted = list(asked)
+    registry = load_plugins(wanted)
+    for number, name in enumerate(values.get("plugins") or ()):
+        place = _beside(document, name)
+        try:
+            registry = load_plugins([*wanted, place])
+            wanted.append(place)
+        except PluginError as error:
+            faults.add(("plugins", number), str(error))
+    return registry, tuple(wanted)
+
+
+def _beside(document: Document, name: str) -> str:
+    file = document.folder / name
+    return str(file) if name.endswith(".py") or "/" in name or file.is_file() else name

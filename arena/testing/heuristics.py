@@ -1,0 +1,189 @@
+"""Checks of heuristics: their range and symmetry, and what they claim about the true distance."""
+
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from itertools import count
+from math import isfinite
+from typing import Any
+
+from arena.errors import Refused
+from arena.game import Game, Puzzle, State
+from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
+from arena.plugins import load_plugins
+from arena.testing.trial import Trial, walk
+
+LONGEST = 200
+"""Actions of one random play."""
+SMALL = 20_000
+"""States up to which a whole puzzle is explored."""
+LARGE = 300_000
+"""States after which the search for the nearest goal of one position is given up."""
+DISTANT = 3
+"""Positions whose exact distance is sought where the whole puzzle is too large."""
+BOUND = 0.99
+TOLERANCE = 1e-9
+
+
+def check_heuristic(
+    h: Callable[..., Any] | str, game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20
+) -> tuple[str, ...]:
+    """Evaluate the states of `matches` random plays and hold a heuristic to its contract; return what was checked.
+
+    Of a game: values within [-0.99, 0.99], opposite for the two seats of a zero-sum game. Of a puzzle: 0 or more, and 0
+    at goals. The same value twice. If claimed: consistency on every step met, and admissibility against exact distances
+    by uniform-cost search, over the whole puzzle where it has at most 20,000 states, else along the shortest ways from a few
+    positions.
+    AssertionError says what broke, and how to see it.
+    """
+    made = _game(game)
+    target = load_plugins().heuristic(made.name, h) if isinstance(h, str) else h
+    info = info_of(target)
+    if info is None:
+        raise TypeError(f"expected a function or class decorated with @heuristic, got {target!r}")
+    if info.game != made.name:
+        raise Refused(f"heuristic {info.name} belongs to {info.game}, not to {made.name}")
+    evaluate = Trial(info.name, seed, 0).call("the heuristic cannot be made", bind, target, made)
+    for number in range(max(1, matches)):
+        trial = Trial(f"{info.name} of {made.name}", seed, number)
+        with trial.own_randomness("the heuristic"):
+            _check_play(made, info, evaluate, trial)
+    passed = ["range", "repeats"]
+    if isinstance(made, Puzzle):
+        passed.append("goals")
+        if info.consistent:
+            passed.append("consistent")
+        if info.admissible:
+            passed.append(_check_admissible(made, evaluate, Trial(f"{info.name} of {made.name}", seed, 0)))
+    elif made.zero_sum and made.players == 2:
+        passed.append("antisymmetric")
+    return tuple(passed)
+
+
+def _game(game: Game | type[Game] | str) -> Game:
+    if isinstance(game, str):
+        game = load_plugins().game(game)
+    return game() if isinstance(game, type) else game
+
+
+def _check_play(game: Game, info: HeuristicInfo, evaluate: Evaluation, trial: Trial) -> None:
+    for state, action, successor in walk(game, trial, LONGEST):
+        value = _checked(game, evaluate, trial, state)
+        if isinstance(game, Puzzle) and info.consistent:
+            after = _checked(game, evaluate, trial, successor)
+            most = game.step_cost(state, action, successor) + after
+            trial.expect(
+                value <= most + TOLERANCE,
+                f"consistent: h({_text(game, state)}) is at most the cost of {action} and h after it",
+                f"at most {most}",
+                value,
+            )
+        if isinstance(game, Puzzle) and game.is_goal(successor):
+            _checked(game, evaluate, trial, successor)
+
+
+def _checked(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> float:
+    text = _text(game, state)
+    values = [trial.call(f"h({text})", evaluate, state, seat) for seat in range(game.players)]
+    again = [trial.call(f"h({text})", evaluate, state, seat) for seat in range(game.players)]
+    trial.expect(values == again, f"h({text}) is the same twice", values, again)
+    for value in values:
+        number = isinstance(value, (int, float)) and isfinite(value)
+        trial.expect(number, f"h({text}) is a finite number", "a finite number", value)
+    if isinstance(game, Puzzle):
+        trial.expect(values[0] >= 0, f"h({text}) is 0 or more", "0 or more", values[0])
+        if game.is_goal(state):
+            trial.expect(values[0] == 0, f"h is 0 at the goal {text}", 0, values[0])
+        return values[0]
+    for value in values:
+        trial.expect(-BOUND <= value <= BOUND, f"h({text}) is in range", f"within [-{BOUND}, {BOUND}]", value)
+    if game.zero_sum and game.players == 2:
+        opposite = abs(values[0] + values[1]) < TOLERANCE
+        trial.expect(opposite, f"h({text}) is opposite for the two seats", f"{values[0]} and {-values[0]}", values)
+    return values[0]
+
+
+def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
+    rng = trial.rng
+    verified = 0
+    for number in range(DISTANT):
+        position = trial.call("initial", puzzle.initial, rng)
+        exact, whole = _distances(puzzle, position, SMALL)
+        for state, distance in exact if whole else _shortest_way(puzzle, position, LARGE):
+            value = evaluate(state)
+            text = _text(puzzle, state)
+            trial.expect(
+                value <= distance + TOLERANCE, f"admissible: h({text}) is at most the true distance", f"at most {distance}", value
+            )
+            verified += 1
+        if whole and number == 0 and verified:
+            break
+    return f"admissible at {verified:,} states" if verified else "admissible could not be checked: no goal was found"
+
+
+def _text(game: Game, state: State) -> str:
+    return game.format_state(state)
+
+
+def _distances(puzzle: Puzzle, position: State, most: int) -> tuple[list[tuple[State, float]], bool]:
+    """The exact distance to a goal of every state that can be reached, and whether all of them fitted in `most`."""
+    before: dict[State, list[tuple[State, float]]] = {position: []}
+    unseen = [position]
+    while unseen:
+        state = unseen.pop()
+        for action in puzzle.actions(state):
+            successor = puzzle.result(state, action)
+            if successor not in before:
+                if len(before) >= most:
+                    return [], False
+                before[successor] = []
+                unseen.append(successor)
+            before[successor].append((state, puzzle.step_cost(state, action, successor)))
+    goals = [state for state in before if puzzle.is_goal(state)]
+    return list(_settled(goals, lambda state: before[state])), True
+
+
+def _settled(starts: list[State], edges: Callable[[State], list[tuple[State, float]]]) -> Iterator[tuple[State, float]]:
+    """Uniform-cost search from several starts: every state with its distance, the nearest first."""
+    order = count()
+    frontier: list[tuple[float, int, State]] = [(0.0, next(order), state) for state in starts]
+    done: set[State] = set()
+    while frontier:
+        distance, _, state = heappop(frontier)
+        if state in done:
+            continue
+        done.add(state)
+        yield state, distance
+        for successor, cost in edges(state):
+            if successor not in done:
+                heappush(frontier, (distance + cost, next(order), successor))
+
+
+def _shortest_way(puzzle: Puzzle, position: State, most: int) -> list[tuple[State, float]]:
+    """The states on a cheapest way to a goal with their distances; none where it takes more than `most` states."""
+    cheapest: dict[State, tuple[float, State | None]] = {position: (0.0, None)}
+
+    def edges(state: State) -> list[tuple[State, float]]:
+        here = cheapest[state][0]
+        found = []
+        for action in puzzle.actions(state):
+            successor = puzzle.result(state, action)
+            cost = puzzle.step_cost(state, action, successor)
+            if successor not in cheapest or here + cost < cheapest[successor][0]:
+                cheapest[successor] = (here + cost, state)
+                found.append((successor, cost))
+        return found
+
+    for state, total in _settled([position], edges):
+        if puzzle.is_goal(state):
+            return list(_way(cheapest, state, total))
+        if len(cheapest) > most:
+            return []
+    return []
+
+
+def _way(cheapest: dict[State, tuple[float, State | None]], goal: State, total: float) -> Iterator[tuple[State, float]]:
+    state: State | None = goal
+    while state is not None:
+        spent, before = cheapest[state]
+        yield state, total - spent
+        state = before

@@ -1,0 +1,93 @@
+"""What all checks share: random play that remembers how it got where it is, and failures that say so."""
+
+import pickle
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from arena.errors import Interrupted, describe
+from arena.game import Action, Game, State
+
+Value = TypeVar("Value")
+
+
+class Violation(AssertionError):
+    """A plugin does not do what it declares."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """One random play: its seed, and the actions so far, for the message of a failure."""
+
+    subject: str
+    seed: int
+    number: int
+    actions: list[str] = field(default_factory=list)
+
+    @property
+    def rng(self) -> random.Random:
+        """A fresh generator for this play; always the same numbers."""
+        return random.Random(f"{self.seed}/{self.number}")
+
+    def expect(self, holds: bool, what: str, expected: object, got: object) -> None:
+        """Raise Violation unless `holds`."""
+        if not holds:
+            raise self.violation(what, expected, got)
+
+    def violation(self, what: str, expected: object, got: object) -> Violation:
+        """The failure of a check, with all that is needed to see it again."""
+        played = ", ".join(self.actions) or "none"
+        return Violation(
+            f"{self.subject}: {what}\n"
+            f"  seed: {self.seed}, play {self.number}\n"
+            f"  actions so far: {played}\n"
+            f"  expected: {_short(expected)}\n"
+            f"  got: {_short(got)}"
+        )
+
+    def call(self, what: str, function: Callable[..., Value], *arguments: Any) -> Value:
+        """Call a plugin; what it raises becomes a Violation."""
+        try:
+            return function(*arguments)
+        except (Violation, Interrupted):
+            raise
+        except BaseException as error:
+            raise self.violation(what, "no exception", describe(error)) from error
+
+    @contextmanager
+    def own_randomness(self, what: str) -> Iterator[None]:
+        """Raise Violation if the global generator is used inside."""
+        before = random.getstate()
+        yield
+        self.expect(
+            random.getstate() == before, f"{what} uses the global random generator", "only the generator handed in", "random.*"
+        )
+
+
+def copied(value: Value) -> Value:
+    """A copy that shares nothing, through pickle."""
+    copy: Value = pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
+    return copy
+
+
+def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action, State]]:
+    """Play at random from a drawn position and yield (state, action, successor), at most `longest` times."""
+    rng = trial.rng
+    state = trial.call("initial", game.initial, rng)
+    for _ in range(longest):
+        if trial.call("is_terminal", game.is_terminal, state):
+            return
+        legal = trial.call("actions", game.actions, state)
+        trial.expect(len(legal) > 0, "a state that is not terminal has no actions", "at least one action", legal)
+        action = rng.choice(list(legal))
+        successor = trial.call(f"result of {action!r}", game.result, state, action)
+        yield state, action, successor
+        trial.actions.append(str(trial.call("format_action", game.format_action, state, action)))
+        state = successor
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 300 else f"{text[:297]}..."

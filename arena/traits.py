@@ -1,0 +1,56 @@
+"""Traits: what a game is, in a closed vocabulary, so that an agent can say what it needs."""
+
+from arena.agent import Agent, chooses
+from arena.errors import suggestion
+from arena.game import Game, Puzzle, overrides
+
+TRAITS = (
+    "single-player",
+    "two-player",
+    "multi-player",
+    "zero-sum",
+    "path",
+    "solution-only",
+    "local",
+    "genetic",
+)
+"""Every trait. `local` is random_state with neighbors, or a local view; `genetic` is crossover with mutate."""
+
+
+def traits(game: Game) -> frozenset[str]:
+    """The traits of a game, derived from what its class gives."""
+    players = {1: "single-player", 2: "two-player"}.get(game.players, "multi-player")
+    found = {players}
+    if game.zero_sum:
+        found.add("zero-sum")
+    if isinstance(game, Puzzle):
+        found.add("path" if game.path_matters else "solution-only")
+    if (overrides(game, "random_state") and overrides(game, "neighbors")) or overrides(game, "local"):
+        found.add("local")
+    if overrides(game, "crossover") and overrides(game, "mutate"):
+        found.add("genetic")
+    return frozenset(found)
+
+
+def listed(found: frozenset[str]) -> str:
+    """Traits in the order of the vocabulary, with commas."""
+    return ", ".join(trait for trait in TRAITS if trait in found)
+
+
+def unknown_needs(agent: type[Agent]) -> str | None:
+    """What is wrong with the words in `needs`, None where all are traits."""
+    for word in sorted(agent.needs):
+        if word not in TRAITS:
+            return f"needs {word!r}, which is no trait; {suggestion(word, TRAITS)}"
+    return None
+
+
+def refusal(agent: type[Agent], game: Game) -> str | None:
+    """Why `agent` cannot play `game`; None where it can."""
+    has = traits(game)
+    missing = agent.needs - has
+    if not chooses(agent) and not isinstance(game, Puzzle):
+        missing |= {"single-player"}
+    if not missing:
+        return None
+    return f"{agent.name} cannot play {game.name}: needs {listed(missing)}; {game.name} is {listed(has)}"

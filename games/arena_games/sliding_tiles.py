@@ -1,0 +1,209 @@
+"""Sliding tiles: the 8-puzzle, the 15-puzzle and their relatives of any size.
+
+A state holds a tile for every cell, row by row, 0 for the blank. Up to 256 cells it is a bytes object: then a slide
+swaps two values, which `bytes.translate` does in one call.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from arena import Puzzle, heuristic
+
+Side = Annotated[int, Field(ge=2, le=100)]
+Shuffle = Annotated[int, Field(ge=0, le=1_000_000)]
+State = Sequence[int]
+
+MOST_BYTES = 256
+
+
+class SlidingTiles(Puzzle):
+    """Slide tiles into the blank until they are in order.
+
+    An action is the number of the tile that slides. `shuffle` draws positions by that many random moves from the goal;
+    without it they are uniform among all that can be solved. Text notation: `1 2 3 / 4 5 6 / 7 8 .`.
+    """
+
+    name = "sliding-tiles"
+    default_heuristic: ClassVar[str | None] = "manhattan"
+
+    def __init__(
+        self,
+        *,
+        rows: Side = 3,
+        columns: Side = 3,
+        shuffle: Shuffle | None = None,
+        goal: Literal["blank-last", "blank-first"] = "blank-last",
+    ) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.shuffle = shuffle
+        cells = rows * columns
+        tiles = [*range(1, cells), 0] if goal == "blank-last" else list(range(cells))
+        self._pack: Callable[[Iterable[int]], Any] = bytes if cells <= MOST_BYTES else tuple
+        self.goal: State = self._pack(tiles)
+        self._slides: list[Callable[[State], tuple[int, ...]]] = [
+            itemgetter(*self._beside(cell)) for cell in range(cells)
+        ]  # every cell has two neighbours or more, so each gives a tuple
+        self._swaps = [self._swap(tile) for tile in range(cells)] if cells <= MOST_BYTES else []
+
+    def _beside(self, cell: int) -> list[int]:
+        row, column = divmod(cell, self.columns)
+        places = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
+        return [r * self.columns + c for r, c in places if 0 <= r < self.rows and 0 <= c < self.columns]
+
+    def _swap(self, tile: int) -> bytes:
+        table = bytearray(range(256))
+        table[0], table[tile] = tile, 0
+        return bytes(table)
+
+    def initial(self, rng: random.Random) -> State:
+        """Return `shuffle` random moves from the goal, or without it any solvable position with equal chance."""
+        if self.shuffle is None:
+            return self._uniform(rng)
+        state = self.goal
+        for _ in range(self.shuffle):
+            state = self.result(state, rng.choice(self.actions(state)))
+        return state
+
+    def _uniform(self, rng: random.Random) -> State:
+        tiles = list(self.goal)
+        rng.shuffle(tiles)
+        if not self._solvable(tiles):  # swapping tiles 1 and 2 maps the unsolvable half onto the solvable one
+            one, two = tiles.index(1), tiles.index(2)
+            tiles[one], tiles[two] = 2, 1
+        state: State = self._pack(tiles)
+        return state
+
+    def _solvable(self, tiles: Sequence[int]) -> bool:
+        """Tell whether the goal can be reached: every slide is a swap, and moves the blank by one cell."""
+        place = {tile: cell for cell, tile in enumerate(self.goal)}
+        odd = False
+        seen = [False] * len(tiles)
+        for start in range(len(tiles)):
+            cell, length = start, 0
+            while not seen[cell]:
+                seen[cell] = True
+                cell = place[tiles[cell]]
+                length += 1
+            odd ^= length > 0 and length % 2 == 0
+        blank, home = divmod(tiles.index(0), self.columns), divmod(place[0], self.columns)
+        return odd == bool((blank[0] - home[0] + blank[1] - home[1]) % 2)
+
+    def actions(self, state: State) -> Sequence[int]:
+        """Return the tiles beside the blank: those above, to the left, to the right, below."""
+        return self._slides[state.index(0)](state)
+
+    def result(self, state: State, action: int) -> State:
+        """Slide a tile into the blank."""
+        if type(state) is bytes:
+            return state.translate(self._swaps[action])
+        blank, place = state.index(0), state.index(action)
+        tiles = list(state)
+        tiles[blank], tiles[place] = action, 0
+        return tuple(tiles)
+
+    def is_goal(self, state: State) -> bool:
+        """Tell whether all tiles are in order."""
+        return state == self.goal
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether the goal is reached; there are no dead ends."""
+        return state == self.goal
+
+    def render(self, state: State) -> str:
+        """Return the board, a row a line, the blank as a dot."""
+        width = len(str(len(state) - 1))
+        return "\n".join(" ".join(f"{tile or '.':>{width}}" for tile in row) for row in self._rows(state))
+
+    def _rows(self, state: State) -> list[Sequence[int]]:
+        return [state[start : start + self.columns] for start in range(0, len(state), self.columns)]
+
+    def format_state(self, state: State) -> str:
+        """Return `1 2 3 / 4 5 6 / 7 8 .`."""
+        return " / ".join(" ".join(str(tile or ".") for tile in row) for row in self._rows(state))
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `1 2 3 / 4 5 6 / 7 8 .`; 0 is read for the blank, slashes may be left out.
+
+        ValueError for wrong tiles, rows of the wrong length, and positions that cannot be solved.
+        """
+        if "/" in text:
+            lengths = [len(row.split()) for row in text.split("/")]
+            if lengths != [self.columns] * self.rows:
+                raise ValueError(f"expected {self.rows} rows of {self.columns} tiles, got {text!r}")
+        words = text.replace("/", " ").replace(".", " 0 ").split()
+        cells = self.rows * self.columns
+        try:
+            tiles = [int(word) for word in words]
+        except ValueError:
+            raise ValueError(f"expected numbers and one dot, got {text!r}") from None
+        if sorted(tiles) != list(range(cells)):
+            raise ValueError(f"expected each of 1 to {cells - 1} and one dot, got {text!r}")
+        if not self._solvable(tiles):
+            raise ValueError(f"unsolvable: no sequence of slides leads from {text!r} to the goal (odd parity)")
+        state: State = self._pack(tiles)
+        return state
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Return the tile that `text` names; ValueError where it is not beside the blank."""
+        legal = self.actions(state)
+        if text.strip() not in map(str, legal):
+            raise ValueError(f"expected one of the tiles {', '.join(map(str, legal))}, got {text!r}")
+        return int(text)
+
+
+class _Rows(dict[Sequence[int], int]):
+    """What one row of the board costs, computed for each content when it is first met."""
+
+    def __init__(self, costs: Sequence[Sequence[int]]) -> None:
+        self._costs = costs
+
+    def __missing__(self, row: Sequence[int]) -> int:
+        total = sum(costs[tile] for costs, tile in zip(self._costs, row, strict=True))
+        if len(self) < 1 << 17:
+            self[row] = total
+        return total
+
+
+def _cells_from_home(game: SlidingTiles, tile: int, cell: int) -> int:
+    home = game.goal.index(tile)
+    return abs(home // game.columns - cell // game.columns) + abs(home % game.columns - cell % game.columns)
+
+
+@heuristic("manhattan", game="sliding-tiles", admissible=True, consistent=True)
+class Manhattan:
+    """The sum over all tiles of the rows and columns that part each from its place.
+
+    No tile can do with fewer slides, since a slide moves one tile by one cell.
+    """
+
+    def __init__(self, game: SlidingTiles) -> None:
+        cells = range(game.rows * game.columns)
+        costs = [[_cells_from_home(game, tile, cell) if tile else 0 for tile in cells] for cell in cells]
+        starts = range(0, len(cells), game.columns)
+        self._rows = [(slice(start, start + game.columns), _Rows(costs[start : start + game.columns])) for start in starts]
+
+    def __call__(self, state: State, player: int = 0) -> float:
+        """Return the estimated number of slides to the goal."""
+        total = 0
+        for part, costs in self._rows:
+            total += costs[state[part]]
+        return total
+
+
+@heuristic("misplaced", game="sliding-tiles", admissible=True, consistent=True)
+class Misplaced:
+    """The number of tiles that are not in their place: each has to slide at least once."""
+
+    def __init__(self, game: SlidingTiles) -> None:
+        self._goal = game.goal
+        self._home = game.goal.index(0)
+
+    def __call__(self, state: State, player: int = 0) -> float:
+        """Return the estimated number of slides to the goal."""
+        wrong = sum(map(int.__ne__, state, self._goal))
+        return wrong - 1 if state[self._home] else wrong

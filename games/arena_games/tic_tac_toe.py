@@ -1,0 +1,190 @@
+"""Tic-tac-toe on a board of any size, on bitboards.
+
+A state is a pair of bitboards, the cells of x and of o. Cell (row, column) is bit `row * (columns + 1) + column`: the
+spare column keeps lines from running over the edge, so that a whole board is tested for lines with a few shifts.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Annotated, ClassVar, Generic, TypeVar
+
+from pydantic import Field
+
+from arena import Game, heuristic
+
+State = tuple[int, int]
+Entry = TypeVar("Entry")
+Side = Annotated[int, Field(ge=1, le=50)]
+
+SMALL = 12
+"""Bits up to which a table holds the answer for every bitboard."""
+
+
+class TicTacToe(Game):
+    """Marks in a row: x and o take turns, the first with `in_a_row` marks in a row, column or diagonal wins.
+
+    States are pairs of bitboards, actions are cell numbers from 1, row by row. Text notation: `x../.o./...`.
+    """
+
+    name = "tic-tac-toe"
+    default_heuristic: ClassVar[str | None] = "open-lanes"
+
+    def __init__(self, *, rows: Side = 3, columns: Side = 3, in_a_row: Side = 3) -> None:
+        if in_a_row > max(rows, columns):
+            raise ValueError(f"in_a_row: expected at most {max(rows, columns)}, the longer side, got {in_a_row}")
+        self.rows = rows
+        self.columns = columns
+        self.in_a_row = in_a_row
+        stride = columns + 1
+        self._cells = [row * stride + column for row in range(rows) for column in range(columns)]
+        self._bit = {number: 1 << bit for number, bit in enumerate(self._cells, 1)}
+        self._full = sum(self._bit.values())
+        self._directions = (1, stride, stride + 1, stride - 1)
+        self.lanes = tuple(self._lanes())
+        self._has_line = _table(self._line, rows * stride)
+        self._free = _table(self._empty, rows * stride)
+
+    def _lanes(self) -> list[int]:
+        lanes = []
+        for row, column in product(range(self.rows), range(self.columns)):
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                last_row, last_column = row + down * (self.in_a_row - 1), column + right * (self.in_a_row - 1)
+                if last_row < self.rows and 0 <= last_column < self.columns:
+                    lane = [(row + down * k) * (self.columns + 1) + column + right * k for k in range(self.in_a_row)]
+                    lanes.append(sum(1 << bit for bit in lane))
+        return list(dict.fromkeys(lanes))  # with one in a row the four directions are the same lane
+
+    def _line(self, marks: int) -> bool:
+        if self.in_a_row == 1:
+            return marks != 0
+        for step in self._directions:
+            run, length = marks, 1
+            while run and length < self.in_a_row:  # run holds the starts of `length` marks in a row
+                more = min(length, self.in_a_row - length)
+                run &= run >> (step * more)
+                length += more
+            if run:
+                return True
+        return False
+
+    def _empty(self, marks: int) -> tuple[int, ...]:
+        return tuple([number for number, bit in self._bit.items() if not marks & bit])
+
+    def initial(self, rng: random.Random) -> State:
+        """Return the empty board."""
+        return (0, 0)
+
+    def to_move(self, state: State) -> int:
+        """Return 0 for x when both have as many marks, else 1 for o."""
+        x, o = state
+        return 0 if x.bit_count() == o.bit_count() else 1
+
+    def actions(self, state: State) -> Sequence[int]:
+        """Return the empty cells in order; none once somebody has a line."""
+        x, o = state
+        if self._has_line[x] or self._has_line[o]:
+            return ()
+        return self._free[x | o]
+
+    def result(self, state: State, action: int) -> State:
+        """Put the mark of whoever is to move into a cell."""
+        x, o = state
+        if x.bit_count() == o.bit_count():
+            return (x | self._bit[action], o)
+        return (x, o | self._bit[action])
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether somebody has a line or the board is full."""
+        x, o = state
+        return self._has_line[x] or self._has_line[o] or x | o == self._full
+
+    def returns(self, state: State) -> Sequence[float]:
+        """Return 1 for the side with a line and -1 for the other, 0 for both without one."""
+        x, o = state
+        if self._has_line[x]:
+            return (1.0, -1.0)
+        return (-1.0, 1.0) if self._has_line[o] else (0.0, 0.0)
+
+    def threats(self, state: State, seat: int) -> Sequence[int]:
+        """Return the empty cells that complete a line of `seat`."""
+        own = state[seat]
+        bit, has_line = self._bit, self._has_line
+        if has_line[own] or has_line[state[1 - seat]]:
+            return ()
+        return [cell for cell in self._free[state[0] | state[1]] if has_line[own | bit[cell]]]
+
+    def render(self, state: State) -> str:
+        """Return the board, a row a line, empty cells as dots."""
+        return "\n".join(" ".join(row) for row in self.format_state(state).split("/"))
+
+    def format_state(self, state: State) -> str:
+        """Return `x../.o./...`."""
+        x, o = state
+        marks = ["x" if x & bit else "o" if o & bit else "." for bit in self._bit.values()]
+        return "/".join("".join(marks[start : start + self.columns]) for start in range(0, len(marks), self.columns))
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `x../.o./...`; ValueError for another size, other marks or impossible numbers of them."""
+        rows = text.strip().lower().split("/")
+        if len(rows) != self.rows or any(len(row) != self.columns for row in rows):
+            raise ValueError(f"expected {self.rows} rows of {self.columns} cells joined by /, got {text!r}")
+        marks = "".join(rows)
+        strange = sorted(set(marks) - set("xo."))
+        if strange:
+            raise ValueError(f"expected cells x, o and ., got {strange[0]!r} in {text!r}")
+        x = sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == "x")
+        o = sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == "o")
+        if x.bit_count() - o.bit_count() not in (0, 1):
+            raise ValueError(f"expected as many x as o or one more, got {x.bit_count()} and {o.bit_count()} in {text!r}")
+        self._check_lines(x, o, text)
+        return (x, o)
+
+    def _check_lines(self, x: int, o: int, text: str) -> None:
+        if self._has_line[x] and self._has_line[o]:
+            raise ValueError(f"both sides have {self.in_a_row} in a row in {text!r}")
+        last = "o" if x.bit_count() == o.bit_count() else "x"
+        if self._has_line[x if last == "o" else o]:
+            raise ValueError(f"play went on after a win in {text!r}: {last} cannot have moved last")
+
+
+class _Computed(Generic[Entry]):
+    """Stands in for a table that would be too large."""
+
+    def __init__(self, compute: Callable[[int], Entry]) -> None:
+        self._compute = compute
+
+    def __getitem__(self, marks: int) -> Entry:
+        return self._compute(marks)
+
+
+def _table(compute: Callable[[int], Entry], bits: int) -> list[Entry] | _Computed[Entry]:
+    return [compute(marks) for marks in range(1 << bits)] if bits <= SMALL else _Computed(compute)
+
+
+@heuristic("open-lanes", game="tic-tac-toe")
+class OpenLanes:
+    """Counts lanes that only one side has marks in, more for more marks.
+
+    A lane with k marks of one side and none of the other counts 3^(k-1) for that side. The sum is divided by
+    10 * 3^(in_a_row - 3) and clipped to [-0.99, 0.99]. On three in a row this is the evaluation of Russell and Norvig,
+    Artificial Intelligence, chapter 5, exercise 9, divided by 10.
+    """
+
+    def __init__(self, game: TicTacToe) -> None:
+        self._lanes = game.lanes
+        self._worth = [0, *(3**k for k in range(game.in_a_row))]
+        self._scale = 10 * 3.0 ** (game.in_a_row - 3)
+
+    def __call__(self, state: State, player: int = 0) -> float:
+        """Return the value of a state to `player`, within [-0.99, 0.99]."""
+        own, other = state[player], state[1 - player]
+        worth = self._worth
+        total = 0
+        for lane in self._lanes:
+            if lane & own:
+                if not lane & other:
+                    total += worth[(lane & own).bit_count()]
+            elif lane & other:
+                total -= worth[(lane & other).bit_count()]
+        return max(-0.99, min(0.99, total / self._scale))
