@@ -21,18 +21,14 @@ def plugin_option(command: Command) -> Command:
     )
 
 
-class _Formats(click.ParamType):
-    """The formats of tabulate, looked up only when one is given."""
+def known_format(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """Return a format of tabulate, json or csv; they are looked up only when the option is used."""
+    from arena.errors import suggestion
+    from arena.tables import FORMATS
 
-    name = "FORMAT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from arena.errors import suggestion
-        from arena.tables import FORMATS
-
-        if value not in FORMATS:
-            self.fail(f"unknown format {value!r}; {suggestion(str(value), FORMATS)}", param, ctx)
-        return str(value)
+    if value not in FORMATS:
+        raise click.BadParameter(f"unknown format {value!r}; {suggestion(value, FORMATS)}")
+    return value
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,7 +41,15 @@ def cli() -> None:
 @click.argument("spec")
 @click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="Processes that play.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Replaces the seed of the spec.")
-@click.option("--format", "style", type=_Formats(), default="simple", show_default=True, help="Of tabulate, or json, csv.")
+@click.option(
+    "--format",
+    "style",
+    metavar="FMT",
+    callback=known_format,
+    default="simple",
+    show_default=True,
+    help="Of tabulate, or json, csv.",
+)
 @click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
 @plugin_option
 def run(spec: str, workers: int, seed: int | None, style: str, quiet: bool, plugins: tuple[str, ...]) -> int:

@@ -183,7 +183,8 @@ def _described(registry: Registry, key: tuple[str, ...], value: Any) -> str:
         claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
         lines.append(f"  of {info.game}; claims: {', '.join(claims) or 'nothing'}")
     skipped = 1 if info is not None else 0
-    parameters = list(parameters_of(value).values())[skipped:] if isclass(value) else []
+    made: Any = value
+    parameters = list(parameters_of(made).values())[skipped:] if isclass(value) else []
     lines += [f"  {_parameter(parameter)}" for parameter in parameters]
     lines.append(f"  from {registry.sources[key]}, {_file(value)}")
     return "\n".join(lines)
@@ -241,7 +242,7 @@ def _mark(agent: type[Agent], game: Game) -> str:
 
 def _all(registry: Registry) -> list[tuple[tuple[str, ...], Any]]:
     tables: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("game", registry.games),  # type: ignore[arg-type]
+        ("game", registry.games),
         ("agent", registry.agents),
         ("format", registry.formats),
     )

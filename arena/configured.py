@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, Self
 
 
@@ -10,6 +9,7 @@ class Configured:
     """Keeps the keyword arguments of its constructor; subclasses need not call `super().__init__`."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make the object and note the arguments; TypeError for arguments where the class takes none."""
         if (args or kwargs) and cls.__init__ is object.__init__:
             raise TypeError(f"{cls.__name__} takes no parameters, got {', '.join([*map(repr, args), *kwargs])}")
         made = super().__new__(cls)
@@ -18,13 +18,18 @@ class Configured:
         return made
 
 
-@cache
+def initializer(constructor: Callable[..., Any]) -> Callable[..., Any]:
+    """What takes the parameters of a class: its `__init__`. A function is its own."""
+    init: Callable[..., Any] = getattr(constructor, "__init__") if inspect.isclass(constructor) else constructor  # noqa: B009 - mypy would object
+    return init
+
+
 def parameters_of(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """The parameters of a class, by name, without `self`; none where the class has no `__init__`.
 
     `*args` and `**kwargs` are left out: a spec cannot name them.
     """
-    init = constructor.__init__ if inspect.isclass(constructor) else constructor
+    init = initializer(constructor)
     if init is object.__init__:
         return {}
     listed = list(inspect.signature(init).parameters.values())

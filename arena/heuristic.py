@@ -49,5 +49,6 @@ def info_of(target: object) -> HeuristicInfo | None:
 def bind(target: Callable[..., Any], game: Game, parameters: Mapping[str, Any] | None = None) -> Evaluation:
     """Make a heuristic ready for one game object: a call with a state, and a player where there are several."""
     if isclass(target):
-        return cast(Evaluation, target(game, **(parameters or {})).__call__)
+        made: Any = target
+        return cast(Evaluation, made(game, **(parameters or {})).__call__)
     return partial(target, game, **(parameters or {}))

@@ -243,7 +243,7 @@ def _checked(hook: str, value: Any) -> tuple[tuple[str, ...], Any]:
     name = getattr(value, "name", None)
     _check_name(kind, name, value)
     if isabstract(value):
-        raise _Unfit(f"{kind} {name} ({_line(value)}) lacks {', '.join(sorted(value.__abstractmethods__))}")
+        raise _Unfit(f"{kind} {name} ({_line(value)}) lacks {', '.join(sorted(getattr(value, '__abstractmethods__', ())))}")
     _check_parameters(kind, name, value)
     if issubclass(value, Agent):
         _check_agent(value)
@@ -289,12 +289,13 @@ def _refuse_duplicates(registry: Registry, source: Source, found: list[tuple[tup
 
 
 def _enter(registry: Registry, source: Source, key: tuple[str, ...], value: Any) -> None:
-    table: dict[Any, Any] = {
+    tables: dict[str, Any] = {
         "game": registry.games,
         "agent": registry.agents,
         "heuristic": registry.heuristics,
         "format": registry.formats,
-    }[key[0]]
+    }
+    table = tables[key[0]]
     name = key[1] if len(key) == 2 else key[1:]
     if key in registry.sources:
         both = f"{registry.sources[key]} and {source} both bring {' '.join(key)!r}; uninstall one of them"

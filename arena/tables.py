@@ -139,7 +139,7 @@ _VERSUS: tuple[Column, ...] = (
     ("Score", lambda row: _share(row["score"])),
     ("Nodes/move", lambda row: _figure(row["nodes_per_move"])),
     ("ms/move", lambda row: _figure(row["ms_per_move"])),
-    ("Failures", lambda row: _kinds(row)),
+    ("Failures", _kinds),
 )
 _PUZZLE: tuple[Column, ...] = (
     ("Rank", lambda row: row["rank"]),
@@ -151,7 +151,7 @@ _PUZZLE: tuple[Column, ...] = (
     ("When failed", lambda row: _figure(row["mean_moves_failed"])),
     ("Nodes", lambda row: _figure(row["nodes_per_attempt"])),
     ("Seconds", lambda row: _figure(row["seconds_per_attempt"])),
-    ("Failures", lambda row: _kinds(row)),
+    ("Failures", _kinds),
 )
 _RARE = frozenset({"Failures"})
 """Columns that are left out where no row has anything to show."""

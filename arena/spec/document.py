@@ -5,10 +5,11 @@ dates. Duplicate keys are faults. Aliases may not blow a small file up, and what
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from os import PathLike, fspath
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from yaml.composer import Composer
@@ -56,9 +57,9 @@ class Document:
         return NOWHERE
 
 
-def read_document(file: str | FilePath) -> Document:
+def read_document(file: str | PathLike[str]) -> Document:
     """Read a spec file; SpecError with every fault of its form."""
-    name = str(file)
+    name = fspath(file)
     path = FilePath(file)
     text = _read(name, path)
     try:
@@ -141,7 +142,7 @@ def _integer(text: str) -> int:
     return int(text, 10)
 
 
-_SCALARS = {
+_SCALARS: dict[str, Callable[[str], Any]] = {
     "null": lambda _: None,
     "bool": lambda text: text.lower() == "true",
     "int": _integer,
@@ -187,7 +188,8 @@ class _Composed:
         inside = (*above, id(node))
         if isinstance(node, yaml.SequenceNode):
             return [self.plain(item, (*path, number), inside) for number, item in enumerate(node.value)]
-        return {key: self.plain(value, (*path, key), inside) for key, value in self.pairs(node, path)}
+        pairs = self.pairs(cast(yaml.MappingNode, node), path)
+        return {key: self.plain(value, (*path, key), inside) for key, value in pairs}
 
     def pairs(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, yaml.Node]]:
         first: dict[str, Place] = {}

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from arena.configured import parameters_of
+from arena.configured import initializer, parameters_of
 from arena.errors import suggestion
 from arena.spec.document import Path
 
@@ -48,8 +48,7 @@ def validated(
 @cache
 def adapters(constructor: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
     """A validator for each parameter, from its hint; a parameter without a hint takes anything."""
-    init = constructor.__init__ if isinstance(constructor, type) else constructor
-    hints = get_type_hints(init, include_extras=True)
+    hints = get_type_hints(initializer(constructor), include_extras=True)
     return {name: adapter(hints.get(name, Any)) for name in parameters_of(constructor)}
 
 

@@ -1,6 +1,7 @@
 """Reads the positions that a spec gives, in it or in a file beside it."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path as FilePath
 
 from arena.errors import Interrupted, describe
@@ -15,7 +16,7 @@ def read_positions(reading: Reading, rules: Rules) -> tuple[str, ...] | None:
         if not given:
             reading.faults.add(("positions",), "expected at least one position")
         for number, text in enumerate(given):
-            _check(rules, text, lambda message, number=number: reading.faults.add(("positions", number), message))
+            _check(rules, text, partial(reading.faults.add, ("positions", number)))
         return tuple(given)
     return None if given is None else _in_file(reading, rules, given)
 
@@ -32,7 +33,7 @@ def _in_file(reading: Reading, rules: Rules, name: str) -> tuple[str, ...]:
     if not texts:
         reading.faults.add(("positions",), f"{called} holds no position; expected one a line")
     for number, text in texts.items():
-        _check(rules, text, lambda message, number=number: reading.faults.add_at(called, number, ("positions",), message))
+        _check(rules, text, partial(reading.faults.add_at, called, number, ("positions",)))
     return tuple(texts.values())
 
 

@@ -32,10 +32,8 @@ def load_spec(
     if isinstance(source, Spec):
         return source
     if isinstance(source, Mapping):
-        document = Document("<spec>", dict(source), FilePath.cwd())
-    else:
-        document = read_document(source)
-    return _resolved(document, plugins, seed)
+        return _resolved(Document("<spec>", dict(source), FilePath.cwd()), plugins, seed)
+    return _resolved(read_document(source), plugins, seed)
 
 
 def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> Spec:

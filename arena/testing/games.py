@@ -65,7 +65,7 @@ def _check_match(game: Game, trial: Trial) -> list[Step]:
     trial.expect(over or puzzle, "the match does not end", f"an end within {LONGEST_GAME} plies", "none")
     if over:
         _check_end(game, trial, state)
-    if puzzle:
+    if isinstance(game, Puzzle):
         _check_local_search(game, trial, first)
     return steps
 
