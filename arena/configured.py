@@ -18,6 +18,13 @@ class Configured:
         return made
 
 
+def name_of(made: Configured | type[Configured]) -> str:
+    """The registry key of a game, an agent or a format; the name of the class where its author gave none."""
+    kind = made if isinstance(made, type) else type(made)
+    name: str = getattr(kind, "name", kind.__name__)
+    return name
+
+
 def initializer(constructor: Callable[..., Any]) -> Callable[..., Any]:
     """What takes the parameters of a class: its `__init__`. A function is its own."""
     init: Callable[..., Any] = getattr(constructor, "__init__") if inspect.isclass(constructor) else constructor  # noqa: B009 - mypy would object

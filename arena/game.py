@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
-from arena.configured import Configured
+from arena.configured import Configured, name_of
 
 State = Any
 """A state of a game: hashable and immutable. Authors may annotate with their own types."""
@@ -155,4 +155,4 @@ def overrides(game: Game, method: str) -> bool:
 
 
 def _missing(game: Game, method: str) -> TypeError:
-    return TypeError(f"{game.name} has no {method}: its traits do not promise it")
+    return TypeError(f"{name_of(game)} has no {method}: its traits do not promise it")

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
+from arena.configured import name_of
 from arena.counting import Meter, counting_view
 from arena.errors import GameError, Interrupted, OutOfBudget, author_traceback, describe
 from arena.game import Action, Game, Puzzle, State
@@ -172,7 +173,7 @@ def _take_turns(game: Game, match: Match, players: list[Player], log: Log) -> En
             break
         seat = to_move(state)
         if not 0 <= seat < len(players):
-            raise GameError(f"{game.name}: to_move gave seat {seat!r} of {len(players)}")
+            raise GameError(f"{name_of(game)}: to_move gave seat {seat!r} of {len(players)}")
         action = players[seat].choose(state, legal_actions(state))
         write(text(state, action))
         state = result(state, action)
@@ -181,7 +182,7 @@ def _take_turns(game: Game, match: Match, players: list[Player], log: Log) -> En
         return Ending("move-limit")
     log.returns = tuple(map(float, game.returns(state)))
     if len(log.returns) != len(players):
-        raise GameError(f"{game.name}: returns gave {len(log.returns)} values for {len(players)} seats")
+        raise GameError(f"{name_of(game)}: returns gave {len(log.returns)} values for {len(players)} seats")
     return _NORMAL
 
 
@@ -244,7 +245,7 @@ def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: Log) 
 
 def _test(puzzle: Puzzle, player: Player, answer: Answer, log: Log) -> Ending:
     if puzzle.path_matters:
-        message = f"expected a Path or None, got an Answer: in {puzzle.name} the path matters"
+        message = f"expected a Path or None, got an Answer: in {name_of(puzzle)} the path matters"
         raise Fault(Ending("illegal-action", player.number, message))
     try:
         log.solved = bool(puzzle.is_goal(answer.state))
@@ -252,7 +253,7 @@ def _test(puzzle: Puzzle, player: Player, answer: Answer, log: Log) -> Ending:
     except Interrupted:
         raise
     except BaseException as error:  # whatever the agent calls a state went through the rules
-        message = f"expected a state of {puzzle.name}, got {_short(answer.state)} ({describe(error)})"
+        message = f"expected a state of {name_of(puzzle)}, got {_short(answer.state)} ({describe(error)})"
         raise Fault(Ending("illegal-action", player.number, message)) from error
     encoded = text.encode()
     log.answer = text if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
@@ -277,7 +278,7 @@ def _record(match: Match, log: Log, ending: Ending) -> Record:
     solved = log.solved and ending.reason == "normal"
     return Record(
         match.id,
-        match.game.name,
+        name_of(match.game),
         match.position.text,
         tuple([seat.label for seat in match.seats]),
         match.seed,

@@ -1,6 +1,7 @@
 """The matches of a spec, one after the other, and how each is set up and played."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe
@@ -39,15 +40,40 @@ class Stage:
         self._position: Position | BaseException | None = None
 
     def play(self, scheduled: Scheduled) -> Record:
-        """Play one match and return its record."""
+        """Play one match and return its record; void where the game cannot give a position."""
         board = self._spec.boards[scheduled.board]
-        seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         position = self._meet(board, scheduled)
         if isinstance(position, BaseException):
-            return _spoiled(board, scheduled, self._spec.seed, position)
-        moves = seats[0].limits.moves
+            message = f"no position: {describe(position)}"
+            return replace(self.unplayed(scheduled), message=message, traceback=author_traceback(position))
+        seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
-        return play_match(Match(match_id(position.key, seats, moves, repetition), board.game, position, seats, self._spec.seed))
+        identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
+        return play_match(Match(identity, board.game, position, seats, self._spec.seed))
+
+    def unplayed(self, scheduled: Scheduled) -> Record:
+        """The void record of a match that could not be played."""
+        board = self._spec.boards[scheduled.board]
+        labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
+        return Record(
+            id=key(f"{scheduled.board}/{scheduled.pairing.round}/{labels}"),
+            game=board.name,
+            position="",
+            labels=labels,
+            seed=self._spec.seed,
+            actions=(),
+            answer=None,
+            returns=(0.0,) * len(labels),
+            solved=False if isinstance(board.game, Puzzle) else None,
+            termination="void",
+            seat=None,
+            message=None,
+            traceback=None,
+            moves=0,
+            cost=None,
+            fallbacks=0,
+            decisions=(),
+        )
 
     def _meet(self, board: Board, scheduled: Scheduled) -> Position | BaseException:
         here = (scheduled.board, scheduled.pairing.round)
@@ -60,13 +86,3 @@ class Stage:
             except BaseException as error:  # the game's own fault: the match is void
                 self._position = error
         return self._position
-
-
-def _spoiled(board: Board, scheduled: Scheduled, seed: int, error: BaseException) -> Record:
-    labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
-    nobody = (0.0,) * len(labels)
-    solved = False if isinstance(board.game, Puzzle) else None
-    unplayed = key(f"{board.title}/{scheduled.pairing.round}/{labels}")
-    message = f"no position: {describe(error)}"
-    trace = author_traceback(error)
-    return Record(unplayed, board.name, "", labels, seed, (), None, nobody, solved, "void", None, message, trace, 0, None, 0, ())

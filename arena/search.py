@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
+from arena.configured import name_of
 from arena.counting import Meter
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
@@ -33,7 +34,7 @@ class Start:
         """The state; the same object at every call."""
         if not self._state:
             if not isinstance(self._game, Puzzle):
-                raise TypeError(f"search.start() is for puzzles with random_state; {self._game.name} is a game")
+                raise TypeError(f"search.start() is for puzzles with random_state; {name_of(self._game)} is a game")
             self._state.append(self._game.random_state(self._stream.rng))
         return self._state[0]
 

@@ -1,12 +1,13 @@
 """Plays whole tournaments and single matches."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
-from arena.configured import settings
+from arena.configured import name_of, settings
 from arena.errors import Refused
 from arena.format import Pairing
 from arena.game import Game, Puzzle
@@ -15,6 +16,7 @@ from arena.interrupts import user_interrupts
 from arena.limits import Limits, limits_of
 from arena.match import Match, Positions, Seat, match_id
 from arena.plugins import Registry, load_plugins
+from arena.pool import Pool
 from arena.record import Record
 from arena.referee import play_match
 from arena.schedule import Stage, schedule
@@ -75,15 +77,20 @@ def run(
     ready = load_spec(spec)
     with user_interrupts() as interrupts:
         played = []
-        for one in _played(ready, workers):
-            interrupts.check()
-            played.append(one)
-            if observe is not None:
-                observe(one)
+        with closing(_played(ready, workers)) as matches:  # an interrupt must not leave workers behind
+            for one in matches:
+                interrupts.check()
+                played.append(one)
+                if observe is not None:
+                    observe(one)
     return Results(ready, tuple(sorted(played, key=lambda one: one.number)))
 
 
-def _played(spec: Spec, workers: int) -> Iterator[Played]:
+def _played(spec: Spec, workers: int) -> Generator[Played, None, None]:
+    if workers > 1:
+        for scheduled, record in Pool(spec, workers).play():
+            yield Played(*scheduled, record)
+        return
     stage = Stage(spec)
     for scheduled in schedule(spec):
         yield Played(*scheduled, stage.play(scheduled))
@@ -109,7 +116,7 @@ def play(
     rules = lookup.game(game)
     listed = [agents] if isinstance(agents, (Agent, str, Mapping)) else list(agents)
     if len(listed) != rules.players:
-        raise ValueError(f"{rules.name} has {rules.players} seats, got {len(listed)} agents")
+        raise ValueError(f"{name_of(rules)} has {rules.players} seats, got {len(listed)} agents")
     shared = isinstance(heuristics, str) or not isinstance(heuristics, Sequence)
     wanted = [heuristics] * len(listed) if shared else list(heuristics)
     if len(wanted) != len(listed):
@@ -117,7 +124,7 @@ def play(
     most = limits_of(limits)
     seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
     texts = None if position is None else [position]
-    where = Positions(rules, rules.name, settings(rules), seed, texts)[0]
+    where = Positions(rules, name_of(rules), settings(rules), seed, texts)[0]
     with user_interrupts() as interrupts:
         record = play_match(Match(match_id(where.key, seats, most.moves), rules, where, seats, seed))
         interrupts.check()
@@ -154,24 +161,25 @@ class _Lookup:
         reason = refusal(agent, game)
         if reason:
             raise Refused(reason)
-        evaluation, described = self.heuristic(game, heuristic)
-        seat = make_seat(
-            agent, options, evaluation, described, limits, getattr(agent, "name", agent.__name__), isinstance(game, Puzzle)
-        )
+        evaluation, described = self.heuristic(game, heuristic, agent.wants_heuristic)
+        seat = make_seat(agent, options, evaluation, described, limits, name_of(agent), isinstance(game, Puzzle))
         return replace(seat, make=make)
 
-    def heuristic(self, game: Game, given: Any) -> tuple[Evaluation | None, Mapping[str, Any] | None]:
+    def knows(self, game: Game, heuristic: str) -> bool:
+        return (name_of(game), heuristic) in self.registry.heuristics
+
+    def heuristic(self, game: Game, given: Any, wanted: bool) -> tuple[Evaluation | None, Mapping[str, Any] | None]:
         if given is None:
             given = game.default_heuristic
-        if given is None:
-            return None, None
+            if given is None or not (wanted or self.knows(game, given)):
+                return None, None
         parameters: Mapping[str, Any] = {}
         if isinstance(given, (str, Mapping)):
             name, parameters = _named(given, "name")
-            given = self.registry.heuristic(game.name, name)
+            given = self.registry.heuristic(name_of(game), name)
         info = info_of(given)
-        if info is None or info.game != game.name:
-            raise ValueError(f"expected a heuristic of {game.name}, got {given!r}")
+        if info is None or info.game != name_of(game):
+            raise ValueError(f"expected a heuristic of {name_of(game)}, got {given!r}")
         return bind(given, game, parameters), {"name": info.name, "parameters": dict(parameters)}
 
 

@@ -1,6 +1,7 @@
 """Traits: what a game is, in a closed vocabulary, so that an agent can say what it needs."""
 
 from arena.agent import Agent, chooses
+from arena.configured import name_of
 from arena.errors import suggestion
 from arena.game import Game, Puzzle, overrides
 
@@ -53,4 +54,5 @@ def refusal(agent: type[Agent], game: Game) -> str | None:
         missing |= {"single-player"}
     if not missing:
         return None
-    return f"{agent.name} cannot play {game.name}: needs {listed(missing)}; {game.name} is {listed(has)}"
+    name = name_of(game)
+    return f"{name_of(agent)} cannot play {name}: needs {listed(missing)}; {name} is {listed(has)}"

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from arena.agent import Agent, solves
+from arena.configured import name_of
 from arena.format import Field, Format
 from arena.game import Game
 from arena.heuristic import Evaluation
@@ -13,6 +14,7 @@ from arena.limits import Limits
 from arena.match import Positions, Seat, seat_identity
 from arena.plugins import Registry
 from arena.spec.document import Document
+from arena.spec.parameters import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +66,10 @@ def make_seat(
     """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one."""
     make: Callable[[], Agent] = partial(agent, **options) if options else agent
     return Seat(
-        label, make, puzzle and solves(agent), evaluation, limits, seat_identity(agent.name, options, heuristic, limits, named)
+        label,
+        make,
+        puzzle and solves(agent),
+        evaluation,
+        limits,
+        seat_identity(name_of(agent), plain(options), heuristic, limits, named),
     )

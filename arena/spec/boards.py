@@ -32,19 +32,10 @@ class Labelled:
 
 def read_boards(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Board]:
     """The boards of a spec; faults are noted, and then a board may be missing."""
-    _check_fits(reading, rules, entries)
     labelled = _labelled(reading, rules, entries)
+    counted = not any(fault.where.startswith("agents") for fault in reading.faults.found)
     named = zip(rules, titles(list(rules)), strict=True)
-    return [board for rule, title in named if (board := _board(reading, rule, title, labelled)) is not None]
-
-
-def _check_fits(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> None:
-    """With one game an entry must be able to play it; with several it must fit one of them."""
-    for entry in entries:
-        reasons = [refusal(entry.agent, rule.game) for rule in rules]
-        if rules and (all(reasons) or not reading.several):
-            for reason in dict.fromkeys(filter(None, reasons)):
-                reading.faults.add(entry.path, reason)
+    return [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
 
 
 def _labelled(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
@@ -63,7 +54,8 @@ def _labelled(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]
     return found
 
 
-def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labelled]) -> Board | None:
+def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labelled], counted: bool) -> Board | None:
+    """One board; `counted` tells whether all its entries are known, so that too few of them are a fault."""
     playing = []
     for one in labelled:
         reason = refusal(one.entry.agent, rules.game)
@@ -76,7 +68,8 @@ def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labell
     format_ = _format(reading, rules)
     if format_ is None:
         return None
-    _check_number(reading, format_, rules, len(playing))
+    if counted:
+        _check_number(reading, format_, rules, len(playing))
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or ROUNDS
     positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts)
     field = Field(len(seats), rules.game.players, rounds)
@@ -93,8 +86,7 @@ def _seat(reading: Reading, one: Labelled, rules: Rules) -> Seat:
 
 def _check_number(reading: Reading, format_: Format, rules: Rules, playing: int) -> None:
     fewest = format_.fewest(rules.game.players)
-    listed: Any = reading.values.get("agents")
-    if playing < fewest and listed and not any(fault.where.startswith("agents") for fault in reading.faults.found):
+    if playing < fewest and reading.values.get("agents"):
         number = "one agent" if playing == 1 else f"{playing or 'no'} agents"
         message = f"{number} for {rules.name}; {format_.name} needs at least {fewest} that can play it"
         reading.faults.add(("agents",), message)

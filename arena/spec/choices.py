@@ -12,8 +12,9 @@ from arena.identity import canonical
 from arena.spec.document import Path
 from arena.spec.games import Rules
 from arena.spec.labels import shown
-from arena.spec.parameters import validated
+from arena.spec.parameters import Report, plain, validated
 from arena.spec.reading import Reading, without
+from arena.spec.sweep import Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Choice:
     name: str
     parameters: Mapping[str, Any]
     path: Path
+    report: Report
+    """Takes the faults of its parameters, by their paths from here."""
 
     def __str__(self) -> str:
         return ", ".join([self.name, *(f"{key}={shown(value)}" for key, value in self.parameters.items())])
@@ -32,45 +35,49 @@ Choices = Mapping[str | None, Choice]
 """By game; under None the one that is meant for any game."""
 
 
-def read_choices(reading: Reading, given: Any, path: Path) -> Choices:
+def read_choices(reading: Reading, given: Any, entry: Path, variant: Variant) -> Choices:
     """The heuristics of an entry, from a name, {name: ..., parameters} or {game: either}; faults are noted."""
+    if isinstance(given, dict) and "name" not in given:
+        return {
+            game: choice
+            for game, inner in given.items()
+            if reading.known(reading.registry.game, game, (*entry, *variant.origin(("heuristic", game)))) is not None
+            and (choice := _choice(reading, inner, entry, variant, ("heuristic", game))) is not None
+        }
+    choice = _choice(reading, given, entry, variant, ("heuristic",)) if isinstance(given, (str, dict)) else None
+    return {} if choice is None else {None: choice}
+
+
+def _choice(reading: Reading, given: Any, entry: Path, variant: Variant, inner: Path) -> Choice | None:
+    path = (*entry, *variant.origin(inner))
     if isinstance(given, str):
-        return {None: Choice(given, {}, path)}
-    if not isinstance(given, dict):
-        return {}
-    if "name" in given:
-        choice = _choice(reading, given, path)
-        return {None: choice} if choice else {}
-    found: dict[str | None, Choice] = {}
-    for game, inner in given.items():
-        if reading.known(reading.registry.game, game, (*path, game)) is not None:
-            choice = _choice(reading, {"name": inner} if isinstance(inner, str) else inner, (*path, game))
-            if choice is not None:
-                found[game] = choice
-    return found
-
-
-def _choice(reading: Reading, given: Any, path: Path) -> Choice | None:
+        return Choice(given, {}, path, reading.report)
     if not isinstance(given, dict) or not isinstance(given.get("name"), str):
         reading.faults.add(path, f"expected the name of a heuristic or {{name: ..., parameters}}, got {given!r}")
         return None
-    return Choice(given["name"], without(given, "name"), path)
+    report = reading.below(entry, variant)
+    named = (*entry, *variant.origin((*inner, "name")))
+    return Choice(given["name"], without(given, "name"), named, lambda where, message: report((*inner, *where), message))
 
 
 def check_choices(reading: Reading, choices: Choices, games: Sequence[str]) -> None:
     """Note a fault for every heuristic that does not exist or fits no game of the spec."""
     for game, choice in choices.items():
         wanted = [name for name in games if game in (None, name)]
-        if not any((name, choice.name) in reading.registry.heuristics for name in wanted):
-            reading.faults.add(choice.path, _unfit(reading, choice.name, wanted or ([game] if game else [])))
+        if not wanted:
+            reading.faults.add(choice.path, f"no board here plays {game}; expected {' or '.join(games)}")
+        elif not any((name, choice.name) in reading.registry.heuristics for name in wanted):
+            _note_unfit(reading, choice, wanted)
 
 
-def _unfit(reading: Reading, name: str, games: Sequence[str]) -> str:
-    owners = sorted({owner for owner, known in reading.registry.heuristics if known == name})
-    known = [known for game in games for known in reading.registry.heuristics_of(game)]
+def _note_unfit(reading: Reading, choice: Choice, games: Sequence[str]) -> None:
+    owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
+    hint = suggestion(choice.name, [name for game in games for name in reading.registry.heuristics_of(game)])
     if owners:
-        return f"heuristic {name} belongs to {', '.join(owners)} and fits no board here; {suggestion(name, known)}"
-    return f"unknown heuristic {name!r} of {', '.join(games)}; {suggestion(name, known)}"
+        message = f"heuristic {choice.name} belongs to {', '.join(owners)} and fits no board here; {hint}"
+        reading.faults.add(choice.path, message)
+    else:
+        reading.unknown(choice.path, f"unknown heuristic {choice.name!r} of {', '.join(games)}; {hint}")
 
 
 def fitted(reading: Reading, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, dict[str, Any] | None]:
@@ -83,12 +90,12 @@ def fitted(reading: Reading, choices: Choices, rules: Rules, path: Path) -> tupl
         default = rules.game.default_heuristic
         if default is None:
             return None, None
-        choice = Choice(default, {}, path)
+        choice = Choice(default, {}, path, reading.report)
     target = reading.known(partial(reading.registry.heuristic, rules.name), choice.name, choice.path)
     parameters = None if target is None else _parameters(reading, target, choice)
     if parameters is None:
         return None, None
-    described = {"name": choice.name, "parameters": parameters}
+    described = {"name": choice.name, "parameters": plain(parameters)}
     key = canonical(described)
     if key not in rules.bound:
         made = reading.made(partial(bind, target, rules.game, parameters), {}, choice.path)
@@ -100,7 +107,7 @@ def fitted(reading: Reading, choices: Choices, rules: Rules, path: Path) -> tupl
 
 def _parameters(reading: Reading, target: Any, choice: Choice) -> dict[str, Any] | None:
     if isclass(target):
-        return validated(target, choice.parameters, choice.path, reading.report, skip=1)
+        return validated(target, choice.parameters, (), choice.report, skip=1)
     if choice.parameters:
         reading.faults.add(choice.path, f"heuristic {choice.name} takes no parameters")
         return None

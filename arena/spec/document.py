@@ -14,7 +14,7 @@ from typing import Any, cast
 import yaml
 from yaml.composer import Composer
 from yaml.parser import Parser
-from yaml.reader import Reader
+from yaml.reader import Reader, ReaderError
 from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
@@ -24,6 +24,10 @@ LARGEST_FILE = 1 << 20
 """Bytes; a larger file is refused unread."""
 MOST_VALUES = 100_000
 """Values in a file, aliases written out."""
+MOST_TEXT = 4 << 20
+"""Characters in the values of a file, aliases written out."""
+MOST_DIGITS = 1000
+"""Digits of an integer."""
 DEEPEST = 50
 """Levels of nesting."""
 
@@ -33,6 +37,10 @@ Place = tuple[int, int]
 """Line and column, from 1; (0, 0) where there is none."""
 
 NOWHERE: Place = (0, 0)
+UNWRITTEN = "<spec>"
+"""What to call a spec that is in no file."""
+
+_TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,8 @@ class Document:
     """Where relative paths in it start."""
     places: Mapping[Path, Place] = field(default_factory=dict)
     keys: Mapping[Path, Place] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    """What is wrong with its form and leaves the rest readable, such as a duplicate key."""
 
     def place(self, path: Path, *, key: bool = False) -> Place:
         """The place of a value, or of its key; of what is missing, the nearest value around it."""
@@ -58,7 +68,7 @@ class Document:
 
 
 def read_document(file: str | PathLike[str]) -> Document:
-    """Read a spec file; SpecError with every fault of its form."""
+    """Read a spec file; SpecError where it is too far from YAML to look for other faults."""
     name = fspath(file)
     path = FilePath(file)
     text = _read(name, path)
@@ -69,10 +79,27 @@ def read_document(file: str | PathLike[str]) -> Document:
         place = (mark.line + 1, mark.column + 1) if mark else NOWHERE
         reason = ", ".join(filter(None, [error.context, error.problem])) or "not YAML"
         raise _fault(name, f"not YAML: {reason}", place) from error
-    except yaml.YAMLError as error:
-        raise _fault(name, f"not YAML: {' '.join(str(error).split())}") from error
-    except RecursionError as error:
-        raise _fault(name, f"nested too deep: expected at most {DEEPEST} levels") from error
+    except ReaderError as error:
+        message = f"not YAML: the character U+{error.character:04X} is not allowed"
+        raise _fault(name, message, _after(text[: error.position])) from error
+
+
+def as_document(values: Mapping[Any, Any]) -> Document:
+    """A spec that is given as a mapping, in the plain values that a file would hold; SpecError for keys that are not text."""
+    return Document(UNWRITTEN, _plain(values, 0), FilePath.cwd())
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise _fault(UNWRITTEN, _TOO_DEEP)
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise _fault(UNWRITTEN, f"expected text as key, got {key!r}")
+        return {key: _plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner, depth + 1) for inner in value]
+    return fspath(value) if isinstance(value, PathLike) else value
 
 
 def _read(name: str, path: FilePath) -> str:
@@ -90,12 +117,21 @@ def _read(name: str, path: FilePath) -> str:
         raise _fault(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > LARGEST_FILE:
         raise _fault(name, f"expected a spec of at most {LARGEST_FILE:,} bytes")
+    return decoded(name, data)
+
+
+def decoded(name: str, data: bytes) -> str:
+    """The text of a file; SpecError with line and column where it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        column = error.start - data.rfind(b"\n", 0, error.start)
-        raise _fault(name, "not text: expected UTF-8", (line, column)) from error
+        raise _fault(name, "not text: expected UTF-8", _after(error.object[: error.start].decode())) from error
+
+
+def _after(text: str) -> Place:
+    """The place of what follows `text`."""
+    lines = re.split(r"\r\n|\r|\n", text)
+    return len(lines), len(lines[-1]) + 1
 
 
 def _fault(name: str, message: str, place: Place = NOWHERE, where: str = "") -> SpecError:
@@ -105,12 +141,23 @@ def _fault(name: str, message: str, place: Place = NOWHERE, where: str = "") -> 
 class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
     """PyYAML's reader with the core schema of YAML 1.2 in place of YAML 1.1's."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, name: str, text: str) -> None:
         Reader.__init__(self, text)
         Scanner.__init__(self)
         Parser.__init__(self)
         Composer.__init__(self)
         BaseResolver.__init__(self)
+        self.file = name
+        self.depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Compose a value, unless it stands so deep that Python's stack might end first."""
+        if self.depth > DEEPEST + 1 and parent is not None:
+            raise _fault(self.file, _TOO_DEEP, _place(parent))
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
 _NULL = re.compile(r"(?:null|Null|NULL|~|)$")
@@ -136,18 +183,14 @@ def _number(text: str) -> int | float:
 
 
 def _integer(text: str) -> int:
-    digits = text.lstrip("+-")
-    if digits.startswith(("0o", "0x")):
-        return int(text, 0)
-    return int(text, 10)
+    return int(text, 0 if text.startswith(("0o", "0x")) else 10)
 
 
-_SCALARS: dict[str, Callable[[str], Any]] = {
-    "null": lambda _: None,
-    "bool": lambda text: text.lower() == "true",
-    "int": _integer,
-    "float": _number,
-    "str": str,
+_SCALARS: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
+    "null": (_NULL, lambda _: None),
+    "bool": (_BOOL, lambda text: text.lower() == "true"),
+    "int": (_INT, _integer),
+    "float": (_FLOAT, _number),
 }
 
 
@@ -161,25 +204,24 @@ class _Composed:
         self.keys: dict[Path, Place] = {}
         self.faults: list[Fault] = []
         self.values = 0
+        self.characters = 0
 
     def document(self, folder: FilePath) -> Document:
-        root = _CoreLoader(self.text).get_single_node()
+        root = _CoreLoader(self.name, self.text).get_single_node()
         if root is None:
             raise _fault(self.name, "is empty; expected at least the keys game and agents")
         if not isinstance(root, yaml.MappingNode):
             kind = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
             raise _fault(self.name, f"expected keys such as game and agents at the top, got {kind}", _place(root))
         values = self.plain(root, (), ())
-        if self.faults:
-            raise SpecError(self.faults)
-        return Document(self.name, values, folder, self.places, self.keys)
+        return Document(self.name, values, folder, self.places, self.keys, tuple(self.faults))
 
     def plain(self, node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
         self.values += 1
         if self.values > MOST_VALUES:
             raise _fault(self.name, f"more than {MOST_VALUES:,} values once aliases are written out", _place(node))
         if id(node) in above or len(above) > DEEPEST:
-            message = "an alias inside what it stands for" if id(node) in above else f"nested deeper than {DEEPEST} levels"
+            message = "an alias inside what it stands for" if id(node) in above else _TOO_DEEP
             raise _fault(self.name, message, _place(node))
         self.places[path] = _place(node)
         if isinstance(node, yaml.ScalarNode):
@@ -206,27 +248,51 @@ class _Composed:
     def key(self, node: yaml.Node) -> str:
         if not isinstance(node, yaml.ScalarNode):
             raise _fault(self.name, "expected a word as key", _place(node))
-        key: str = node.value
+        key = self.characters_of(node)
         if key == "<<" and not node.style:
             self.fault(node, "YAML 1.2 has no merge keys; write the keys out")
         return key
 
     def scalar(self, node: yaml.ScalarNode) -> Any:
         self.check_tag(node)
+        text = self.characters_of(node)
         kind = node.tag.removeprefix(_TAG)
-        try:
-            return _SCALARS.get(kind, str)(node.value)
-        except (ValueError, OverflowError):
-            self.fault(node, f"expected {kind}, got {node.value[:40]!r}")
-            return None
+        if kind not in _SCALARS:
+            return text
+        pattern, convert = _SCALARS[kind]
+        if kind == "int" and len(text) > MOST_DIGITS:
+            self.fault(node, f"expected an integer of at most {MOST_DIGITS} digits, got {len(text)}")
+        elif pattern.match(text):
+            return convert(text)
+        else:
+            self.fault(node, f"expected {kind}, got {text[:40]!r}")
+        return None
+
+    def characters_of(self, node: yaml.ScalarNode) -> str:
+        self.characters += len(node.value)
+        if self.characters > MOST_TEXT:
+            raise _fault(self.name, f"more than {MOST_TEXT:,} characters once aliases are written out", _place(node))
+        try:  # two escapes may be one character, as in JSON
+            text: str = node.value.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self.fault(node, "not text: an escape stands for half a character")
+            return ""
+        return text
 
     def check_tag(self, node: yaml.Node) -> None:
         kind = node.tag.removeprefix(_TAG) if node.tag else ""
-        if kind not in (*_SCALARS, "seq", "map", "!", ""):
-            self.fault(node, f"unknown tag {node.tag!r}; a spec needs no tags")
+        if kind not in (*_FITTING[type(node)], "!", ""):
+            self.fault(node, f"tag {node.tag!r} does not fit; a spec needs no tags")
 
     def fault(self, node: yaml.Node, message: str) -> None:
         self.faults.append(Fault(self.name, *_place(node), "", message))
+
+
+_FITTING: dict[type[yaml.Node], tuple[str, ...]] = {
+    yaml.ScalarNode: (*_SCALARS, "str"),
+    yaml.SequenceNode: ("seq",),
+    yaml.MappingNode: ("map",),
+}
 
 
 def _place(node: yaml.Node) -> Place:

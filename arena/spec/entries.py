@@ -1,19 +1,21 @@
 """Reads the agents of a spec: sweeps written out, names looked up, options checked, each made once to see that it can be."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.agent import Agent
 from arena.errors import suggestion
 from arena.limits import Limits
-from arena.spec.choices import Choices, read_choices
+from arena.spec.choices import Choices, check_choices, read_choices
 from arena.spec.document import Path
+from arena.spec.games import Rules
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
-from arena.spec.parameters import Report, adapter, checked, validated
+from arena.spec.parameters import UNKNOWN_KEY, Report, adapter, checked, hinting, validated
 from arena.spec.reading import Reading, without
 from arena.spec.sweep import Variant, variants
+from arena.traits import refusal
 
 KEYS = tuple(EntryKeys.model_fields)
 NO_MEMORY = "a memory limit needs agents in processes of their own, which this version does not have; leave it out"
@@ -31,14 +33,17 @@ class Entry:
     choices: Choices
 
 
-def read_entries(reading: Reading) -> list[Entry]:
-    """Every entry of a spec without faults, in the order of the file; faults are noted."""
+def read_entries(reading: Reading, rules: Sequence[Rules]) -> list[Entry]:
+    """Every entry of a spec without faults of its own, in the order of the file; faults are noted.
+
+    With one game an entry must be able to play it, with several one of them; so must its heuristics fit.
+    """
     given = reading.values.get("agents")
     if not isinstance(given, list):
         return []
     if not given:
         reading.faults.add(("agents",), "no agents; list some of `arena list agents`")
-    return [entry for number, value in enumerate(given) for entry in _variants(reading, ("agents", number), value)]
+    return [entry for number, value in enumerate(given) for entry in _variants(reading, rules, ("agents", number), value)]
 
 
 def common_limits(reading: Reading) -> Limits:
@@ -63,20 +68,23 @@ def features(reading: Reading, entry: Entry, default: str | None) -> Features:
     return Features(entry.agent.name, entry.label, word, settings)
 
 
-def _variants(reading: Reading, path: Path, value: Any) -> Iterator[Entry]:
+def _variants(reading: Reading, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
     value = {"agent": value} if isinstance(value, str) else value
     if not isinstance(value, dict):
         return
     if "agent" not in value:
         reading.faults.add(path, "agent is missing, as in {agent: greedy}")
         return
-    for variant in variants(value, reading.below(path)):
-        entry = _entry(reading, path, variant)
-        if entry is not None:
+    before = len(reading.faults.found)
+    written_out = variants(value, reading.below(path))
+    unswept = len(reading.faults.found) > before
+    for variant in written_out:
+        entry = _entry(reading, rules, path, variant)
+        if entry is not None and not unswept:
             yield entry
 
 
-def _entry(reading: Reading, path: Path, variant: Variant) -> Entry | None:
+def _entry(reading: Reading, rules: Sequence[Rules], path: Path, variant: Variant) -> Entry | None:
     values = variant.values
     report = reading.below(path, variant)
     before = len(reading.faults.found)
@@ -85,14 +93,30 @@ def _entry(reading: Reading, path: Path, variant: Variant) -> Entry | None:
             checked(adapter(EntryKeys.model_fields[key].rebuild_annotation()), values[key], (key,), report)
     _check_words(values, report)
     limits = _limits(reading, values.get("limits"), report)
-    choices = read_choices(reading, values.get("heuristic"), (*path, *variant.origin(("heuristic",))))
+    choices = read_choices(reading, values.get("heuristic"), path, variant)
     agent = _agent(reading, path, variant)
+    options = None if agent is None else _options(reading, agent, path, variant)
+    sound = len(reading.faults.found) == before
+    if reading.games:
+        check_choices(reading, choices, reading.games)
     if agent is None:
         return None
-    options = validated(agent, without(values, *KEYS), (), lambda where, message: report(where, _hinted(where, message)))
-    if options is None or reading.made(agent, options, path) is None or len(reading.faults.found) > before:
-        return None
-    return Entry(path, agent, options, values.get("label"), limits, choices)
+    _check_fits(reading, rules, agent, path)
+    return Entry(path, agent, options, values.get("label"), limits, choices) if sound and options is not None else None
+
+
+def _options(reading: Reading, agent: type[Agent], path: Path, variant: Variant) -> dict[str, Any] | None:
+    report = reading.below(path, variant)
+    given = without(variant.values, *KEYS)
+    options = validated(agent, given, (), lambda where, message: report(where, _hinted(where, message)))
+    return None if options is None or reading.made(agent, options, path) is None else options
+
+
+def _check_fits(reading: Reading, rules: Sequence[Rules], agent: type[Agent], path: Path) -> None:
+    reasons = [refusal(agent, rule.game) for rule in rules]
+    if all(reasons) or not reading.several:
+        for reason in filter(None, reasons):
+            reading.faults.add(path, reason)
 
 
 def _agent(reading: Reading, path: Path, variant: Variant) -> type[Agent] | None:
@@ -108,9 +132,9 @@ def _agent(reading: Reading, path: Path, variant: Variant) -> type[Agent] | None
 
 def _hinted(path: Path, message: str) -> str:
     """An unknown option may be a misspelt key of the entry itself."""
-    if message.startswith("unknown key") and "did you mean" not in message:
+    if message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
         near = suggestion(str(path[-1]), KEYS)
-        return f"unknown key; {near}" if near.startswith("did") else message
+        return f"{UNKNOWN_KEY}; {near}" if near.startswith("did") else message
     return message
 
 
@@ -130,7 +154,7 @@ def _limits(reading: Reading, given: Any, report: Report) -> Limits:
         report(("limits", "moves"), "moves belong to the match: set them under limits at the top")
         given = without(given, "moves")
     before = len(reading.faults.found)
-    checked(_LIMITS, given, ("limits",), report)
+    checked(_LIMITS, given, ("limits",), hinting(report, DecisionLimits.model_fields))
     if isinstance(given, dict) and given.get("memory_mb") is not None:
         report(("limits", "memory_mb"), NO_MEMORY)
     return common if len(reading.faults.found) > before else replace(common, **given)

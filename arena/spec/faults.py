@@ -21,6 +21,9 @@ class Faults:
     document: Document
     found: list[Fault] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.found.extend(self.document.faults)
+
     def add(self, path: Path, message: str, *, key: bool = False) -> None:
         """Note a fault at the value of a path, or with `key` at the key itself."""
         line, column = self.document.place(path, key=key)
@@ -30,7 +33,9 @@ class Faults:
 
     def add_at(self, file: str, line: int, where: Path, message: str) -> None:
         """Note a fault in another file that the spec names."""
-        self.found.append(Fault(file, line, 1 if line else 0, dotted(where), message))
+        fault = Fault(file, line, 1 if line else 0, dotted(where), message)
+        if fault not in self.found:
+            self.found.append(fault)
 
     def stop_if_any(self) -> None:
         """Raise SpecError with all faults, if there are any."""

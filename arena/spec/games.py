@@ -8,7 +8,7 @@ from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation
 from arena.spec.document import Path
 from arena.spec.labels import shown
-from arena.spec.parameters import validated
+from arena.spec.parameters import plain, validated
 from arena.spec.reading import Reading, without
 from arena.spec.sweep import variants
 
@@ -48,7 +48,9 @@ def given_games(reading: Reading) -> list[tuple[Path, dict[str, Any]]]:
 
 def read_games(reading: Reading) -> list[Rules]:
     """Every game of a spec with its parameters, in the order of the file; faults are noted."""
-    return [rules for path, value in given_games(reading) for rules in _rules(reading, path, value)]
+    given = given_games(reading)
+    reading.games = tuple(dict.fromkeys(value["name"] for _, value in given if value["name"] in reading.registry.games))
+    return [rules for path, value in given for rules in _rules(reading, path, value)]
 
 
 def _rules(reading: Reading, path: Path, value: dict[str, Any]) -> Iterator[Rules]:
@@ -60,7 +62,7 @@ def _rules(reading: Reading, path: Path, value: dict[str, Any]) -> Iterator[Rule
         parameters = validated(kind, without(variant.values, "name"), (), reading.below(path, variant))
         game = None if parameters is None else reading.made(kind, parameters, path)
         if game is not None and parameters is not None:
-            yield Rules(value["name"], parameters, game)
+            yield Rules(value["name"], plain(parameters), game)
 
 
 def titles(rules: list[Rules]) -> list[str]:

@@ -3,12 +3,12 @@
 from typing import Any
 
 from arena.errors import suggestion
-from arena.spec.document import Document
+from arena.spec.document import Document, Path
 from arena.spec.faults import Faults
-from arena.spec.model import SpecKeys
-from arena.spec.parameters import adapter, checked
+from arena.spec.model import MatchLimits, SpecKeys
+from arena.spec.parameters import UNKNOWN_KEY, adapter, checked, hinting
 
-KEPT = ("agents", "games")
+KEPT = ("agents", "games", "plugins", "positions")
 """Lists whose sound items are looked at even if others are not."""
 
 
@@ -16,28 +16,29 @@ def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
     """The keys of a spec, None where a value has the wrong type; faults are noted."""
     values = dict(document.values)
     _check_names(values, faults)
+
+    def add(path: Path, message: str) -> None:
+        faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
+
+    report = hinting(add, MatchLimits.model_fields)
     for key, model in SpecKeys.model_fields.items():
         if key in values:
             before = len(faults.found)
-            checked(adapter(model.rebuild_annotation()), values[key], (key,), lambda path, message: _add(faults, path, message))
-            if len(faults.found) > before and key not in KEPT:
+            checked(adapter(model.rebuild_annotation()), values[key], (key,), report)
+            if len(faults.found) > before and not (key in KEPT and isinstance(values[key], list)):
                 values[key] = None
     return values
-
-
-def _add(faults: Faults, path: tuple[str | int, ...], message: str) -> None:
-    faults.add(path, message, key=message.startswith("unknown key"))
 
 
 def _check_names(values: dict[str, Any], faults: Faults) -> None:
     for key in values:
         if key not in SpecKeys.model_fields:
-            faults.add((key,), f"unknown key; {suggestion(str(key), SpecKeys.model_fields)}", key=True)
+            faults.add((key,), f"{UNKNOWN_KEY}; {suggestion(key, SpecKeys.model_fields)}", key=True)
     if values.get("game") is not None and values.get("games") is not None:
         faults.add(("games",), "expected game or games, got both", key=True)
     if values.get("game") is None and values.get("games") is None:
         faults.add((), "game is missing: name one of `arena list games`")
-    if values.get("agents") is None:
+    if "agents" not in values:
         faults.add((), "agents is missing: list some of `arena list agents`")
     if values.get("rounds") is not None and values.get("positions") is not None:
         faults.add(("rounds",), "expected rounds or positions, got both; every given position is met once", key=True)

@@ -57,7 +57,7 @@ class SpecKeys(_Keys):
     agents: list[str | Options] = Field(description="Who plays.")
     limits: MatchLimits | None = Field(None, description="For every entry that gives none of its own.")
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = Field(0, description="Everything random follows from it.")
-    plugins: list[str] | None = Field(None, description="Python files, relative to the spec, or modules.")
+    plugins: list[Annotated[str, Field(min_length=1)]] | None = Field(None, description="Python files, relative to the spec, or modules.")
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,18 +1,30 @@
 """Holds what a spec gives against the hints of a constructor: every fault with its path, in plain words."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from arena.configured import initializer, parameters_of
-from arena.errors import suggestion
+from arena.errors import describe, suggestion
+from arena.identity import canonical
 from arena.spec.document import Path
 
 Report = Callable[[Path, str], None]
 """Takes the path of a value and what is wrong with it."""
+UNKNOWN_KEY = "unknown key"
+
+
+def hinting(report: Report, known: Iterable[str]) -> Report:
+    """A reporter that adds to a bare report of an unknown key which ones are known."""
+
+    def hinted(path: Path, message: str) -> None:
+        report(path, f"{UNKNOWN_KEY}; {suggestion(str(path[-1]), known)}" if message == UNKNOWN_KEY else message)
+
+    return hinted
 
 
 def validated(
@@ -33,16 +45,35 @@ def validated(
     names = [name for name, _ in known]
     for name in given:
         if name not in names:
-            fault((*path, name), f"unknown key; {suggestion(name, names)}" if names else "unknown key; none is expected here")
+            hint = suggestion(name, names) if names else "none is expected here"
+            fault((*path, name), f"{UNKNOWN_KEY}; {hint}")
     values: dict[str, Any] = {}
     for name, parameter in known:
         if name in given:
-            values[name] = checked(adapters(constructor)[name], given[name], (*path, name), fault)
+            values[name] = _taken(constructor, name, given[name], (*path, name), fault)
         elif parameter.default is parameter.empty:
             fault(path, f"{name} is missing: it has no default")
         else:
-            values[name] = parameter.default
+            values[name] = _default(constructor, name, parameter.default)
     return None if faults else values
+
+
+def _taken(constructor: Callable[..., Any], name: str, value: Any, path: Path, report: Report) -> Any:
+    try:
+        validator = adapters(constructor)[name]
+    except Exception as error:  # the hints are a plugin's
+        report(path, f"cannot be checked: the hints of {constructor.__qualname__} are at fault: {describe(error)}")
+        return None
+    return checked(validator, value, path, report)
+
+
+def _default(constructor: Callable[..., Any], name: str, value: Any) -> Any:
+    """A default as it comes out where a spec writes it out, such as 1.0 for a float that defaults to 1."""
+    try:
+        written = adapters(constructor)[name].validate_json(json.dumps(value))
+    except Exception:  # not a value that a spec could give
+        return value
+    return written if written == value else value
 
 
 @cache
@@ -71,8 +102,19 @@ def checked(validator: TypeAdapter[Any], value: Any, path: Path, report: Report)
         for where, message in explained(error, value):
             report((*path, *where), message)
     except (TypeError, ValueError) as error:
-        report(path, f"expected a plain value, got {value!r} ({error})")
+        report(path, f"expected a plain value, got {type(value).__name__} ({error})")
     return None
+
+
+def plain(value: Any) -> Any:
+    """A value in the terms of JSON, as far as it has any, so that canonical text tells it from every other."""
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(plain, value), key=canonical)
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    return to_jsonable_python(value, fallback=lambda other: other)
 
 
 def explained(error: ValidationError, value: Any) -> list[tuple[Path, str]]:
@@ -88,16 +130,16 @@ def explained(error: ValidationError, value: Any) -> list[tuple[Path, str]]:
 
 
 def _message(words: list[str], value: Any) -> str:
-    if any(word.startswith("unknown key") for word in words):
-        return words[0]
+    if UNKNOWN_KEY in words:
+        return UNKNOWN_KEY
     return f"expected {' or '.join(words)}, got {_shown(value)}"
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return "a mapping"
+        return "a mapping" if value else "an empty mapping"
     if isinstance(value, list):
-        return "a list"
+        return "a list" if value else "an empty list"
     if value is None:
         return "nothing"
     text = json.dumps(value) if isinstance(value, bool) else repr(value)
@@ -141,6 +183,8 @@ _WORDS = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
     "missing": "a value",
+    "extra_forbidden": UNKNOWN_KEY,
+    "unexpected_keyword_argument": UNKNOWN_KEY,
 }
 
 
@@ -150,15 +194,26 @@ def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
     if kind in ("literal_error", "enum"):
         return f"one of {context['expected']}"
     if kind == "greater_than_equal":
-        return f"at least {context['ge']}"
+        return f"at least {_bound(context['ge'])}"
     if kind == "less_than_equal":
-        return f"at most {context['le']}"
+        return f"at most {_bound(context['le'])}"
     if kind == "greater_than":
-        return f"more than {context['gt']}"
+        return f"more than {_bound(context['gt'])}"
     if kind == "less_than":
-        return f"less than {context['lt']}"
-    if kind == "too_short":
-        return f"at least {context['min_length']} items"
-    if kind == "too_long":
-        return f"at most {context['max_length']} items"
-    return message[:1].lower() + message[1:].removeprefix("Value error, ")
+        return f"less than {_bound(context['lt'])}"
+    if kind in ("too_short", "string_too_short"):
+        return f"at least {_counted(context['min_length'], kind)}"
+    if kind in ("too_long", "string_too_long"):
+        return f"at most {_counted(context['max_length'], kind)}"
+    if message.startswith("Input should be "):
+        return message.removeprefix("Input should be ")
+    return f"another value ({message.removeprefix('Value error, ')})"
+
+
+def _bound(number: Any) -> Any:
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _counted(number: int, kind: str) -> str:
+    what = "character" if kind.startswith("string") else "item"
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path as FilePath
 
-from arena.errors import Interrupted, describe
+from arena.errors import Interrupted, SpecError, describe
+from arena.spec.document import decoded
 from arena.spec.games import Rules
 from arena.spec.reading import Reading
 
@@ -15,16 +16,21 @@ def read_positions(reading: Reading, rules: Rules) -> tuple[str, ...] | None:
     if isinstance(given, list):
         if not given:
             reading.faults.add(("positions",), "expected at least one position")
-        for number, text in enumerate(given):
+        texts = {number: text for number, text in enumerate(given) if isinstance(text, str)}  # the fault of others is noted
+        for number, text in texts.items():
             _check(rules, text, partial(reading.faults.add, ("positions", number)))
-        return tuple(given)
+        return tuple(texts.values())
     return None if given is None else _in_file(reading, rules, given)
 
 
 def _in_file(reading: Reading, rules: Rules, name: str) -> tuple[str, ...]:
     called = str(FilePath(reading.document.name).parent / name)
     try:
-        lines = (reading.document.folder / name).read_text("utf-8").splitlines()
+        lines = decoded(called, (reading.document.folder / name).read_bytes()).splitlines()
+    except SpecError as error:
+        for fault in error.faults:
+            reading.faults.add_at(called, fault.line, ("positions",), fault.message)
+        return ()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         reading.faults.add(("positions",), f"{called} cannot be read: {reason}")

@@ -8,7 +8,7 @@ from arena.errors import Interrupted, PluginError, UnknownName, describe
 from arena.plugins import Registry
 from arena.spec.document import Document, Path
 from arena.spec.faults import Faults
-from arena.spec.parameters import Report
+from arena.spec.parameters import UNKNOWN_KEY, Report
 from arena.spec.sweep import Variant
 
 
@@ -22,6 +22,8 @@ class Reading:
     registry: Registry
     faults: Faults
     seed: int = 0
+    games: tuple[str, ...] = ()
+    """The games of the spec that exist."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -31,13 +33,14 @@ class Reading:
 
     def report(self, path: Path, message: str) -> None:
         """Note a fault at a value; one of an unknown key at the key."""
-        self.faults.add(path, message, key=message.startswith("unknown key"))
+        self.faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
 
     def below(self, path: Path, variant: Variant | None = None) -> Report:
         """A reporter for paths counted from `path`, swept values traced back to where they stand."""
 
         def report(inner: Path, message: str) -> None:
-            self.report((*path, *(variant.origin(inner) if variant else inner)), message)
+            swept_key = variant is not None and inner in variant.origins and message.startswith(UNKNOWN_KEY)
+            self.report((*path, *(variant.origin(inner) if variant and not swept_key else inner)), message)
 
         return report
 
@@ -57,9 +60,18 @@ class Reading:
         """What `find` finds under a name; None after its fault has been noted."""
         try:
             return find(name)
-        except (UnknownName, PluginError) as error:
+        except UnknownName as error:
+            self.unknown(path, str(error))
+        except PluginError as error:
             self.faults.add(path, str(error))
-            return None
+        return None
+
+    def unknown(self, path: Path, message: str) -> None:
+        """Note that a name is unknown, and which plugins were left out, since one of them may have it."""
+        self.faults.add(path, message)
+        for plugin in self.registry.plugins:
+            if plugin.problem is not None:
+                self.faults.add((), f"plugin {plugin.source} left out: {plugin.problem}")
 
     def made(self, kind: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> Any:
         """An instance of a plugin's class; None after whatever it raised has been noted."""

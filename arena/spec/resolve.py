@@ -9,11 +9,10 @@ from arena.errors import PluginError
 from arena.plugins import Registry, load_plugins
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
-from arena.spec.choices import check_choices
-from arena.spec.document import Document, read_document
+from arena.spec.document import Document, as_document, read_document
 from arena.spec.entries import check_common_limits, read_entries
 from arena.spec.faults import Faults
-from arena.spec.games import given_games, read_games
+from arena.spec.games import read_games
 from arena.spec.keys import checked_keys
 from arena.spec.reading import Reading
 
@@ -32,8 +31,13 @@ def load_spec(
     if isinstance(source, Spec):
         return source
     if isinstance(source, Mapping):
-        return _resolved(Document("<spec>", dict(source), FilePath.cwd()), plugins, seed)
+        return _resolved(as_document(source), plugins, seed)
     return _resolved(read_document(source), plugins, seed)
+
+
+def reload_spec(document: Document, plugins: Sequence[str], seed: int) -> Spec:
+    """The spec of another process, from what its `document`, `plugins` and `seed` say."""
+    return _resolved(document, plugins, seed)
 
 
 def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> Spec:
@@ -43,10 +47,7 @@ def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> S
     reading = Reading(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed)
     check_common_limits(reading)
     rules = read_games(reading)
-    entries = read_entries(reading)
-    games = list(dict.fromkeys(value["name"] for _, value in given_games(reading) if value["name"] in registry.games))
-    for entry in entries if games else ():
-        check_choices(reading, entry.choices, games)
+    entries = read_entries(reading, rules)
     boards = read_boards(reading, rules, entries)
     faults.stop_if_any()
     name = values.get("name") or FilePath(document.name).stem
@@ -60,6 +61,8 @@ def _plugins(
     wanted = list(asked)
     registry = load_plugins(wanted)
     for number, name in enumerate(values.get("plugins") or ()):
+        if not isinstance(name, str) or not name:
+            continue  # its fault is noted
         place = _beside(document, name)
         try:
             registry = load_plugins([*wanted, place])

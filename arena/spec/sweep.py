@@ -30,24 +30,28 @@ class Variant:
 
 def variants(values: dict[str, Any], report: Callable[[Path, str], None]) -> list[Variant]:
     """Every mapping that `values` stands for; several sweeps make a product, the first in the file varies slowest."""
-    places = list(_sweeps(values, (), report))
+    found = list(_sweeps(values, (), report))
+    places = [(path, choices) for path, choices in found if choices]
+    sound = _without(values, [path for path, choices in found if not choices])
     if prod(len(choices) for _, choices in places) > MOST_COMBINATIONS:
         report((), f"the sweeps make more than {MOST_COMBINATIONS} combinations")
         return []
-    return [_chosen(values, [path for path, _ in places], numbers) for numbers in product(*(range(len(c)) for _, c in places))]
+    return [_chosen(sound, [path for path, _ in places], numbers) for numbers in product(*(range(len(c)) for _, c in places))]
 
 
 def _sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) -> Iterator[tuple[Path, list[Any]]]:
+    """Yield where each sweep stands with its values, none where its fault has been reported."""
     if not isinstance(value, dict):
         return
     if path and "sweep" in value:
         choices = value["sweep"]
         if len(value) > 1:
             report(path, "expected sweep alone, got other keys beside it")
+            choices = []
         elif not isinstance(choices, list) or not choices:
             report((*path, "sweep"), f"expected a list of values, got {choices!r}")
-        else:
-            yield path, choices
+            choices = []
+        yield path, choices
         return
     for key, inner in value.items():
         yield from _sweeps(inner, (*path, key), report)
@@ -63,6 +67,16 @@ def _chosen(values: dict[str, Any], places: list[Path], numbers: tuple[int, ...]
         inside[path[-1]] = inside[path[-1]]["sweep"][number]
         origins[path] = (*path, "sweep", number)
     return Variant(made, origins)
+
+
+def _without(values: dict[str, Any], paths: list[Path]) -> dict[str, Any]:
+    made = _copied(values)
+    for path in paths:
+        inside = made
+        for part in path[:-1]:
+            inside = inside[part]
+        del inside[path[-1]]
+    return made
 
 
 def _copied(value: Any) -> Any:

@@ -1,10 +1,12 @@
 """Checks of games and puzzles."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
+from arena.configured import name_of
 from arena.game import Action, Game, Puzzle, State, overrides
+from arena.interrupts import user_interrupts
 from arena.plugins import load_plugins
 from arena.testing.trial import Trial, copied, walk
 
@@ -12,10 +14,20 @@ LONGEST_GAME = 10_000
 """Plies after which a game is taken to go on for ever."""
 LONGEST_WALK = 200
 """Actions of a random walk through a puzzle, which need not end."""
+VIEW = ("cost", "propose", "delta", "apply", "state")
+"""What a local view must have."""
 
-Step = tuple[Trial, State, Action, State]
+
+class Step(NamedTuple):
+    """One action of a play, and what the game said around it."""
+
+    trial: Trial
+    state: State
+    action: Action
+    told: dict[str, Any]
 
 
+@user_interrupts()
 def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20) -> tuple[str, ...]:
     """Play `matches` random matches and hold a game to its contract; return what was checked.
 
@@ -25,42 +37,46 @@ def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 2
     zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views for local search; and that
     the global random generator is left alone. AssertionError says what broke, and how to see it.
     """
-    made = _instance(game)
     if matches < 1:
         raise ValueError(f"matches: expected at least 1, got {matches}")
+    made = _instance(game, seed)
+    trial = Trial(name_of(made), seed, 0)
+    unplayed = trial.call("the game must pickle", copied, made)
     steps: list[Step] = []
     for number in range(matches):
-        trial = Trial(getattr(made, "name", type(made).__name__), seed, number)
+        trial = Trial(name_of(made), seed, number)
         with trial.own_randomness("the game"):
             steps += _check_match(made, trial)
-    _check_again(made, steps)
-    _check_pickle(made, steps)
+    _check_again(made, steps, "after other matches were played")
+    _check_again(trial.call("the game must pickle", copied, made), steps[:200], "once the game is pickled")
+    _check_again(unplayed, steps, "before other matches were played")
     local = ("local search",) if isinstance(made, Puzzle) else ()
     return ("positions", "states", "actions", "purity", "notation", "termination", "returns", "threats", *local, "pickling")
 
 
-def _instance(game: Game | type[Game] | str) -> Game:
+def _instance(game: Game | type[Game] | str, seed: int) -> Game:
     if isinstance(game, str):
         game = load_plugins().game(game)
-    return game() if isinstance(game, type) else game
+    if not isinstance(game, type):
+        return game
+    trial = Trial(name_of(game), seed, 0)
+    with trial.own_randomness("the game"):
+        return trial.call("the game cannot be made", game)
 
 
 def _check_match(game: Game, trial: Trial) -> list[Step]:
-    first = trial.call("initial", game.initial, trial.rng)
-    again = trial.call("initial", game.initial, trial.rng)
-    trial.expect(first == again, "initial gives two positions from one seed", first, again)
+    first = _drawn(trial, "initial", game.initial)
     steps: list[Step] = []
     state = first
     puzzle = isinstance(game, Puzzle)
     _check_state(game, trial, first)
+    copy = copied(first)
     for before, action, successor in walk(game, trial, LONGEST_WALK if puzzle else LONGEST_GAME):
-        _check_step(game, trial, before, action, successor)
-        seen = Trial(trial.subject, trial.seed, trial.number, list(trial.actions[-20:]))
-        steps.append((seen, before, action, successor))
-        trial.actions.append(str(action))
-        _check_state(game, trial, successor)
-        trial.actions.pop()
-        state = successor
+        _check_step(game, trial, before, copy, action, successor)
+        steps.append(Step(trial.now(), before, action, dict(_told(game, trial, before, action))))
+        with trial.after(trial.text(game, before, action)):
+            _check_state(game, trial, successor)
+        state, copy = successor, copied(successor)
     over = trial.call("is_terminal", game.is_terminal, state)
     trial.expect(over or puzzle, "the match does not end", f"an end within {LONGEST_GAME} plies", "none")
     if over:
@@ -70,44 +86,77 @@ def _check_match(game: Game, trial: Trial) -> list[Step]:
     return steps
 
 
+def _drawn(trial: Trial, what: str, function: Callable[..., State], *arguments: Any) -> State:
+    """Draw a state by lot, and see that the same seed gives the same."""
+    first = trial.call(what, function, *arguments, trial.rng)
+    _check_value(trial, first)
+    again = trial.call(what, function, *arguments, trial.rng)
+    trial.expect(first == again, f"{what} gives two states from one seed", first, again)
+    return first
+
+
 def _check_state(game: Game, trial: Trial, state: State) -> None:
-    trial.call("states must be hashable: hash(state)", hash, state)
-    copy = trial.call("states must pickle", copied, state)
-    trial.expect(copy == state and hash(copy) == hash(state), "states must compare by value", state, copy)
-    text = trial.call("format_state", game.format_state, state)
-    trial.expect(
-        isinstance(text, str) and text != "" and "\n" not in text, "format_state gives one line", "one line of text", text
-    )
-    parsed = trial.call(f"parse_state of {text!r}", game.parse_state, text)
-    trial.expect(parsed == state, f"parse_state reads {text!r} back", state, parsed)
+    copy = _check_notation(game, trial, state)
     drawn = trial.call("render", game.render, state)
     trial.expect(isinstance(drawn, str), "render gives text", "text", drawn)
     seat = trial.call("to_move", game.to_move, state)
     trial.expect(seat in range(game.players), "to_move gives a seat", f"0 to {game.players - 1}", seat)
-    if not trial.call("is_terminal", game.is_terminal, state):
-        _check_actions(game, trial, state)
-    _check_threats(game, trial, state)
+    over = trial.call("is_terminal", game.is_terminal, state)
+    if isinstance(game, Puzzle):
+        solved = _solved(game, trial, state)
+        trial.expect(over or not solved, "a goal is terminal", True, over)
+    legal = [] if over else _check_actions(game, trial, state)
+    quiet = trial.call("is_quiet", game.is_quiet, state)
+    trial.expect(isinstance(quiet, bool), "is_quiet tells yes or no", "True or False", quiet)
     trial.expect(copy == state, "a method that only looks changes the state", copy, state)
+    if overrides(game, "threats") and not over:
+        _check_threats(game, trial, state, seat, legal)
+        trial.expect(copy == state, "result or threats changes the state it is given", copy, state)
 
 
-def _check_actions(game: Game, trial: Trial, state: State) -> None:
-    legal = list(trial.call("actions", game.actions, state))
-    again = list(trial.call("actions", game.actions, copied(state)))
-    trial.expect(legal == again, "actions come in another order the second time", legal, again)
+def _check_value(trial: Trial, state: State) -> State:
+    """Check that a state is a value, and return a copy."""
+    trial.call("states must be hashable: hash(state)", hash, state)
+    copy = trial.call("states must pickle", copied, state)
+    trial.expect(copy == state and hash(copy) == hash(state), "states must compare by value", state, copy)
+    return copy
+
+
+def _check_notation(game: Game, trial: Trial, state: State) -> State:
+    """Check that a state is a value with a text, and return a copy."""
+    copy = _check_value(trial, state)
+    text = trial.call("format_state", game.format_state, state)
+    plain = isinstance(text, str) and text != "" and "\n" not in text
+    trial.expect(plain, "format_state gives one line", "one line of text", repr(text))
+    parsed = trial.call(f"parse_state of {text!r}", game.parse_state, text)
+    trial.expect(parsed == state, f"parse_state reads {text!r} back", state, parsed)
+    return copy
+
+
+def _check_actions(game: Game, trial: Trial, state: State) -> list[Action]:
+    legal = trial.legal(game, state)
     for action in legal:
         trial.call(f"actions must be hashable: hash({action!r})", hash, action)
+    copies = trial.call("actions must pickle", copied, legal)
+    trial.expect(
+        copies == legal and list(map(hash, copies)) == list(map(hash, legal)), "actions must compare by value", legal, copies
+    )
+    again = trial.legal(game, copied(state))
+    trial.expect(legal == again, "actions come in another order the second time", legal, again)
     trial.expect(len(set(legal)) == len(legal), "actions come twice", "no duplicates", legal)
     texts = [trial.call("format_action", game.format_action, state, action) for action in legal]
+    for text in texts:
+        plain = isinstance(text, str) and text == text.strip() != "" and "\n" not in text
+        trial.expect(plain, "format_action gives one line", "one line of text", repr(text))
     trial.expect(len(set(texts)) == len(texts), "two actions have one text", "different texts", texts)
     for action, text in zip(legal, texts, strict=True):
-        plain = isinstance(text, str) and text == text.strip() != "" and "\n" not in text
-        trial.expect(plain, "format_action gives one line", "one line of text", text)
         parsed = trial.call(f"parse_action of {text!r}", game.parse_action, state, text)
         trial.expect(parsed == action, f"parse_action reads {text!r} back", action, parsed)
+    return legal
 
 
-def _check_step(game: Game, trial: Trial, state: State, action: Action, successor: State) -> None:
-    before = copied(state)
+def _check_step(game: Game, trial: Trial, state: State, before: State, action: Action, successor: State) -> None:
+    """Check a step; `before` is a copy of `state` from before it was taken."""
     again = trial.call("result", game.result, state, action)
     trial.expect(state == before, "result changes the state it is given", before, state)
     trial.expect(again == successor, "result says something else the second time", successor, again)
@@ -117,99 +166,118 @@ def _check_step(game: Game, trial: Trial, state: State, action: Action, successo
         trial.expect(fine, "step_cost gives a cost", "a finite number, 0 or more", cost)
 
 
-def _check_threats(game: Game, trial: Trial, state: State) -> None:
-    quiet = trial.call("is_quiet", game.is_quiet, state)
-    trial.expect(isinstance(quiet, bool), "is_quiet tells yes or no", "True or False", quiet)
-    if not overrides(game, "threats") or trial.call("is_terminal", game.is_terminal, state):
-        return
-    seat = game.to_move(state)
-    wins = [action for action in game.actions(state) if _wins(game, game.result(state, action), seat)]
-    threats = list(trial.call("threats", game.threats, state, seat))
-    told = [action for action in game.actions(state) if action in threats]
+def _check_threats(game: Game, trial: Trial, state: State, seat: int, legal: list[Action]) -> None:
+    wins = [action for action in legal if _wins(game, trial, state, action, seat)]
+    threats = trial.listed("threats", game.threats, state, seat)
+    told = [action for action in legal if action in threats]
     trial.expect(told == wins and len(threats) == len(wins), "threats are the actions that win at once", wins, threats)
 
 
-def _wins(game: Game, state: State, seat: int) -> bool:
-    return game.is_terminal(state) and game.returns(state)[seat] > 0
+def _wins(game: Game, trial: Trial, state: State, action: Action, seat: int) -> bool:
+    successor = trial.call(f"result of {action!r}", game.result, state, action)
+    if not trial.call("is_terminal", game.is_terminal, successor):
+        return False
+    with trial.after(trial.text(game, state, action)):
+        return _check_end(game, trial, successor)[seat] > 0
 
 
-def _check_end(game: Game, trial: Trial, state: State) -> None:
-    returns = list(trial.call("returns", game.returns, state))
+def _check_end(game: Game, trial: Trial, state: State) -> list[float]:
+    returns = trial.listed("returns", game.returns, state)
     trial.expect(len(returns) == game.players, "returns has a value for every seat", f"{game.players} values", returns)
     for value in returns:
         trial.expect(isinstance(value, (int, float)) and -1 <= value <= 1, "returns are in range", "numbers in [-1, 1]", returns)
     if game.zero_sum:
         trial.expect(abs(sum(returns)) < 1e-9, "returns add up to zero", 0, f"{sum(returns)} from {returns}")
     if isinstance(game, Puzzle):
-        solved = trial.call("is_goal", game.is_goal, state)
-        trial.expect(returns == [1.0 if solved else 0.0], "returns of a puzzle say whether it is solved", float(solved), returns)
+        worth = 1.0 if _solved(game, trial, state) else 0.0
+        trial.expect(returns == [worth], "returns of a puzzle say whether it is solved", worth, returns)
+    return returns
 
 
-def _check_again(game: Game, steps: list[Step]) -> None:
-    for trial, state, action, successor in steps:
-        again = trial.call("result", game.result, state, action)
-        trial.expect(
-            again == successor, f"result of {action!r} says something else after other matches were played", successor, again
-        )
+def _solved(puzzle: Puzzle, trial: Trial, state: State) -> bool:
+    solved = trial.call("is_goal", puzzle.is_goal, state)
+    trial.expect(isinstance(solved, bool), "is_goal tells yes or no", "True or False", solved)
+    return solved
 
 
-def _check_pickle(game: Game, steps: list[Step]) -> None:
-    trial = Trial(game.name, steps[0][0].seed if steps else 0, 0)
-    twin = trial.call("the game must pickle", copied, game)
-    for seen, state, action, successor in steps[:200]:
-        again = seen.call("result of the pickled game", twin.result, copied(state), copied(action))
-        seen.expect(again == successor, "the pickled game plays differently", successor, again)
+def _told(game: Game, trial: Trial, state: State, action: Action) -> Iterator[tuple[str, object]]:
+    """What a game says of a state and an action, and must say whenever it is asked."""
+    yield "to_move", trial.call("to_move", game.to_move, state)
+    yield "actions", trial.legal(game, state)
+    yield f"result of {action!r}", trial.call(f"result of {action!r}", game.result, state, action)
+
+
+def _check_again(game: Game, steps: list[Step], when: str) -> None:
+    """Ask of every step again, the last first."""
+    for trial, state, action, told in reversed(steps):
+        for method, again in _told(game, trial, state, action):
+            trial.expect(again == told[method], f"{method} says something else {when}", told[method], again)
 
 
 # Views for local search
 
 
 def _check_local_search(puzzle: Puzzle, trial: Trial, position: State) -> None:
-    rng = trial.rng
     states = list(_complete_states(puzzle, trial, position))
     for state in states:
-        _check_complete(puzzle, trial, state)
+        copy = _check_complete(puzzle, trial, state)
         if overrides(puzzle, "neighbors"):
-            for neighbor in list(trial.call("neighbors", puzzle.neighbors, state))[:50]:
+            for neighbor in trial.listed("neighbors", puzzle.neighbors, state)[:50]:
                 _check_complete(puzzle, trial, neighbor)
                 trial.expect(neighbor != state, "a state is not its own neighbor", "another state", neighbor)
         if overrides(puzzle, "local"):
-            _check_view(puzzle, trial, state, rng)
+            _check_view(puzzle, trial, state)
         if overrides(puzzle, "mutate"):
-            _check_complete(puzzle, trial, trial.call("mutate", puzzle.mutate, state, rng))
+            _check_complete(puzzle, trial, _drawn(trial, "mutate", puzzle.mutate, state))
         if overrides(puzzle, "crossover"):
-            _check_complete(puzzle, trial, trial.call("crossover", puzzle.crossover, state, states[0], rng))
+            _check_complete(puzzle, trial, _drawn(trial, "crossover", puzzle.crossover, state, states[0]))
+        trial.expect(copy == state, "a view for local search changes the state it is given", copy, state)
 
 
 def _complete_states(puzzle: Puzzle, trial: Trial, position: State) -> Iterator[State]:
-    if not overrides(puzzle, "random_state"):
-        if overrides(puzzle, "local") or overrides(puzzle, "neighbors"):
-            yield position
-        return
-    first = trial.call("random_state", puzzle.random_state, trial.rng)
-    again = trial.call("random_state", puzzle.random_state, trial.rng)
-    trial.expect(first == again, "random_state gives two states from one seed", first, again)
-    yield first
-    yield trial.call("random_state", puzzle.random_state, trial.rng)
+    if overrides(puzzle, "random_state"):
+        yield _drawn(trial, "random_state", puzzle.random_state)
+        rng = trial.rng
+        for _ in range(2):
+            another = trial.call("random_state", puzzle.random_state, rng)
+        yield another
+    elif any(overrides(puzzle, view) for view in ("local", "neighbors", "mutate", "crossover")):
+        yield position
 
 
-def _check_complete(puzzle: Puzzle, trial: Trial, state: State) -> None:
-    trial.call("states must be hashable: hash(state)", hash, state)
-    text = trial.call("format_state", puzzle.format_state, state)
-    parsed = trial.call(f"parse_state of {text!r}", puzzle.parse_state, text)
-    trial.expect(parsed == state, f"parse_state reads {text!r} back", state, parsed)
-    solved = trial.call("is_goal", puzzle.is_goal, state)
-    trial.expect(isinstance(solved, bool), "is_goal tells yes or no", "True or False", solved)
+def _check_complete(puzzle: Puzzle, trial: Trial, state: State) -> State:
+    _solved(puzzle, trial, state)
+    return _check_notation(puzzle, trial, state)
 
 
-def _check_view(puzzle: Puzzle, trial: Trial, state: State, rng: Any) -> None:
+def _check_view(puzzle: Puzzle, trial: Trial, state: State) -> None:
+    rng = trial.rng
     view = trial.call("local", puzzle.local, state)
-    trial.expect(view.state() == state, "a fresh local view is at its state", state, view.state())
+    lacking = trial.listed("local", lambda: [name for name in VIEW if not hasattr(view, name)])
+    trial.expect(not lacking, f"a local view has {', '.join(VIEW)}", "all of them", f"no {', '.join(lacking)}")
+    place = _place(trial, view)
+    trial.expect(place == state, "a fresh local view is at its state", state, place)
     for _ in range(20):
         move = trial.call("propose", view.propose, rng)
-        before, change = view.cost, trial.call("delta", view.delta, move)
-        trial.expect(view.cost == before, "delta only looks", before, view.cost)
+        before, place = _cost(trial, view), _place(trial, view)
+        change = _finite(trial, "delta", trial.call("delta", view.delta, move))
+        looked = _cost(trial, view), _place(trial, view)
+        trial.expect(looked == (before, place), "delta only looks", (before, place), looked)
         trial.call("apply", view.apply, move)
-        trial.expect(abs(view.cost - before - change) < 1e-9, "apply changes the cost by delta", before + change, view.cost)
-        fresh = trial.call("local", puzzle.local, view.state())
-        trial.expect(abs(fresh.cost - view.cost) < 1e-9, "the cost of a view is that of its state", fresh.cost, view.cost)
+        after = _cost(trial, view)
+        trial.expect(abs(after - before - change) < 1e-9, "apply changes the cost by delta", before + change, after)
+        fresh = _cost(trial, trial.call("local", puzzle.local, _place(trial, view)))
+        trial.expect(abs(fresh - after) < 1e-9, "the cost of a view is that of its state", fresh, after)
+
+
+def _place(trial: Trial, view: Any) -> State:
+    return trial.call("state of a local view", view.state)
+
+
+def _cost(trial: Trial, view: Any) -> float:
+    return _finite(trial, "cost of a local view", trial.call("cost of a local view", getattr, view, "cost"))
+
+
+def _finite(trial: Trial, what: str, value: Any) -> float:
+    trial.expect(isinstance(value, (int, float)) and isfinite(value), f"{what} is a number", "a finite number", value)
+    return float(value)

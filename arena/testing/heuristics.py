@@ -9,6 +9,7 @@ from typing import Any
 from arena.errors import Refused
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
+from arena.interrupts import user_interrupts
 from arena.plugins import load_plugins
 from arena.testing.trial import Trial, walk
 
@@ -23,17 +24,20 @@ DISTANT = 3
 BOUND = 0.99
 TOLERANCE = 1e-9
 
+Met = list[tuple[Trial, State, list[float]]]
+"""States that were evaluated, with their values to every seat."""
 
+
+@user_interrupts()
 def check_heuristic(
     h: Callable[..., Any] | str, game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20
 ) -> tuple[str, ...]:
     """Evaluate the states of `matches` random plays and hold a heuristic to its contract; return what was checked.
 
     Of a game: values within [-0.99, 0.99], opposite for the two seats of a zero-sum game. Of a puzzle: 0 or more, and 0
-    at goals. The same value twice. If claimed: consistency on every step met, and admissibility against exact distances
-    by uniform-cost search, over the whole puzzle where it has at most 20,000 states, else along the shortest ways from a few
-    positions.
-    AssertionError says what broke, and how to see it.
+    at goals. The same value twice, and whatever was evaluated before. If claimed: consistency on every step met, and
+    admissibility against exact distances by uniform-cost search, over the whole puzzle where it has at most 20,000 states,
+    else along the shortest ways from a few positions. AssertionError says what broke, and how to see it.
     """
     made = _game(game)
     target = load_plugins().heuristic(made.name, h) if isinstance(h, str) else h
@@ -42,18 +46,22 @@ def check_heuristic(
         raise TypeError(f"expected a function or class decorated with @heuristic, got {target!r}")
     if info.game != made.name:
         raise Refused(f"heuristic {info.name} belongs to {info.game}, not to {made.name}")
-    evaluate = Trial(info.name, seed, 0).call("the heuristic cannot be made", bind, target, made)
+    start = Trial(f"{info.name} of {made.name}", seed, 0)
+    with start.own_randomness("the heuristic"):
+        evaluate, afresh = [start.call("the heuristic cannot be made", bind, target, made) for _ in range(2)]
+    met: Met = []
     for number in range(max(1, matches)):
-        trial = Trial(f"{info.name} of {made.name}", seed, number)
+        trial = Trial(start.subject, seed, number)
         with trial.own_randomness("the heuristic"):
-            _check_play(made, info, evaluate, trial)
+            met += trial.call("a method of the game", _check_play, made, info, evaluate, trial)
+    _check_again(made, afresh, met)
     passed = ["range", "repeats"]
     if isinstance(made, Puzzle):
-        passed.append("goals")
+        passed.append(start.call("a method of the game", _check_goal, made, evaluate, start))
         if info.consistent:
             passed.append("consistent")
         if info.admissible:
-            passed.append(_check_admissible(made, evaluate, Trial(f"{info.name} of {made.name}", seed, 0)))
+            passed.append(start.call("a method of the game", _check_admissible, made, evaluate, start))
     elif made.zero_sum and made.players == 2:
         passed.append("antisymmetric")
     return tuple(passed)
@@ -65,11 +73,13 @@ def _game(game: Game | type[Game] | str) -> Game:
     return game() if isinstance(game, type) else game
 
 
-def _check_play(game: Game, info: HeuristicInfo, evaluate: Evaluation, trial: Trial) -> None:
+def _check_play(game: Game, info: HeuristicInfo, evaluate: Evaluation, trial: Trial) -> Met:
+    met: Met = []
     for state, action, successor in walk(game, trial, LONGEST):
-        value = _checked(game, evaluate, trial, state)
+        values = _checked(game, evaluate, trial, state)
+        met.append((trial.now(), state, values))
         if isinstance(game, Puzzle) and info.consistent:
-            after = _checked(game, evaluate, trial, successor)
+            value, after = values[0], _checked(game, evaluate, trial, successor)[0]
             most = game.step_cost(state, action, successor) + after
             trial.expect(
                 value <= most + TOLERANCE,
@@ -79,12 +89,23 @@ def _check_play(game: Game, info: HeuristicInfo, evaluate: Evaluation, trial: Tr
             )
         if isinstance(game, Puzzle) and game.is_goal(successor):
             _checked(game, evaluate, trial, successor)
+    return met
 
 
-def _checked(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> float:
+def _check_again(game: Game, evaluate: Evaluation, met: Met) -> None:
+    """Evaluate all states again, the last first, with a heuristic that has not seen any."""
+    for trial, state, values in reversed(met):
+        again = _values(game, evaluate, trial, state)
+        trial.expect(again == values, f"h({_text(game, state)}) depends on what was evaluated before", values, again)
+
+
+def _values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
+    return [trial.call(f"h({_text(game, state)})", evaluate, state, seat) for seat in range(game.players)]
+
+
+def _checked(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
     text = _text(game, state)
-    values = [trial.call(f"h({text})", evaluate, state, seat) for seat in range(game.players)]
-    again = [trial.call(f"h({text})", evaluate, state, seat) for seat in range(game.players)]
+    values, again = [_values(game, evaluate, trial, state) for _ in range(2)]
     trial.expect(values == again, f"h({text}) is the same twice", values, again)
     for value in values:
         number = isinstance(value, (int, float)) and isfinite(value)
@@ -93,13 +114,32 @@ def _checked(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> fl
         trial.expect(values[0] >= 0, f"h({text}) is 0 or more", "0 or more", values[0])
         if game.is_goal(state):
             trial.expect(values[0] == 0, f"h is 0 at the goal {text}", 0, values[0])
-        return values[0]
+        return values
     for value in values:
         trial.expect(-BOUND <= value <= BOUND, f"h({text}) is in range", f"within [-{BOUND}, {BOUND}]", value)
     if game.zero_sum and game.players == 2:
         opposite = abs(values[0] + values[1]) < TOLERANCE
         trial.expect(opposite, f"h({text}) is opposite for the two seats", f"{values[0]} and {-values[0]}", values)
-    return values[0]
+    return values
+
+
+def _check_goal(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
+    """Go for a goal, best first by the heuristic itself, since random play seldom meets one."""
+    position = trial.call("initial", puzzle.initial, trial.rng)
+    order = count()
+    frontier = [(0.0, next(order), position)]
+    seen = {position}
+    while frontier and len(seen) <= SMALL:
+        state = heappop(frontier)[2]
+        if puzzle.is_goal(state):
+            _checked(puzzle, evaluate, trial, state)
+            return "goals"
+        for action in puzzle.actions(state):
+            successor = puzzle.result(state, action)
+            if successor not in seen:
+                seen.add(successor)
+                heappush(frontier, (_checked(puzzle, evaluate, trial, successor)[0], next(order), successor))
+    return "goals could not be checked: none was found"
 
 
 def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
@@ -109,7 +149,7 @@ def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str
         position = trial.call("initial", puzzle.initial, rng)
         exact, whole = _distances(puzzle, position, SMALL)
         for state, distance in exact if whole else _shortest_way(puzzle, position, LARGE):
-            value = evaluate(state)
+            value = _checked(puzzle, evaluate, trial, state)[0]
             text = _text(puzzle, state)
             trial.expect(
                 value <= distance + TOLERANCE, f"admissible: h({text}) is at most the true distance", f"at most {distance}", value

@@ -2,15 +2,18 @@
 
 import pickle
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
 
 Value = TypeVar("Value")
+
+SHOWN = 100
+"""Actions that a message lists; of more it lists the last, and says how many came before."""
 
 
 class Violation(AssertionError):
@@ -25,6 +28,19 @@ class Trial:
     seed: int
     number: int
     actions: list[str] = field(default_factory=list)
+    plies: int | None = None
+    """How many of the actions had been played; None for all."""
+
+    def now(self) -> "Trial":
+        """The same play as far as it has come, whatever follows."""
+        return replace(self, plies=len(self.actions))
+
+    @contextmanager
+    def after(self, action: str) -> Iterator[None]:
+        """Look at what follows `action`, without playing it."""
+        self.actions.append(action)
+        yield
+        self.actions.pop()
 
     @property
     def rng(self) -> random.Random:
@@ -38,7 +54,10 @@ class Trial:
 
     def violation(self, what: str, expected: object, got: object) -> Violation:
         """The failure of a check, with all that is needed to see it again."""
-        played = ", ".join(self.actions) or "none"
+        actions = self.actions[: self.plies]
+        played = ", ".join(actions[-SHOWN:]) or "none"
+        if len(actions) > SHOWN:
+            played = f"{len(actions) - SHOWN:,} others, {played}"
         return Violation(
             f"{self.subject}: {what}\n"
             f"  seed: {self.seed}, play {self.number}\n"
@@ -55,6 +74,20 @@ class Trial:
             raise
         except BaseException as error:
             raise self.violation(what, "no exception", describe(error)) from error
+
+    def listed(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Call a plugin for several things; what it raises, and what is not several things, becomes a Violation."""
+        return self.call(what, lambda: list(function(*arguments)))
+
+    def text(self, game: Game, state: State, action: Action) -> str:
+        """The text of an action."""
+        return str(self.call("format_action", game.format_action, state, action))
+
+    def legal(self, game: Game, state: State) -> list[Action]:
+        """The actions of a state."""
+        given = self.call("actions", game.actions, state)
+        self.expect(isinstance(given, Sequence), "actions gives a sequence", "a list or a tuple", given)
+        return list(given)
 
     @contextmanager
     def own_randomness(self, what: str) -> Iterator[None]:
@@ -79,15 +112,18 @@ def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action
     for _ in range(longest):
         if trial.call("is_terminal", game.is_terminal, state):
             return
-        legal = trial.call("actions", game.actions, state)
+        legal = trial.legal(game, state)
         trial.expect(len(legal) > 0, "a state that is not terminal has no actions", "at least one action", legal)
-        action = rng.choice(list(legal))
+        action = rng.choice(legal)
         successor = trial.call(f"result of {action!r}", game.result, state, action)
         yield state, action, successor
-        trial.actions.append(str(trial.call("format_action", game.format_action, state, action)))
+        trial.actions.append(trial.text(game, state, action))
         state = successor
 
 
 def _short(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except Exception:  # a repr written by the author of a plugin
+        text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 300 else f"{text[:297]}..."

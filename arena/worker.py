@@ -1,0 +1,55 @@
+"""The worker's end of a run in several processes: `python -m arena.worker`, batches in on stdin, records out on stdout.
+
+Both ends are arena itself, on one machine and of one version, so they speak pickle. What agents print goes to stderr.
+"""
+
+import os
+import pickle
+import sys
+from typing import IO, Any
+
+from arena.errors import ArenaError, describe
+from arena.schedule import Stage
+from arena.spec import reload_spec
+
+READY = "ready"
+
+
+def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
+    """Read a recipe, then batches, and answer each with its records; end with the end of the input."""
+    try:
+        stage = Stage(reload_spec(*pickle.load(requests)))  # noqa: S301 - from our own parent
+    except ArenaError as error:
+        send(replies, str(error))
+        return
+    except Exception as error:
+        send(replies, describe(error))
+        return
+    send(replies, READY)
+    while True:
+        try:
+            batch = pickle.load(requests)  # noqa: S301 - as above
+        except EOFError:
+            return
+        send(replies, [stage.play(scheduled) for scheduled in batch])
+
+
+def send(stream: IO[bytes], value: Any) -> None:
+    """Write one value."""
+    pickle.dump(value, stream, pickle.HIGHEST_PROTOCOL)
+    stream.flush()
+
+
+def main() -> None:
+    """Serve the parent process, with stdout out of reach of agents."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    try:
+        serve(sys.stdin.buffer, replies)
+    except BrokenPipeError:  # the parent is gone, and with it whoever wanted the records
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

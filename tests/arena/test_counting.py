@@ -1,0 +1,186 @@
+"""The counting view: every generated state is a node, no limit is passed, and the game stays what it is."""
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import copy
+from typing import Any
+
+import pytest
+
+from arena import OutOfBudget, Puzzle
+from arena.counting import Meter, counting_view
+from arena_games.tic_tac_toe import TicTacToe
+
+
+class Bits(Puzzle):
+    """Set all bits of a number: a puzzle with every optional view, each of which calls the game's own `result`."""
+
+    name = "bits"
+    path_matters = False
+
+    def __init__(self, *, width: int = 4) -> None:
+        self.width = width
+
+    def initial(self, rng: random.Random) -> int:
+        return 0
+
+    def actions(self, state: int) -> Sequence[int]:
+        return [bit for bit in range(self.width) if not state >> bit & 1]
+
+    def result(self, state: int, action: int) -> int:
+        return state | 1 << action
+
+    def is_goal(self, state: int) -> bool:
+        return state == (1 << self.width) - 1
+
+    def random_state(self, rng: random.Random) -> int:
+        return rng.randrange(1 << self.width)
+
+    def neighbors(self, state: int) -> list[int]:
+        return [self.result(state, bit) for bit in range(self.width) if not state >> bit & 1]
+
+    def crossover(self, a: int, b: int, rng: random.Random) -> int:
+        return a | b
+
+    def mutate(self, state: int, rng: random.Random) -> int:
+        return state ^ 1
+
+    def local(self, state: int) -> "View":
+        return View(self, state)
+
+
+class View:
+    def __init__(self, game: Bits, state: int) -> None:
+        self.game = game
+        self._state = state
+
+    @property
+    def cost(self) -> int:
+        return self.game.width - self._state.bit_count()
+
+    def propose(self, rng: random.Random) -> int:
+        return rng.randrange(self.game.width)
+
+    def delta(self, move: int) -> int:
+        return 1 if self._state >> move & 1 else -1
+
+    def apply(self, move: int) -> None:
+        self._state ^= 1 << move
+
+    def state(self) -> int:
+        return self._state
+
+
+def view_of(game: Any, nodes: int | None = None, seconds: float | None = None) -> tuple[Any, Meter]:
+    meter = Meter()
+    meter.begin(nodes, seconds)
+    return counting_view(game, meter), meter
+
+
+def test_the_view_is_an_instance_of_the_games_class_with_its_attributes() -> None:
+    """isinstance, parameters and optional methods hold; the game itself does not count."""
+    game = TicTacToe(rows=4, columns=4, in_a_row=4)
+    view, meter = view_of(game)
+    assert type(view) is TicTacToe
+    assert (view.rows, view.in_a_row) == (4, 4)
+    assert list(view.threats(view.parse_state("xxx./ooo./..../...."), 0)) == [4]
+    game.result((0, 0), 1)
+    assert meter.nodes == 0
+    assert "result" not in vars(game)
+
+
+def test_every_way_to_generate_a_state_is_counted_once() -> None:
+    """One each for result, random_state, mutate, crossover and delta; neighbors as many as they are; inside nothing twice."""
+    view, meter = view_of(Bits())
+    rng = random.Random(1)
+    calls: list[tuple[Callable[[], Any], int]] = [
+        (lambda: view.result(0, 1), 1),
+        (lambda: view.random_state(rng), 1),
+        (lambda: view.mutate(3, rng), 1),
+        (lambda: view.crossover(1, 2, rng), 1),
+        (lambda: view.neighbors(1), 3),
+    ]
+    for call, nodes in calls:
+        before = meter.nodes
+        call()
+        assert meter.nodes - before == nodes
+    local = view.local(0)
+    before = meter.nodes
+    move = local.propose(rng)
+    local.delta(move)
+    local.apply(move)
+    assert (meter.nodes - before, local.cost, local.state()) == (1, 3, 1 << move)
+
+
+def test_looking_at_a_state_is_no_node() -> None:
+    """Actions, goals, heuristics, texts: nothing is generated."""
+    view, meter = view_of(TicTacToe())
+    state = view.initial(random.Random(1))
+    for look in (view.actions, view.is_terminal, view.to_move, view.format_state, view.render, view.is_quiet):
+        look(state)
+    assert meter.nodes == 0
+
+
+@pytest.mark.parametrize("limit", [1, 5, 40])
+def test_exactly_as_many_states_are_handed_out_as_the_limit_allows(limit: int) -> None:
+    """The one beyond raises OutOfBudget, and so does every further one."""
+    view, meter = view_of(TicTacToe(), nodes=limit)
+    handed_out = 0
+
+    def search() -> None:
+        nonlocal handed_out
+        while True:
+            view.result((0, 0), 1)
+            handed_out += 1
+
+    with pytest.raises(OutOfBudget):
+        search()
+    assert handed_out == limit
+    with pytest.raises(OutOfBudget):
+        view.result((0, 0), 1)
+    assert meter.nodes == limit
+
+
+def test_out_of_budget_passes_through_except_exception() -> None:
+    """An agent's careless `except Exception` does not keep it searching."""
+    view, _ = view_of(TicTacToe(), nodes=1)
+
+    def careless() -> None:
+        while True:
+            with suppress(Exception):
+                view.result((0, 0), 1)
+
+    with pytest.raises(OutOfBudget):
+        careless()
+
+
+def test_a_time_limit_ends_a_search_that_generates_states() -> None:
+    """A search without end under 50 ms ends; how soon is measured elsewhere, that it does is seen here."""
+    view, meter = view_of(TicTacToe(), seconds=0.05)
+
+    def search() -> None:
+        while True:
+            view.result((0, 0), 1)
+
+    with pytest.raises(OutOfBudget, match="seconds"):
+        search()
+    assert meter.exhausted
+
+
+def test_a_game_that_copies_itself_in_its_own_way_is_asked_to() -> None:
+    """`__copy__` of the author is used where there is one."""
+
+    class Own(TicTacToe):
+        copies = 0
+
+        def __copy__(self) -> "Own":
+            type(self).copies += 1
+            twin = object.__new__(Own)
+            twin.__dict__.update(self.__dict__)
+            return twin
+
+    view, meter = view_of(Own())
+    view.result((0, 0), 1)
+    assert (Own.copies, meter.nodes) == (1, 1)
+    assert copy(TicTacToe(rows=5)).rows == 5

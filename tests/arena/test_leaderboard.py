@@ -1,0 +1,187 @@
+"""Leaderboards: every figure recomputed from the records by a twin that shares no code."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tabulate import tabulate_formats
+
+from arena import run
+from arena.leaderboard import leaderboards
+from arena.tables import render
+from arena.tournament import Results
+
+VERSUS_KEYS = ["rank", "agent", "games", "wins", "draws", "losses", "score", "failures", "failures_by_kind", "nodes_per_move",
+               "ms_per_move"]  # fmt: skip
+PUZZLE_KEYS = ["rank", "agent", "attempts", "solved", "solved_low", "solved_high", "mean_moves", "mean_moves_failed", "mean_cost",
+               "nodes_per_attempt", "seconds_per_attempt", "failures", "failures_by_kind"]  # fmt: skip
+
+BAD = """
+from arena import Agent, hookimpl
+
+class Bad(Agent):
+    name = "bad"
+    def choose(self, game, state, search):
+        return None if game.to_move(state) == 0 else 1 / 0
+
+@hookimpl
+def arena_agents():
+    return [Bad]
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    plugin = tmp_path_factory.mktemp("plugin") / "bad.py"
+    plugin.write_text(BAD)
+    return run(
+        {
+            "name": "Both kinds",
+            "games": ["tic-tac-toe", {"name": "sliding-tiles", "shuffle": 12}],
+            "rounds": 6,
+            "seed": 3,
+            "limits": {"moves": 30},
+            "agents": ["random", "greedy", "lookahead", "alpha-beta", "bad"],
+            "plugins": [str(plugin)],
+        }
+    )
+
+
+def points(value: float) -> float:
+    return {1: 1.0, 0: 0.5, -1: 0.0}[(value > 0) - (value < 0)]
+
+
+def test_a_versus_row_is_what_the_records_say(results: Results) -> None:
+    """Games, results, score, failures by kind, nodes and milliseconds a move, for every agent."""
+    board = leaderboards(results)[0]
+    for row in board.rows:
+        assert list(row) == VERSUS_KEYS
+        mine = [(record, seat) for record in results.records for seat in range(2)
+                if record.game == "tic-tac-toe" and record.labels[seat] == row["agent"]]  # fmt: skip
+        got = [points(record.returns[seat]) for record, seat in mine]
+        assert (row["games"], row["wins"], row["draws"], row["losses"]) == (len(mine), got.count(1), got.count(0.5), got.count(0))
+        assert row["score"] == pytest.approx(sum(got) / len(got))
+        used = [decision for record, seat in mine for decision in record.decisions if decision.seat == seat]
+        assert row["nodes_per_move"] == pytest.approx(sum(d.nodes for d in used) / len(used))
+        assert row["ms_per_move"] == pytest.approx(1000 * sum(d.seconds for d in used) / len(used))
+        faults = [record.termination for record, seat in mine if record.seat == seat]
+        assert row["failures"] == len(faults)
+        assert row["failures_by_kind"] == {kind: faults.count(kind) for kind in set(faults)}
+    bad = next(row for row in board.rows if row["agent"] == "bad")
+    assert bad["failures_by_kind"] == {"exception": 24, "illegal-action": 24}
+
+
+def test_ranks_follow_the_score_and_equals_share_theirs(results: Results) -> None:
+    """Sorted by score; a rank is one more than the number of better agents."""
+    for board in leaderboards(results):
+        merits = [row["score"] if board.kind == "versus" else row["solved"] for row in board.rows]
+        assert merits == sorted(merits, reverse=True)
+        if board.kind == "versus":
+            assert [row["rank"] for row in board.rows] == [1 + sum(other > mine for other in merits) for mine in merits]
+
+
+def test_the_cross_table_is_the_score_of_each_against_each(results: Results) -> None:
+    """In rank order, null on the diagonal, and opposite entries add up to one."""
+    board = leaderboards(results)[0]
+    labels = [row["agent"] for row in board.rows]
+    assert board.cross is not None
+    for i, one in enumerate(labels):
+        assert board.cross[i][i] is None
+        for j, other in enumerate(labels):
+            got = [
+                points(r.returns[r.labels.index(one)])
+                for r in results.records
+                if r.game == "tic-tac-toe" and set(r.labels) == {one, other}
+            ]
+            if i != j:
+                assert board.cross[i][j] == pytest.approx(sum(got) / len(got))
+                assert (board.cross[i][j] or 0) + (board.cross[j][i] or 0) == pytest.approx(1)
+
+
+def test_a_puzzle_row_is_what_the_records_say(results: Results) -> None:
+    """Attempts, shares, means over solved and over failed, per attempt figures."""
+    board = leaderboards(results)[1]
+    assert board.cross is None
+    for row in board.rows:
+        assert list(row) == PUZZLE_KEYS
+        mine = [record for record in results.records if record.game == "sliding-tiles" and record.labels == (row["agent"],)]
+        solved = [record for record in mine if record.solved]
+        failed = [record for record in mine if not record.solved]
+        assert (row["attempts"], row["solved"]) == (6, len(solved) / 6)
+        assert row["solved_low"] <= row["solved"] <= row["solved_high"]
+        assert row["mean_moves"] == (pytest.approx(sum(r.moves or 0 for r in solved) / len(solved)) if solved else None)
+        assert row["mean_moves_failed"] == (pytest.approx(sum(r.moves or 0 for r in failed) / len(failed)) if failed else None)
+        assert row["mean_cost"] == row["mean_moves"]
+        assert row["nodes_per_attempt"] == pytest.approx(sum(d.nodes for r in mine for d in r.decisions) / 6)
+        assert row["failures"] == sum(record.termination in ("exception", "illegal-action") for record in mine)
+    assert {row["agent"] for row in board.rows} == {"random", "greedy", "lookahead", "bad"}
+
+
+def test_deterministic_agents_that_repeat_themselves_are_noticed() -> None:
+    """Forty games, two distinct: one for either order of seats."""
+    results = run({"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", {"agent": "type-a-plus"}]})
+    board = leaderboards(results)[0]
+    assert (board.games, board.distinct_games) == (40, 2)
+    assert "40 games, 2 distinct" in render(results, [board])
+
+
+def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
+    """Parsed by a strict reader; the game with its parameters, defaults filled in."""
+    text = render(results, leaderboards(results), "json")
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    document = json.loads(text, parse_constant=refuse)
+    assert list(document) == ["name", "seed", "boards"]
+    assert (document["name"], document["seed"]) == ("Both kinds", 3)
+    versus, puzzle = document["boards"]
+    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows"]
+    assert versus["game"] == {"name": "tic-tac-toe", "rows": 3, "columns": 3, "in_a_row": 3}
+    assert puzzle["game"] == {"name": "sliding-tiles", "rows": 3, "columns": 3, "shuffle": 12, "goal": "blank-last"}
+    assert (versus["kind"], puzzle["kind"]) == ("versus", "puzzle")
+    assert len(versus["cross"]) == 5
+
+
+def test_csv_is_a_table_a_board_with_an_empty_line_between(results: Results) -> None:
+    """The first column names the board."""
+    blocks = render(results, leaderboards(results), "csv").split("\n\n")
+    assert len(blocks) == 2
+    for block, keys, title in zip(blocks, (VERSUS_KEYS, PUZZLE_KEYS), ("tic-tac-toe", "sliding-tiles"), strict=True):
+        rows = list(csv.DictReader(io.StringIO(block)))
+        assert list(rows[0]) == ["board", *keys]
+        assert {row["board"] for row in rows} == {title}
+
+
+@pytest.mark.parametrize("style", tabulate_formats)
+def test_every_format_of_tabulate_shows_every_agent(style: str, results: Results) -> None:
+    """None of them fails on names, shares or missing figures."""
+    text = render(results, leaderboards(results), style)
+    assert all(label in text for label in ("random", "greedy", "lookahead", "alpha"))
+
+
+def test_failures_are_shown_with_the_first_of_them(results: Results) -> None:
+    """Whose, how often, of which kind, the match and the message with the author's file and line."""
+    text = render(results, leaderboards(results))
+    assert "bad failed 24 times by exception, first in match " in text
+    assert "ZeroDivisionError: division by zero (" in text
+    assert "bad.py:7)" in text
+
+
+def labels_like_numbers(tmp: Path) -> Any:
+    return {
+        "game": "tic-tac-toe",
+        "rounds": 1,
+        "agents": [{"agent": "random", "label": "007"}, {"agent": "random", "label": "1e5"}],
+    }
+
+
+def test_a_label_that_looks_like_a_number_stays_as_it_is(tmp_path: Path) -> None:
+    """007 is not 7."""
+    results = run(labels_like_numbers(tmp_path))
+    text = render(results, leaderboards(results))
+    assert "007" in text
+    assert "1e5" in text

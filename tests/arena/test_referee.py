@@ -1,0 +1,428 @@
+"""The referee trusts nobody: every way to break the rules ends the match on the right account, and the record says how."""
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search, UnknownName, play
+from arena.errors import Interrupted
+from arena.record import Record
+from arena_games.sliding_tiles import SlidingTiles
+from arena_games.tic_tac_toe import TicTacToe
+
+
+class First(Agent):
+    """Plays the first legal action."""
+
+    name = "first"
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return game.actions(state)[0]
+
+
+class Scripted(Agent):
+    """Does what it is told at its first decision, then plays the first legal action."""
+
+    name = "scripted"
+
+    def __init__(self, *, does: Any = None) -> None:
+        self.does = does
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return self.does(game, state, search)
+
+
+def raises(error: type[BaseException], *arguments: Any) -> Any:
+    def does(game: Game, state: Any, search: Search) -> Any:
+        raise error(*arguments)
+
+    return does
+
+
+class Liar:
+    """Says that it equals everything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class Bomb:
+    """Blows up when it is compared or shown."""
+
+    def __eq__(self, other: object) -> bool:
+        raise SystemExit(3)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+def lost_by_first(record: Record, reason: str) -> None:
+    assert record.termination == reason
+    assert record.seat == 0
+    assert record.returns == (-1, 1)
+    assert record.message
+
+
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        (None, "illegal-action"),
+        (0, "illegal-action"),
+        (10, "illegal-action"),
+        ("5", "illegal-action"),
+        ([1], "illegal-action"),
+        (Bomb(), "exception"),
+    ],
+)
+def test_an_illegal_action_loses(choice: Any, reason: str) -> None:
+    """Whatever is not among the legal actions; what came and what was expected is in the message."""
+    record = play(TicTacToe(), [Scripted(does=lambda *_: choice), First()])
+    lost_by_first(record, reason)
+    if reason == "illegal-action":
+        assert "expected" in (record.message or "")
+    assert record.actions == ()
+
+
+def test_an_action_that_equals_a_legal_one_is_replaced_by_the_games_own() -> None:
+    """An object that claims to equal everything becomes the first legal action, and never enters a state."""
+    record = play(TicTacToe(), [Scripted(does=lambda *_: Liar()), First()])
+    assert record.termination == "normal"
+    assert record.actions[:3] == ("1", "2", "3")
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt, GeneratorExit, RecursionError])
+def test_whatever_an_agent_raises_is_its_loss(error: type[BaseException]) -> None:
+    """With the type, the message and this file's line in the record, and the traceback beside it."""
+    record = play(TicTacToe(), [Scripted(does=raises(error, "oops")), First()])
+    lost_by_first(record, "exception")
+    assert error.__name__ in (record.message or "")
+    assert "test_referee.py:" in (record.message or "")
+    assert "Traceback" in (record.traceback or "")
+    assert "referee.py" not in (record.traceback or "").replace("test_referee.py", "")
+
+
+def test_running_out_of_memory_is_told_apart() -> None:
+    """MemoryError ends as `memory`."""
+    lost_by_first(play(TicTacToe(), [Scripted(does=raises(MemoryError)), First()]), "memory")
+
+
+def test_out_of_budget_raised_without_need_is_an_exception() -> None:
+    """An agent cannot claim that its budget is gone when it has none."""
+    lost_by_first(play(TicTacToe(), [Scripted(does=raises(OutOfBudget)), First()]), "exception")
+
+
+def test_the_second_seat_loses_as_the_first_does() -> None:
+    """Faults are booked on the seat that made them."""
+    record = play(TicTacToe(), [First(), Scripted(does=raises(ValueError))])
+    assert (record.seat, record.returns, record.actions) == (1, (1, -1), ("1",))
+
+
+def endless(game: Game, state: Any, search: Search) -> Any:
+    while True:
+        game.result(state, game.actions(state)[0])
+
+
+def test_without_a_report_a_budget_ends_in_a_random_legal_action() -> None:
+    """It comes from the seat's own stream, and the record counts it."""
+    record = play(TicTacToe(), [Scripted(does=endless), First()], limits={"nodes": 10}, seed=1)
+    assert record.termination == "normal"
+    assert record.fallbacks == sum(decision.seat == 0 for decision in record.decisions)
+    assert all(decision.nodes == 10 for decision in record.decisions if decision.seat == 0)
+    again = play(TicTacToe(), [Scripted(does=endless), First()], limits={"nodes": 10}, seed=1)
+    assert again.actions == record.actions
+    assert (
+        len({play(TicTacToe(), [Scripted(does=endless), First()], limits={"nodes": 10}, seed=s).actions[0] for s in range(30)})
+        > 4
+    )
+
+
+def test_the_last_report_counts_when_the_budget_runs_out() -> None:
+    """The action reported last is played, and no fallback is counted; an illegal one is an illegal action."""
+
+    def reports(action: int) -> Any:
+        def does(game: Game, state: Any, search: Search) -> Any:
+            if game.to_move(state) == 0 and action in (*game.actions(state), 99):
+                search.report(1)
+                search.report(action)
+            return endless(game, state, search)
+
+        return does
+
+    record = play(TicTacToe(), [Scripted(does=reports(7)), First()], limits={"nodes": 10})
+    assert record.actions[0] == "7"
+    lost_by_first(play(TicTacToe(), [Scripted(does=reports(99)), First()], limits={"nodes": 10}), "illegal-action")
+
+
+def test_a_time_budget_ends_a_search_and_a_sleeper_loses_on_time() -> None:
+    """Who generates states is stopped in time and goes on; who does not look at the game at all overruns, and loses."""
+    record = play(TicTacToe(), [Scripted(does=endless), First()], limits={"seconds": 0.02})
+    assert record.termination == "normal"
+    assert record.fallbacks > 0
+
+    def sleeps(game: Game, state: Any, search: Search) -> Any:
+        time.sleep(0.3)
+        return game.actions(state)[0]
+
+    lost_by_first(play(TicTacToe(), [Scripted(does=sleeps), First()], limits={"seconds": 0.02}), "timeout")
+
+
+def test_a_game_at_the_move_limit_is_a_draw() -> None:
+    """Nobody is at fault."""
+    record = play(TicTacToe(), [First(), First()], limits={"moves": 3})
+    assert (record.termination, record.seat, record.returns, record.moves) == ("move-limit", None, (0, 0), 3)
+
+
+def test_a_match_of_exactly_the_limit_has_ended_by_itself() -> None:
+    """A win with the last allowed move counts."""
+    record = play(TicTacToe(), [First(), First()], limits={"moves": 7})
+    assert (record.termination, record.returns) == ("normal", (1, -1))
+
+
+# Puzzles
+
+
+class Corridor(Puzzle):
+    """Walk from 0 to 3; -1 and below is a dead end."""
+
+    name = "corridor"
+
+    def initial(self, rng: random.Random) -> int:
+        return 0
+
+    def actions(self, state: int) -> Sequence[int]:
+        return [] if state < 0 else [1, -1]
+
+    def result(self, state: int, action: int) -> int:
+        return state + action
+
+    def is_goal(self, state: int) -> bool:
+        return state == 3
+
+    def step_cost(self, state: int, action: int, successor: int) -> float:
+        return 2.5
+
+
+class Solver(Agent):
+    """Hands in what it is told to."""
+
+    name = "solver"
+
+    def __init__(self, *, found: Any = None) -> None:
+        self.found = found
+
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        return self.found(game, state, search) if callable(self.found) else self.found
+
+
+@pytest.mark.parametrize(
+    ("found", "solved", "reason"),
+    [
+        (Path([1, 1, 1]), True, "normal"),
+        (Path([1, -1, 1, 1, 1]), True, "normal"),
+        (Path([1, 1]), False, "illegal-action"),
+        (Path([1, 1, 5]), False, "illegal-action"),
+        (Path([-1, 1, 1, 1, 1]), False, "illegal-action"),
+        (Path([]), False, "illegal-action"),
+        (None, False, "gave-up"),
+        (Answer(3), False, "illegal-action"),
+        ([1, 1, 1], False, "illegal-action"),
+    ],
+)
+def test_a_path_is_replayed(found: Any, solved: bool, reason: str) -> None:
+    """Only a path of legal actions that ends at a goal solves; a list is no Path, and where the path matters no Answer."""
+    record = play(Corridor(), Solver(found=found))
+    assert (record.solved, record.termination) == (solved, reason)
+    assert record.returns == ((1.0,) if solved else (0.0,))
+    if solved:
+        assert record.moves == len(found.actions)
+        assert record.cost == 2.5 * len(found.actions)
+        assert record.actions == tuple(map(str, found.actions))
+
+
+def test_a_path_longer_than_the_move_limit_does_not_count() -> None:
+    """It is no fault, and no solution."""
+    record = play(Corridor(), Solver(found=Path([1, 1, 1])), limits={"moves": 2})
+    assert (record.termination, record.solved, record.seat) == ("move-limit", False, None)
+
+
+def test_walking_a_puzzle_ends_at_the_goal_at_a_dead_end_or_at_the_limit() -> None:
+    """`normal`, `stuck` and `move-limit`, none of them a fault."""
+    walk = play(Corridor(), First())
+    assert (walk.termination, walk.solved, walk.moves, walk.cost) == ("normal", True, 3, 7.5)
+    stuck = play(Corridor(), Scripted(does=lambda *_: -1))
+    assert (stuck.termination, stuck.solved, stuck.seat, stuck.moves) == ("stuck", False, None, 1)
+    limit = play(Corridor(), First(), limits={"moves": 2})
+    assert (limit.termination, limit.solved, limit.moves) == ("move-limit", False, 2)
+
+
+def test_a_solved_start_is_solved_in_no_moves_and_nobody_is_asked() -> None:
+    """For walkers and solvers alike."""
+    for agent in (Scripted(does=raises(ValueError)), Solver(found=raises(ValueError))):
+        record = play(SlidingTiles(), agent, position="1 2 3 / 4 5 6 / 7 8 .")
+        assert (record.solved, record.moves, record.cost, record.decisions) == (True, 0, 0, ())
+
+
+def test_a_solver_out_of_budget_gives_up_or_hands_in_its_last_report() -> None:
+    """With nothing reported it is `gave-up`; a reported path counts."""
+
+    def searches(report: bool) -> Any:
+        def does(game: Game, state: Any, search: Search) -> Any:
+            if report:
+                search.report(Path([1, 1, 1]))
+            return endless(game, state, search)
+
+        return does
+
+    assert play(Corridor(), Solver(found=searches(False)), limits={"nodes": 9}).termination == "gave-up"
+    assert play(Corridor(), Solver(found=searches(True)), limits={"nodes": 9}).solved
+
+
+class Numbers(Puzzle):
+    """Find 7; only the answer counts."""
+
+    name = "numbers"
+    path_matters = False
+
+    def initial(self, rng: random.Random) -> int:
+        return 0
+
+    def actions(self, state: int) -> Sequence[int]:
+        return range(1, 10) if state == 0 else []
+
+    def result(self, state: int, action: int) -> int:
+        return action
+
+    def is_goal(self, state: int) -> bool:
+        return state % 10 == 7
+
+    def format_state(self, state: int) -> str:
+        return "9" * 70_000 if state == 17 else str(state)
+
+
+@pytest.mark.parametrize(
+    ("found", "solved", "reason"),
+    [
+        (Answer(7, steps=12), True, "normal"),
+        (Answer(6), False, "normal"),
+        (Path([7]), True, "normal"),
+        (Answer("seven"), False, "illegal-action"),
+        (Answer(None), False, "illegal-action"),
+    ],
+)
+def test_an_answer_is_tested(found: Any, solved: bool, reason: str) -> None:
+    """An honest wrong answer is unsolved without a fault; what is no state is an illegal action."""
+    record = play(Numbers(), Solver(found=found))
+    assert (record.solved, record.termination) == (solved, reason)
+    if isinstance(found, Answer) and reason == "normal":
+        assert (record.answer, record.moves, record.cost) == (str(found.state), found.steps, None)
+
+
+def test_of_a_very_long_answer_the_record_keeps_the_hash() -> None:
+    """Beyond 64 KiB."""
+    record = play(Numbers(), Solver(found=Answer(17)))
+    assert record.solved
+    assert record.answer is not None
+    assert len(record.answer) < 60
+
+
+# The framework and the user
+
+
+class Cheating(TicTacToe):
+    """A game that breaks after three moves."""
+
+    name = "cheating"
+
+    def is_terminal(self, state: Any) -> bool:
+        if state[0].bit_count() + state[1].bit_count() == 3:
+            raise LookupError("the game is broken")
+        return super().is_terminal(state)
+
+
+class WrongSeat(TicTacToe):
+    name = "wrong-seat"
+
+    def to_move(self, state: Any) -> int:
+        return 2
+
+
+class WrongReturns(TicTacToe):
+    name = "wrong-returns"
+
+    def returns(self, state: Any) -> Sequence[float]:
+        return (1.0,)
+
+
+@pytest.mark.parametrize(("game", "message"), [(Cheating, "broken"), (WrongSeat, "seat 2"), (WrongReturns, "1 values")])
+def test_a_fault_of_the_game_makes_the_match_void(game: type[Game], message: str) -> None:
+    """No agent is blamed."""
+    record = play(game(), [First(), First()])
+    assert (record.termination, record.seat, record.returns) == ("void", None, (0, 0))
+    assert message in (record.message or "")
+
+
+def test_the_users_interrupt_is_not_the_agents_fault() -> None:
+    """A real SIGINT while an agent thinks ends the match with Interrupted, even where the agent swallows it."""
+
+    def thinks(game: Game, state: Any, search: Search) -> Any:
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        end = time.monotonic() + 5
+        try:
+            while time.monotonic() < end:
+                time.sleep(0.005)
+        except BaseException:
+            pass
+        return game.actions(state)[0]
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(Interrupted):
+        play(TicTacToe(), [Scripted(does=thinks), First()])
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# From Python
+
+
+def test_play_takes_names_mappings_instances_positions_and_heuristics() -> None:
+    """Whatever a caller has at hand."""
+    record = play("tic-tac-toe", ["greedy", {"agent": "lookahead", "depth": 1}], position="xo./.../...", heuristics="open-lanes")
+    assert record.position == "xo./.../..."
+    assert record.labels == ("greedy", "lookahead")
+    tiles = play({"name": "sliding-tiles", "rows": 2, "columns": 2}, "lookahead", heuristics=["misplaced"], limits={"moves": 50})
+    assert tiles.game == "sliding-tiles"
+
+
+def test_what_does_not_fit_is_said() -> None:
+    """The wrong number of agents, an agent that cannot play, a heuristic of another game, a position that does not parse."""
+    with pytest.raises(ValueError, match="2 seats, got 1"):
+        play(TicTacToe(), ["random"])
+    with pytest.raises(Refused, match="minimax cannot play sliding-tiles: needs two-player, zero-sum"):
+        play("sliding-tiles", "minimax")
+    with pytest.raises(Refused, match="solver cannot play tic-tac-toe: needs single-player"):
+        play(TicTacToe(), [Solver(), First()])
+    with pytest.raises(UnknownName, match="manhattan"):
+        play("tic-tac-toe", ["greedy", "greedy"], heuristics="manhattan")
+    with pytest.raises(ValueError, match="3 rows of 3"):
+        play("tic-tac-toe", ["random", "random"], position="x")
+    with pytest.raises(ValueError, match="limits: unknown 'node'"):
+        play("tic-tac-toe", ["random", "random"], limits={"node": 3})
+
+
+def test_the_same_match_is_the_same_record_and_another_seed_another() -> None:
+    """All but the clock; the global generator has no part in it."""
+    random.seed(1)
+    one = play("tic-tac-toe", ["random", "greedy"], seed=3)
+    random.seed(2)
+    assert play("tic-tac-toe", ["random", "greedy"], seed=3).timeless() == one.timeless()
+    assert len({play("tic-tac-toe", ["random", "greedy"], seed=seed).actions for seed in range(20)}) > 10

@@ -1,0 +1,248 @@
+"""What an agent gets for a decision: evaluation, choice among equals, iterative deepening, the common start."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from arena import Agent, Answer, Game, Limits, Puzzle, Search, heuristic, play
+from arena.counting import Meter, counting_view
+from arena.heuristic import bind
+from arena.identity import Stream
+from arena.search import Start
+from arena_games.sliding_tiles import Manhattan, SlidingTiles
+from arena_games.tic_tac_toe import OpenLanes, TicTacToe
+
+
+def search_on(game: Game, evaluation: Any = None, **limits: Any) -> tuple[Game, Search]:
+    bounds = Limits(**limits)
+    meter = Meter()
+    meter.begin(bounds.nodes, bounds.seconds)
+    view = counting_view(game, meter)
+    return view, Search(view, evaluation, bounds, meter, Stream("seat"), Start(game, Stream("start")))
+
+
+def test_evaluate_of_a_game_is_the_return_at_the_end_and_the_heuristic_before() -> None:
+    """1 and -1 for a won position, the heuristic's word elsewhere, 0.0 without one."""
+    game = TicTacToe()
+    _, search = search_on(game, bind(OpenLanes, game))
+    won = game.parse_state("xxx/oo./...")
+    assert (search.evaluate(won, 0), search.evaluate(won, 1)) == (1, -1)
+    assert search.evaluate(game.parse_state(".../.x./..."), 0) == pytest.approx(0.4)
+    assert search_on(game)[1].evaluate(game.parse_state(".../.x./..."), 0) == 0.0
+    assert search.evaluations == 3
+
+
+class Trap(Puzzle):
+    """From 0 to the goal 1, to the dead end 2, or to 3, which leads to 1."""
+
+    name = "trap"
+
+    def initial(self, rng: random.Random) -> int:
+        return 0
+
+    def actions(self, state: int) -> Sequence[int]:
+        return {0: [1, 2, 3], 3: [1]}.get(state, [])
+
+    def result(self, state: int, action: int) -> int:
+        return action
+
+    def is_goal(self, state: int) -> bool:
+        return state == 1
+
+
+@heuristic("steps", game="trap")
+def steps(game: Game, state: int, player: int = 0) -> float:
+    """The number of actions to the goal."""
+    return {0: 1, 1: 0, 2: 5, 3: 1}[state]
+
+
+def test_evaluate_of_a_puzzle_is_zero_at_the_goal_and_minus_infinity_at_a_dead_end() -> None:
+    """Elsewhere it is minus the heuristic; cost_to_go is the heuristic itself."""
+    game = Trap()
+    _, search = search_on(game, bind(steps, game))
+    assert [search.evaluate(state) for state in range(4)] == [-1, 0, float("-inf"), -1]
+    assert [search.cost_to_go(state) for state in range(4)] == [1, 0, 5, 1]
+    _, blind = search_on(game)
+    assert [blind.evaluate(state) for state in range(4)] == [0, 0, float("-inf"), 0]
+    assert blind.cost_to_go(0) == 0
+
+
+def test_best_breaks_ties_at_random_and_draws_nothing_without_one() -> None:
+    """Among three equals each comes about a third of 3,000 times (5 sigma); a lone best leaves the stream unseeded."""
+    _, search = search_on(TicTacToe())
+    assert search.best([3, 9, 4], key=lambda n: n) == 9
+    assert not search._stream.drawn
+    counts = dict.fromkeys("abc", 0)
+    for _ in range(3000):
+        counts[search.best("abcd", key=lambda item: item != "d")] += 1
+    assert all(870 <= count <= 1130 for count in counts.values())
+
+
+@pytest.mark.parametrize("items", [[], [float("nan")]])
+def test_best_of_nothing_and_of_what_cannot_be_compared_is_an_error(items: list[float]) -> None:
+    """ValueError, and not an arbitrary item."""
+    _, search = search_on(TicTacToe())
+    with pytest.raises(ValueError, match=r"empty|compared"):
+        search.best(items, key=lambda item: item)
+
+
+def deepened(search: Search, work: Callable[[int], Any]) -> Iterator[int]:
+    for depth in search.depths():
+        work(depth)
+        yield depth
+
+
+def test_depths_stop_at_the_depth_limit() -> None:
+    """1, 2, 3 and no further, though every iteration does more."""
+    view, search = search_on(TicTacToe(), depth=3)
+    assert list(deepened(search, lambda depth: [view.result((0, 0), 1) for _ in range(depth)])) == [1, 2, 3]
+
+
+def test_depths_stop_after_an_exact_report() -> None:
+    """A report that says it is exact ends the deepening."""
+    view, search = search_on(TicTacToe())
+
+    def work(depth: int) -> None:
+        search.report(1, value=depth, exact=depth == 4)
+        [view.result((0, 0), 1) for _ in range(depth)]
+
+    assert list(deepened(search, work)) == [1, 2, 3, 4]
+
+
+def test_depths_stop_when_two_iterations_used_and_found_the_same() -> None:
+    """Same nodes, evaluations and value twice running; a difference in any of them goes on."""
+    view, search = search_on(TicTacToe())
+    used = {1: (1, 0, 0.1), 2: (2, 0, 0.1), 3: (2, 1, 0.1), 4: (2, 1, 0.2), 5: (2, 1, 0.2)}
+
+    def work(depth: int) -> None:
+        nodes, evaluations, value = used[depth]
+        [view.result((0, 0), 1) for _ in range(nodes)]
+        [search.evaluate((0, 0)) for _ in range(evaluations)]
+        search.report(1, value=value)
+
+    assert list(deepened(search, work)) == [1, 2, 3, 4, 5]
+
+
+class Deepening(Agent):
+    """Full-width search to each depth in turn, reporting values but never that one is exact: as an author would write it."""
+
+    name = "deepening"
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        def value(state: Any, depth: int) -> float:
+            mover = game.to_move(state)
+            if depth == 0 or game.is_terminal(state):
+                return search.evaluate(state, mover)
+            return max(-value(game.result(state, action), depth - 1) for action in game.actions(state))
+
+        best = None
+        for depth in search.depths():
+            values = {action: -value(game.result(state, action), depth - 1) for action in game.actions(state)}
+            best = max(values, key=lambda action: values[action])
+            search.report(best, value=values[best], depth=depth)
+        return best
+
+
+def test_depths_neither_stop_early_nor_go_on_for_ever_over_all_positions(open_positions: list[Any]) -> None:
+    """An author's own deepening ends by itself with the perfect value in every position with at most five empty cells."""
+    game = TicTacToe()
+    known: dict[Any, float] = {}
+
+    def perfect(state: Any) -> float:
+        if state not in known:
+            mover = game.to_move(state)
+            over = game.is_terminal(state)
+            known[state] = (
+                game.returns(state)[mover] if over else max(-perfect(game.result(state, a)) for a in game.actions(state))
+            )
+        return known[state]
+
+    for state in [state for state in open_positions if len(game.actions(state)) <= 5]:
+        view, search = search_on(game, bind(OpenLanes, game))
+        Deepening().choose(view, state, search)
+        assert search.value == perfect(state)
+        assert search.depth is not None
+        assert search.depth <= len(game.actions(state)) + 2
+
+
+def test_a_report_holds_what_was_said_last() -> None:
+    """The record shows depth and value of the last report."""
+
+    class Reporter(Agent):
+        name = "reporter"
+
+        def choose(self, game: Game, state: Any, search: Search) -> Any:
+            for depth, action in enumerate(game.actions(state), 1):
+                search.report(action, value=depth / 10, depth=depth, line=[action])
+            return game.actions(state)[0]
+
+    record = play(TicTacToe(), [Reporter(), "random"])
+    assert (record.decisions[0].depth, record.decisions[0].value) == (9, 0.9)
+
+
+class Guess(Puzzle):
+    """Find 77 among a hundred numbers: complete states only."""
+
+    name = "guess"
+    path_matters = False
+
+    def initial(self, rng: random.Random) -> int:
+        return -1
+
+    def actions(self, state: int) -> Sequence[int]:
+        return range(100) if state < 0 else []
+
+    def result(self, state: int, action: int) -> int:
+        return action
+
+    def is_goal(self, state: int) -> bool:
+        return state == 77
+
+    def random_state(self, rng: random.Random) -> int:
+        return rng.randrange(100)
+
+    def neighbors(self, state: int) -> list[int]:
+        return [(state + 1) % 100]
+
+
+class Starter(Agent):
+    """Hands in the common start, whatever it is."""
+
+    def __init__(self, *, draws: int = 0) -> None:
+        self.draws = draws
+
+    def solve(self, game: Game, state: Any, search: Search) -> Answer:
+        for _ in range(self.draws):
+            search.rng.random()
+        assert search.start() == search.start()
+        return Answer(search.start(), steps=0)
+
+
+def test_all_agents_of_a_round_start_from_the_same_complete_state() -> None:
+    """It comes from the position's stream, not from the seat's; another seed gives another."""
+    one = play(Guess(), Starter(), seed=5)
+    other = play(Guess(), Starter(draws=7), seed=5)
+    assert one.id != other.id
+    assert one.answer == other.answer
+    assert len({play(Guess(), Starter(), seed=seed).answer for seed in range(20)}) > 10
+    assert one.decisions[0].nodes == 0
+
+
+def test_a_game_without_complete_states_has_no_start() -> None:
+    """TypeError says why."""
+    for game in (TicTacToe(), SlidingTiles()):
+        _, search = search_on(game, bind(Manhattan, game) if isinstance(game, SlidingTiles) else None)
+        with pytest.raises(TypeError, match="random_state"):
+            search.start()
+
+
+def test_states_generated_elsewhere_are_counted_on_request() -> None:
+    """`search.count` adds nodes and keeps the limit."""
+    _, search = search_on(TicTacToe(), nodes=10)
+    search.count(4)
+    assert search.nodes == 4
+    with pytest.raises(BaseException, match="nodes"):
+        search.count(7)
+    assert search.nodes == 10

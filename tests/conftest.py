@@ -1,0 +1,74 @@
+"""What many tests need: one decision of an agent outside a match, and the positions of tic-tac-toe."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from arena import Agent, Game, Limits
+from arena.counting import Meter, counting_view
+from arena.heuristic import bind
+from arena.identity import Stream
+from arena.plugins import Registry, load_plugins
+from arena.search import Search, Start
+
+ROOT = Path(__file__).parents[1]
+
+
+class Decided(NamedTuple):
+    action: Any
+    value: float | None
+    nodes: int
+    evaluations: int
+    depth: int | None
+
+
+Decide = Callable[..., Decided]
+
+
+@pytest.fixture(scope="session")
+def registry() -> Registry:
+    """What the installed plugins bring."""
+    return load_plugins()
+
+
+@pytest.fixture(scope="session")
+def decide(registry: Registry) -> Decide:
+    """Let an agent choose once, as the referee would, and tell what it used."""
+
+    def decide(
+        agent: Agent,
+        game: Game,
+        state: Any,
+        *,
+        limits: Mapping[str, Any] | None = None,
+        heuristic: str | None = None,
+        seed: str = "seat",
+    ) -> Decided:
+        name = heuristic or game.default_heuristic
+        evaluation = None if name is None else bind(registry.heuristic(game.name, name), game)
+        bounds = Limits(**(limits or {}))
+        meter = Meter()
+        meter.begin(bounds.nodes, bounds.seconds)
+        view = counting_view(game, meter)
+        search = Search(view, evaluation, bounds, meter, Stream(seed), Start(game, Stream("start")))
+        action = agent.choose(view, state, search)
+        return Decided(action, search.value, meter.nodes, meter.evaluations, search.depth)
+
+    return decide
+
+
+@pytest.fixture(scope="session")
+def open_positions(registry: Registry) -> list[Any]:
+    """Every position of tic-tac-toe that can be reached and is not over."""
+    game = registry.games["tic-tac-toe"]()
+    found = [(0, 0)]
+    seen = {(0, 0)}
+    for state in found:
+        for action in game.actions(state):
+            successor = game.result(state, action)
+            if successor not in seen:
+                seen.add(successor)
+                found.append(successor)
+    return [state for state in found if not game.is_terminal(state)]

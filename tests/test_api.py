@@ -1,0 +1,53 @@
+"""What `import arena` offers."""
+
+import inspect
+import subprocess
+import sys
+from typing import Any
+
+import arena
+
+
+def test_all_is_sorted_and_complete() -> None:
+    """Every name is there, in order, and can be had."""
+    assert arena.__all__ == sorted(arena.__all__)
+    for name in arena.__all__:
+        assert getattr(arena, name) is not None
+
+
+def test_every_public_thing_has_a_docstring() -> None:
+    """Classes, functions, and the public methods that they define."""
+
+    def described(thing: Any) -> bool:
+        return bool(inspect.getdoc(thing))
+
+    for name in arena.__all__:
+        thing = getattr(arena, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            assert described(thing), name
+        if inspect.isclass(thing):
+            for method, value in vars(thing).items():
+                if not method.startswith("_") and callable(value):
+                    assert described(value), f"{name}.{method}"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """Names that are looked up late fail as early ones do."""
+    try:
+        arena.Gmae  # type: ignore[attr-defined]  # noqa: B018
+    except AttributeError as error:
+        assert "Gmae" in str(error)
+    else:
+        raise AssertionError("no error")
+
+
+def test_help_does_not_load_what_it_does_not_need() -> None:
+    """`arena --help` imports neither pydantic nor PyYAML nor tabulate: that keeps it quick."""
+    code = (
+        "import sys, arena.cli\n"
+        "try:\n    arena.cli.cli(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('pydantic', 'yaml', 'tabulate', 'arena.spec', 'arena.plugins') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

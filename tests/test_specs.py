@@ -1,0 +1,69 @@
+"""The specs in `tournaments/` run as they are, and show what they say."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena.leaderboard import Leaderboard, leaderboards
+from arena.spec import load_spec
+from arena.tables import render
+
+TOURNAMENTS = Path(__file__).parents[1] / "tournaments"
+
+
+def rows(board: Leaderboard) -> dict[str, dict[str, Any]]:
+    return {row["agent"]: row for row in board.rows}
+
+
+def test_every_spec_is_sound() -> None:
+    """No fault in any of them."""
+    found = sorted(TOURNAMENTS.rglob("*.yaml"))
+    assert {file.name for file in found} >= {"quickstart.yaml", "tic-tac-toe.yaml", "type-a.yaml", "tile-game.yaml"}
+    for file in found:
+        assert load_spec(file).boards
+
+
+@pytest.mark.slow
+def test_quickstart_is_two_boards_with_seven_and_with_three_agents() -> None:
+    """Nobody fails; who is perfect does not lose."""
+    versus, puzzle = leaderboards(run(TOURNAMENTS / "quickstart.yaml", workers=2))
+    assert set(rows(versus)) == {"random", "greedy", "lookahead", "minimax", "alpha-beta", "type-a", "type-a-plus"}
+    assert set(rows(puzzle)) == {"random", "greedy", "lookahead"}
+    assert all(row["failures"] == 0 for row in (*versus.rows, *puzzle.rows))
+    assert all(rows(versus)[agent]["losses"] == 0 for agent in ("minimax", "alpha-beta"))
+    assert all(row["games"] == 24 for row in versus.rows)
+
+
+@pytest.mark.slow
+def test_type_a_is_equal_play_with_falling_node_counts() -> None:
+    """Every game is drawn; minimax looks at most positions, Type A Plus at fewest."""
+    board = leaderboards(run(TOURNAMENTS / "type-a.yaml"))[0]
+    assert all(row["draws"] == row["games"] == 6 for row in board.rows)
+    nodes = {agent: row["nodes_per_move"] for agent, row in rows(board).items()}
+    assert nodes["minimax"] > 5 * nodes["alpha-beta"]
+    assert nodes["minimax"] > 5 * nodes["type-a"]
+    assert nodes["type-a"] > 5 * nodes["type-a-plus"]
+
+
+@pytest.mark.slow
+def test_the_tile_game_is_three_tables_in_asciidoc() -> None:
+    """A caption, a frame and a row an agent each; lookahead solves most on every board, the random walk fewest."""
+    results = run(TOURNAMENTS / "tile-game.yaml", workers=2)
+    boards = leaderboards(results)
+    text = render(results, boards, "asciidoc")
+    assert text.count("|====") == 6
+    for shuffle in (20, 50, 100):
+        assert f".Results from comparing search techniques: sliding-tiles (shuffle={shuffle})\n[cols=" in text
+    for board in boards:
+        solved = {agent: row["solved"] for agent, row in rows(board).items()}
+        assert solved["Lookahead"] > solved["Heuristic"] > solved["Random"]
+
+
+def test_the_round_robin_of_the_readme_is_played_by_perfect_play() -> None:
+    """In the smallest version of it, perfect play leads and chance comes last."""
+    spec = load_spec(TOURNAMENTS / "tic-tac-toe.yaml")
+    board = leaderboards(run(spec))[0]
+    assert board.rows[-1]["agent"] == "random"
+    assert rows(board)["perfect"]["losses"] == 0
