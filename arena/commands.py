@@ -2,20 +2,22 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import Parameter, getsourcefile, isclass
 from typing import IO, Any
 
 from arena.agent import Agent, chooses, solves
 from arena.configured import parameters_of
-from arena.errors import ArenaError, SpecError, UnknownName
+from arena.errors import ArenaError, PluginError, SpecError, UnknownName
 from arena.game import Game
 from arena.heuristic import info_of
 from arena.leaderboard import leaderboards
 from arena.output import results_alone
-from arena.plugins import Registry, is_file, load_plugins
+from arena.plugins import HOOKS, Registry, is_file, load_plugins
 from arena.progress import Progress
 from arena.spec import json_schema, load_spec
+from arena.spec.labels import shown
+from arena.spec.parameters import adapters
 from arena.tables import render, table
 from arena.testing import check_agent, check_game, check_heuristic
 from arena.tournament import run as play_all
@@ -128,6 +130,8 @@ def check(target: str, *, seed: int, matches: int, plugins: Plugins) -> int:
         if is_file(target):
             brought = [key for key, source in registry.sources.items() if source.name == target]
             found = [(key, value) for key, value in _all(registry) if key in brought]
+            if not found:
+                raise PluginError(target, f"brings nothing; expected one of the hooks {', '.join(HOOKS)}")
         else:
             found = _everything(registry, target)
             if not found:
@@ -155,15 +159,15 @@ def _passes(registry: Registry, key: tuple[str, ...], value: Any, seed: int, mat
 
 def _checked(registry: Registry, key: tuple[str, ...], value: Any, seed: int, matches: int) -> Sequence[str]:
     if key[0] == "game":
-        return check_game(value(), seed=seed, matches=matches)
+        return check_game(value, seed=seed, matches=matches)
     if key[0] == "agent":
         fitting = [game for kind in registry.games.values() if (game := _made(kind)) and not refusal(value, game)]
         if not fitting:
             raise ArenaError(f"no game fits: it needs {listed(value.needs)}")
-        return [passed for game in fitting for passed in check_agent(value, game, seed=seed, matches=max(1, matches // 5))]
+        each = max(1, matches // 5)
+        return [passed for game in fitting for passed in check_agent(value, game, seed=seed, matches=each, registry=registry)]
     if key[0] == "heuristic":
-        game = registry.game(key[1])()
-        return check_heuristic(value, game, seed=seed, matches=matches)
+        return check_heuristic(value, registry.game(key[1]), seed=seed, matches=matches)
     return ["it loads"]
 
 
@@ -185,28 +189,42 @@ def _described(registry: Registry, key: tuple[str, ...], value: Any) -> str:
     skipped = 1 if info is not None else 0
     made: Any = value
     parameters = list(parameters_of(made).values())[skipped:] if isclass(value) else []
-    lines += [f"  {_parameter(parameter)}" for parameter in parameters]
+    lines += [f"  {_parameter(made, parameter)}" for parameter in parameters]
     lines.append(f"  from {registry.sources[key]}, {_file(value)}")
     return "\n".join(lines)
 
 
-def _parameter(parameter: Parameter) -> str:
-    hint = signature_text(parameter)
-    return f"{hint}  (required)" if parameter.default is Parameter.empty else hint
+def _parameter(constructor: Any, parameter: Parameter) -> str:
+    """One parameter: its name, what it takes, and its default."""
+    try:
+        takes = _takes(adapters(constructor)[parameter.name].json_schema())
+    except Exception:  # a hint that JSON Schema cannot say
+        takes = str(parameter.annotation)
+    default = "needed" if parameter.default is Parameter.empty else f"default {shown(parameter.default)}"
+    return f"{parameter.name}: {takes or 'anything'}; {default}"
 
 
-def signature_text(parameter: Parameter) -> str:
-    """A parameter as its author wrote it, without the apparatus of annotated hints."""
-    hint = "" if parameter.annotation is Parameter.empty else f": {_hint(parameter.annotation)}"
-    default = "" if parameter.default is Parameter.empty else f" = {parameter.default!r}"
-    return f"{parameter.name}{hint}{default}"
+def _takes(schema: Mapping[str, Any]) -> str:
+    """A JSON Schema in words: `whole number from 1 to 500, or none`."""
+    if "anyOf" in schema:
+        return ", or ".join([_takes(choice) for choice in schema["anyOf"]])
+    if "enum" in schema or "const" in schema:
+        return " or ".join(map(str, schema.get("enum", [schema.get("const")])))
+    word = _WORDS.get(schema.get("type", ""), schema.get("type", ""))
+    low, high = schema.get("minimum"), schema.get("maximum")
+    more, less = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    bounds = ((low, "from {}"), (more, "above {}"), (high, "to {}"), (less, "below {}"))
+    return " ".join([word, *[text.format(bound) for bound, text in bounds if bound is not None]])
 
 
-def _hint(annotation: Any) -> str:
-    if isclass(annotation):
-        return annotation.__name__
-    text = str(annotation).replace("typing.", "")
-    return text.replace("NoneType", "None")
+_WORDS = {
+    "integer": "whole number",
+    "string": "text",
+    "null": "none",
+    "boolean": "true or false",
+    "array": "list",
+    "object": "mapping",
+}
 
 
 def _summary(value: Any) -> str:

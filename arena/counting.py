@@ -6,6 +6,7 @@ A node is one state generated, by whatever method; the agent does not have to do
 import sys
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -64,10 +65,15 @@ def counting_view(game: Game, meter: Meter) -> Game:
     view = _shallow(game)
     shadows: dict[str, Any] = view.__dict__
     shadows["result"] = _counted_result(game.result, meter)
-    for name, shadow in _OPTIONAL.items():
-        if overrides(game, name):
-            shadows[name] = shadow(getattr(game, name), meter)
+    for name in _offered(type(game)):
+        shadows[name] = _OPTIONAL[name](getattr(game, name), meter)
     return view
+
+
+@cache
+def _offered(kind: type[Game]) -> tuple[str, ...]:
+    """The optional generating methods that a class of games gives."""
+    return tuple([name for name in _OPTIONAL if overrides(kind, name)])
 
 
 def _shallow(game: Game) -> Game:

@@ -148,9 +148,9 @@ class Puzzle(Game):
         raise _missing(self, "local")
 
 
-def overrides(game: Game, method: str) -> bool:
+def overrides(game: Game | type[Game], method: str) -> bool:
     """Tell whether the author of `game` gave an optional method. This is the one place that decides it."""
-    given = getattr(type(game), method, None)
+    given = getattr(game if isinstance(game, type) else type(game), method, None)
     return given is not None and given not in (getattr(Game, method, None), getattr(Puzzle, method, None))
 
 

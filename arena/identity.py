@@ -27,28 +27,54 @@ def key(text: str) -> str:
     return blake2b(text.encode(), digest_size=KEY_BYTES).hexdigest()
 
 
-class Stream:
-    """A random generator that is seeded from a text when it is first used, and not before."""
+class Stream(random.Random):
+    """A random generator that is seeded from a text when it is first used, and is an ordinary one from then on.
 
-    __slots__ = ("_generator", "_purpose")
+    Seeding takes longer than a whole small game, and most streams are never drawn from. On first use the object becomes a
+    plain `random.Random`, so it costs nothing after that, and `drawn` tells whether anybody has used it.
+    """
+
+    gauss_next: float | None = None
 
     def __init__(self, purpose: str) -> None:
-        self._purpose = purpose
-        self._generator: random.Random | None = None
+        self.purpose = purpose  # no seeding here, and so no super().__init__()
 
-    @property
-    def drawn(self) -> bool:
-        """Whether anybody has asked for the generator."""
-        return self._generator is not None
+    def random(self) -> float:
+        """Return the next number in [0, 1)."""
+        return _awake(self).random()
 
-    @property
-    def rng(self) -> random.Random:
-        """The generator; always the same object."""
-        generator = self._generator
-        if generator is None:
-            seed = blake2b(self._purpose.encode(), digest_size=8).digest()
-            generator = self._generator = random.Random(int.from_bytes(seed, "big"))
-        return generator
+    def getrandbits(self, k: int, /) -> int:
+        """Return the next k random bits."""
+        return _awake(self).getrandbits(k)
+
+    def seed(self, a: Any = None, version: int = 2) -> None:
+        """Seed anew, as `random.Random` does."""
+        _awake(self).seed(a, version)
+
+    def getstate(self) -> tuple[Any, ...]:
+        """Return the state, as `random.Random` does."""
+        return _awake(self).getstate()
+
+    def setstate(self, state: tuple[Any, ...]) -> None:
+        """Set the state, as `random.Random` does."""
+        _awake(self).setstate(state)
+
+    def __reduce__(self) -> Any:
+        return _awake(self).__reduce__()
+
+
+def _awake(generator: random.Random) -> random.Random:
+    """The generator as an ordinary one. A method that was bound before the first draw may ask for it again."""
+    if isinstance(generator, Stream):
+        seed = blake2b(generator.purpose.encode(), digest_size=8).digest()
+        generator.__class__ = random.Random  # type: ignore[assignment]
+        generator.seed(int.from_bytes(seed, "big"))
+    return generator
+
+
+def drawn(generator: random.Random) -> bool:
+    """Tell whether anybody has used a stream."""
+    return not isinstance(generator, Stream)
 
 
 def position_stream(position_key: str, use: str = "initial") -> Stream:

@@ -67,10 +67,10 @@ class Positions:
 
     def __getitem__(self, number: int) -> Position:
         """Return the position of a round. What the game raises while drawing or parsing it is passed on."""
-        named = canonical(number if self.texts is None else self.texts[number])
+        named = str(number) if self.texts is None else canonical(self.texts[number])
         position_key = key(f"{self._before}{named}{self._after}")
         if self.texts is None:
-            state = self.game.initial(position_stream(position_key).rng)
+            state = self.game.initial(position_stream(position_key))
         else:
             state = self.game.parse_state(self.texts[number])
         return Position(position_key, state, self.game.format_state(state))

@@ -33,7 +33,7 @@ from arena.traits import unknown_needs
 GROUP = "arena"
 ENVIRONMENT = "ARENA_PLUGINS"
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_formats")
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z0-9-]+")
 RESERVED = {
     "agent": {"agent", "command", "heuristic", "isolation", "label", "limits"},
     "format": {"name"},
@@ -129,9 +129,7 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
     registry = Registry()
     if entry_points:
         for point in _installed():
-            version = point.dist.version if point.dist else None
-            owner = point.dist.name if point.dist else "unknown"
-            _add(registry, Source(f"{owner}:{point.name}", version, asked=False), point.load)
+            _add(registry, _origin(point), point.load)
     for path in _asked(paths, environ):
         _add(registry, Source(path), _loader(path))
     return registry
@@ -145,6 +143,14 @@ def _installed() -> Iterator[EntryPoint]:
             yield point
 
 
+def _origin(point: EntryPoint) -> Source:
+    try:
+        owner, version = (point.dist.name, point.dist.version) if point.dist else (None, None)
+    except Exception:  # the remains of a distribution may lack their metadata
+        owner, version = None, None
+    return Source(f"{owner or 'unknown'}:{point.name}", version, asked=False)
+
+
 def _asked(paths: Iterable[str | Path], environ: bool) -> list[str]:
     wanted = os.environ.get(ENVIRONMENT, "").split(os.pathsep) if environ else []
     wanted += [str(path) for path in paths]
@@ -152,7 +158,10 @@ def _asked(paths: Iterable[str | Path], environ: bool) -> list[str]:
 
 
 def _canonical(path: str) -> str:
-    return os.path.realpath(path) if is_file(path) else path
+    try:
+        return os.path.realpath(path) if is_file(path) else path
+    except (OSError, ValueError):  # no path at all: loading it says so
+        return path
 
 
 def is_file(path: str) -> bool:
@@ -161,7 +170,21 @@ def is_file(path: str) -> bool:
 
 
 def _loader(path: str) -> Callable[[], ModuleType]:
-    return (lambda: load_file(path)) if is_file(path) else (lambda: importlib.import_module(path))
+    return (lambda: load_file(path)) if is_file(path) else (lambda: _load_module(path))
+
+
+def _load_module(name: str) -> ModuleType:
+    try:
+        module = None if name.startswith(".") else importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # it exists, and misses another
+        module = None
+    if module is None:
+        raise _Unfit("no such file or module")
+    if getattr(module, "__file__", None) is None and hasattr(module, "__path__"):
+        raise _Unfit("is a directory without __init__.py; expected a Python file or a module")
+    return module
 
 
 def load_file(path: str | Path) -> ModuleType:
@@ -215,8 +238,14 @@ def _brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
     manager.register(plugin)
     _refuse_misspelt(manager)
     for hook in HOOKS:
-        for implementation in getattr(manager.hook, hook).get_hookimpls():
-            for value in implementation.function():
+        implementations = getattr(manager.hook, hook).get_hookimpls()
+        if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
+            raise _Unfit(f"{hook} is not decorated with @hookimpl")
+        for implementation in implementations:
+            returned = implementation.function()
+            if not isinstance(returned, Iterable):
+                raise _Unfit(f"{hook} returned {returned!r}; expected a list")
+            for value in returned:
                 yield _checked(hook, value)
 
 
@@ -266,6 +295,8 @@ def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> Non
 def _check_agent(agent: type[Agent]) -> None:
     if not chooses(agent) and not solves(agent):
         raise _Unfit(f"agent {agent.name} ({_line(agent)}) has neither choose nor solve")
+    if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
+        raise _Unfit(f"agent {agent.name} ({_line(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
     wrong = unknown_needs(agent)
     if wrong:
         raise _Unfit(f"agent {agent.name} ({_line(agent)}) {wrong}")

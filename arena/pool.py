@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from queue import SimpleQueue
 from time import perf_counter
@@ -151,4 +150,4 @@ class Pool:
 
     def _lost(self, scheduled: Scheduled, message: str) -> Record:
         record = Stage(self._spec).unplayed(scheduled)
-        return replace(record, message=f"{message}, twice, in this match")
+        return record._replace(message=f"{message}, twice, in this match")

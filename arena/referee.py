@@ -3,6 +3,7 @@
 import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from arena.counting import Meter, counting_view
 from arena.errors import GameError, Interrupted, OutOfBudget, author_traceback, describe
 from arena.game import Action, Game, Puzzle, State
 from arena.identity import position_stream, seat_stream
-from arena.match import Match, Seat
+from arena.match import Match
 from arena.outcome import Answer, Path
 from arena.record import Decision, Reason, Record
 from arena.search import Search, Start
@@ -45,7 +46,8 @@ class Log:
     """What has been played so far."""
 
     actions: list[str]
-    decisions: list[Decision]
+    decisions: list[tuple[Any, ...]]
+    """The fields of each Decision, made into one when the match is over."""
     cost: float = 0
     steps: int | None = None
     answer: str | None = None
@@ -57,56 +59,37 @@ class Log:
 class Player:
     """An agent in its seat: its view of the game, its meter, its random stream."""
 
-    __slots__ = ("agent", "log", "meter", "number", "seat", "start", "stream", "view")
+    __slots__ = ("_budget", "_evaluation", "_limits", "_log", "_meter", "_note", "_rng", "_start", "_view", "agent", "number",
+                 "seat")  # fmt: skip
 
     def __init__(self, match: Match, number: int, start: Start, log: Log) -> None:
         self.number = number
-        self.seat: Seat = match.seats[number]
-        self.meter = Meter()
-        self.view = counting_view(match.game, self.meter)
-        self.stream = seat_stream(match.id, number)
-        self.start = start
-        self.log = log
-        self.agent: Agent = self._made()
+        self.seat = seat = match.seats[number]
+        self._limits = seat.limits
+        self._budget = seat.limits.budget
+        self._evaluation = seat.evaluation
+        self._meter = meter = Meter()
+        self._view = counting_view(match.game, meter)
+        self._rng = seat_stream(match.id, number)
+        self._start = start
+        self._log = log
+        self._note = log.decisions.append
+        try:
+            self.agent: Agent = seat.make()
+        except Interrupted:
+            raise
+        except BaseException as error:
+            raise self._raised(error) from error
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action and return it if it is legal; a Fault otherwise."""
-        search, choice, spent = self._decide(self.agent.choose, state)
-        if spent and not search.reported:
-            self.log.fallbacks += 1
-            return self.stream.rng.choice(legal)
-        return self.legal(choice, legal)
+        return self.checked(self._decide(self.agent.choose, state, legal), legal)
 
     def solve(self, state: State) -> Any:
         """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
-        return self._decide(self.agent.solve, state)[1]
+        return self._decide(self.agent.solve, state, ())
 
-    def _decide(self, method: Callable[..., Any], state: State) -> tuple[Search, Any, bool]:
-        seat, meter = self.seat, self.meter
-        limits = seat.limits
-        search = Search(self.view, seat.evaluation, limits, meter, self.stream, self.start)
-        meter.begin(limits.nodes, limits.seconds)
-        spent = False
-        began = perf_counter()
-        try:
-            choice = method(self.view, state, search)
-        except OutOfBudget as error:
-            if not meter.exhausted:
-                raise self._raised(error) from error
-            choice, spent = search.best_action, True
-        except Interrupted:
-            raise
-        except BaseException as error:  # an agent's SystemExit and KeyboardInterrupt are its own faults
-            raise self._raised(error) from error
-        finally:
-            seconds = perf_counter() - began
-            self.log.decisions.append(Decision(self.number, meter.nodes, meter.evaluations, seconds, search.depth, search.value))
-        if limits.seconds is not None and seconds > limits.seconds + MARGIN:
-            message = f"took {seconds:.3f} s of {limits.seconds:g} s"
-            raise Fault(Ending("timeout", self.number, message))
-        return search, choice, spent
-
-    def legal(self, choice: Any, legal: Sequence[Action]) -> Action:
+    def checked(self, choice: Any, legal: Sequence[Action]) -> Action:
         """Return the legal action that equals `choice`: the game's own object, never the agent's. A Fault without one."""
         try:
             return legal[legal.index(choice)]
@@ -119,13 +102,39 @@ class Player:
         except BaseException as error:  # a comparison written by the agent's author
             raise self._raised(error) from error
 
-    def _made(self) -> Agent:
+    def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
+        meter = self._meter
+        search = Search(self._view, self._evaluation, self._limits, meter, self._rng, self._start)
+        if self._budget:
+            meter.begin(self._limits.nodes, self._limits.seconds)
+        else:
+            meter.nodes = meter.evaluations = 0
+        stopped = None
+        began = perf_counter()
         try:
-            return self.seat.make()
-        except Interrupted:
-            raise
-        except BaseException as error:
-            raise self._raised(error) from error
+            choice = method(self._view, state, search)
+        except BaseException as error:  # an agent's SystemExit and KeyboardInterrupt are its own faults
+            stopped = error
+        seconds = perf_counter() - began
+        self._note((self.number, meter.nodes, meter.evaluations, seconds, search.depth, search.value))
+        if stopped is not None:
+            choice = self._after(stopped, search, legal)
+        if self._budget and self._limits.seconds is not None and seconds > self._limits.seconds + MARGIN:
+            raise Fault(Ending("timeout", self.number, f"took {seconds:.3f} s of {self._limits.seconds:g} s"))
+        return choice
+
+    def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:
+        """What counts after an exception: the last report, or a random action, when the budget ran out; else a Fault."""
+        if isinstance(stopped, Interrupted):
+            raise stopped
+        if not (isinstance(stopped, OutOfBudget) and self._meter.exhausted):
+            raise self._raised(stopped) from stopped
+        if search.reported:
+            return search.best_action
+        if not legal:
+            return None
+        self._log.fallbacks += 1
+        return self._rng.choice(legal)
 
     def _raised(self, error: BaseException) -> Fault:
         kind: Reason = "memory" if isinstance(error, MemoryError) else "exception"
@@ -231,7 +240,7 @@ def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: Log) 
     for number, choice in enumerate(path.actions):
         if number == most:
             return Ending("move-limit", None, f"a path of {len(path.actions)} actions, {most} are allowed")
-        action = player.legal(choice, puzzle.actions(state))
+        action = player.checked(choice, puzzle.actions(state))
         log.actions.append(puzzle.format_action(state, action))
         successor = puzzle.result(state, action)
         log.cost += puzzle.step_cost(state, action, successor)
@@ -272,6 +281,9 @@ def _lost(match: Match, seat: int | None) -> tuple[float, ...]:
     return tuple([-1.0 if number == seat else 1.0 / (players - 1) for number in range(players)])
 
 
+_decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
+
+
 def _record(match: Match, log: Log, ending: Ending) -> Record:
     puzzle = isinstance(match.game, Puzzle)
     answered = log.answer is not None
@@ -293,7 +305,7 @@ def _record(match: Match, log: Log, ending: Ending) -> Record:
         log.steps if answered else len(log.actions),
         log.cost if puzzle and not answered else None,
         log.fallbacks,
-        tuple(log.decisions),
+        tuple(map(_decision, log.decisions)),
     )
 
 

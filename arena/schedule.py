@@ -1,7 +1,6 @@
 """The matches of a spec, one after the other, and how each is set up and played."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe
@@ -45,7 +44,7 @@ class Stage:
         position = self._meet(board, scheduled)
         if isinstance(position, BaseException):
             message = f"no position: {describe(position)}"
-            return replace(self.unplayed(scheduled), message=message, traceback=author_traceback(position))
+            return self.unplayed(scheduled)._replace(message=message, traceback=author_traceback(position))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition)

@@ -8,7 +8,6 @@ from arena.configured import name_of
 from arena.counting import Meter
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
-from arena.identity import Stream
 from arena.limits import Limits
 
 Item = TypeVar("Item")
@@ -23,11 +22,11 @@ class Comparable(Protocol):
 class Start:
     """The complete state that every local search of a round starts from, drawn once from the position's own stream."""
 
-    __slots__ = ("_game", "_state", "_stream")
+    __slots__ = ("_game", "_rng", "_state")
 
-    def __init__(self, game: Game, stream: Stream) -> None:
+    def __init__(self, game: Game, rng: random.Random) -> None:
         self._game = game
-        self._stream = stream
+        self._rng = rng
         self._state: list[State] = []
 
     def state(self) -> State:
@@ -35,7 +34,7 @@ class Start:
         if not self._state:
             if not isinstance(self._game, Puzzle):
                 raise TypeError(f"search.start() is for puzzles with random_state; {name_of(self._game)} is a game")
-            self._state.append(self._game.random_state(self._stream.rng))
+            self._state.append(self._game.random_state(self._rng))
         return self._state[0]
 
 
@@ -45,29 +44,25 @@ class Search:
     The counts are kept by the game that the agent is given; nothing here has to be called for them.
     """
 
-    __slots__ = ("_evaluation", "_exact", "_game", "_meter", "_start", "_stream", "best_action", "depth", "limits", "line",
-                 "reported", "value")  # fmt: skip
+    reported = False
+    """Whether anything has been reported."""
+    best_action: Any = None
+    """What was reported last, with its `value`, `depth` and `line`."""
+    value: float | None = None
+    depth: int | None = None
+    line: tuple[Any, ...] = ()
+    _exact = False
 
     def __init__(
-        self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, stream: Stream, start: Start
+        self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: Start
     ) -> None:
         self._game = game
         self._evaluation = evaluation
         self._meter = meter
-        self._stream = stream
-        self._start = start
-        self._exact = False
-        self.limits = limits
-        self.reported = False
-        self.best_action: Any = None
-        self.value: float | None = None
-        self.depth: int | None = None
-        self.line: tuple[Any, ...] = ()
-
-    @property
-    def rng(self) -> random.Random:
+        self.rng = rng
         """The seat's own random generator, seeded when first used."""
-        return self._stream.rng
+        self._start = start
+        self.limits = limits
 
     @property
     def nodes(self) -> int:

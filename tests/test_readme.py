@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("arena ")])
 def test_every_arena_command_of_the_readme_runs(command: str, folder: Path) -> None:
     """Exit code 0, something on stdout."""
-    words = command.split("#")[0].split()[1:]
+    words = command.partition("#")[0].split()[1:]
     done = subprocess.run([sys.executable, "-m", "arena", *words], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout

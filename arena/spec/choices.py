@@ -41,7 +41,7 @@ def read_choices(reading: Reading, given: Any, entry: Path, variant: Variant) ->
         return {
             game: choice
             for game, inner in given.items()
-            if reading.known(reading.registry.game, game, (*entry, *variant.origin(("heuristic", game)))) is not None
+            if reading.known(reading.registry.game, game, (*entry, *variant.origin(("heuristic",)), game), key=True) is not None
             and (choice := _choice(reading, inner, entry, variant, ("heuristic", game))) is not None
         }
     choice = _choice(reading, given, entry, variant, ("heuristic",)) if isinstance(given, (str, dict)) else None

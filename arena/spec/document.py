@@ -272,12 +272,12 @@ class _Composed:
         self.characters += len(node.value)
         if self.characters > MOST_TEXT:
             raise _fault(self.name, f"more than {MOST_TEXT:,} characters once aliases are written out", _place(node))
-        try:  # two escapes may be one character, as in JSON
-            text: str = node.value.encode("utf-16", "surrogatepass").decode("utf-16")
+        units: bytes = node.value.encode("utf-16", "surrogatepass")
+        try:
+            return units.decode("utf-16")  # two escapes may be one character, as in JSON
         except UnicodeDecodeError:
             self.fault(node, "not text: an escape stands for half a character")
-            return ""
-        return text
+            return units.decode("utf-16", "replace")
 
     def check_tag(self, node: yaml.Node) -> None:
         kind = node.tag.removeprefix(_TAG) if node.tag else ""

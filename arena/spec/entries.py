@@ -132,7 +132,7 @@ def _agent(reading: Reading, path: Path, variant: Variant) -> type[Agent] | None
 
 def _hinted(path: Path, message: str) -> str:
     """An unknown option may be a misspelt key of the entry itself."""
-    if message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
+    if len(path) == 1 and message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
         near = suggestion(str(path[-1]), KEYS)
         return f"{UNKNOWN_KEY}; {near}" if near.startswith("did") else message
     return message

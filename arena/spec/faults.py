@@ -10,7 +10,11 @@ def dotted(path: Path) -> str:
     """A path as people write it: `agents[2].depth`."""
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            key = part if part.isprintable() else repr(part)
+            text += f".{key}" if text else key
     return text
 
 
@@ -19,23 +23,20 @@ class Faults:
     """The faults found so far in one document."""
 
     document: Document
-    found: list[Fault] = field(default_factory=list)
+    found: dict[Fault, None] = field(default_factory=dict)
+    """In the order in which they were found, each once."""
 
     def __post_init__(self) -> None:
-        self.found.extend(self.document.faults)
+        self.found.update(dict.fromkeys(self.document.faults))
 
     def add(self, path: Path, message: str, *, key: bool = False) -> None:
         """Note a fault at the value of a path, or with `key` at the key itself."""
         line, column = self.document.place(path, key=key)
-        fault = Fault(self.document.name, line, column, dotted(path), message)
-        if fault not in self.found:
-            self.found.append(fault)
+        self.found.setdefault(Fault(self.document.name, line, column, dotted(path), message))
 
     def add_at(self, file: str, line: int, where: Path, message: str) -> None:
         """Note a fault in another file that the spec names."""
-        fault = Fault(file, line, 1 if line else 0, dotted(where), message)
-        if fault not in self.found:
-            self.found.append(fault)
+        self.found.setdefault(Fault(file, line, 1 if line else 0, dotted(where), message))
 
     def stop_if_any(self) -> None:
         """Raise SpecError with all faults, if there are any."""

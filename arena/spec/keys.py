@@ -37,7 +37,7 @@ def _check_names(values: dict[str, Any], faults: Faults) -> None:
     if values.get("game") is not None and values.get("games") is not None:
         faults.add(("games",), "expected game or games, got both", key=True)
     if values.get("game") is None and values.get("games") is None:
-        faults.add((), "game is missing: name one of `arena list games`")
+        faults.add(("game",) if "game" in values else (), "game is missing: name one of `arena list games`")
     if "agents" not in values:
         faults.add((), "agents is missing: list some of `arena list agents`")
     if values.get("rounds") is not None and values.get("positions") is not None:

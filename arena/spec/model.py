@@ -12,6 +12,7 @@ LARGEST_SEED = 2**63 - 1
 
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Options = dict[str, Any]
+Source = Annotated[str, Field(min_length=1)]
 
 
 class _Keys(BaseModel):
@@ -57,7 +58,7 @@ class SpecKeys(_Keys):
     agents: list[str | Options] = Field(description="Who plays.")
     limits: MatchLimits | None = Field(None, description="For every entry that gives none of its own.")
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = Field(0, description="Everything random follows from it.")
-    plugins: list[Annotated[str, Field(min_length=1)]] | None = Field(None, description="Python files, relative to the spec, or modules.")
+    plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")
 
 
 def json_schema() -> dict[str, Any]:

@@ -114,7 +114,10 @@ def plain(value: Any) -> Any:
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
-    return to_jsonable_python(value, fallback=lambda other: other)
+    try:
+        return to_jsonable_python(value)
+    except Exception:  # canonical text says its type
+        return value
 
 
 def explained(error: ValidationError, value: Any) -> list[tuple[Path, str]]:

@@ -56,19 +56,19 @@ class Reading:
             value = value[part]
         return isinstance(value, dict)
 
-    def known(self, find: Callable[[str], Any], name: str, path: Path) -> Any:
-        """What `find` finds under a name; None after its fault has been noted."""
+    def known(self, find: Callable[[str], Any], name: str, path: Path, *, key: bool = False) -> Any:
+        """What `find` finds under a name; None after its fault has been noted, with `key` at the key of the path."""
         try:
             return find(name)
         except UnknownName as error:
-            self.unknown(path, str(error))
+            self.unknown(path, str(error), key=key)
         except PluginError as error:
-            self.faults.add(path, str(error))
+            self.faults.add(path, str(error), key=key)
         return None
 
-    def unknown(self, path: Path, message: str) -> None:
+    def unknown(self, path: Path, message: str, *, key: bool = False) -> None:
         """Note that a name is unknown, and which plugins were left out, since one of them may have it."""
-        self.faults.add(path, message)
+        self.faults.add(path, message, key=key)
         for plugin in self.registry.plugins:
             if plugin.problem is not None:
                 self.faults.add((), f"plugin {plugin.source} left out: {plugin.problem}")

@@ -70,9 +70,9 @@ def _chosen(values: dict[str, Any], places: list[Path], numbers: tuple[int, ...]
 
 
 def _without(values: dict[str, Any], paths: list[Path]) -> dict[str, Any]:
-    made = _copied(values)
+    made: dict[str, Any] = _copied(values)
     for path in paths:
-        inside = made
+        inside: Any = made
         for part in path[:-1]:
             inside = inside[part]
         del inside[path[-1]]

@@ -65,7 +65,12 @@ class _Watched(Agent):
 
 @user_interrupts()
 def check_agent(
-    agent: Agent | type[Agent] | str, game: Game | type[Game] | str | None = None, *, seed: int = 0, matches: int = 5
+    agent: Agent | type[Agent] | str,
+    game: Game | type[Game] | str | None = None,
+    *,
+    seed: int = 0,
+    matches: int = 5,
+    registry: Registry | None = None,
 ) -> tuple[str, ...]:
     """Let an agent play `matches` matches on a game, or on every installed game that fits; return what was checked.
 
@@ -73,7 +78,7 @@ def check_agent(
     one node is survived; that no state is changed; and that the global random generator is left alone. Opponents play at
     random. AssertionError says what broke, and how to see it.
     """
-    registry = load_plugins()
+    registry = registry or load_plugins()
     kind, make = _kind(agent, registry)
     games = _games(kind, game, registry)
     if not games:
@@ -116,12 +121,12 @@ def _default(game: type[Game]) -> Game | None:
 
 
 def _evaluation(game: Game, registry: Registry) -> Evaluation | None:
-    found = registry.heuristics.get((game.name, game.default_heuristic or ""))
+    found = registry.heuristics.get((name_of(game), game.default_heuristic or ""))
     return None if found is None else bind(found, game)
 
 
 def _check_match(kind: type[Agent], make: Callable[[], Agent], game: Game, evaluation: Evaluation | None, trial: Trial) -> None:
-    state = game.initial(position_stream(f"{trial.seed}/{trial.number}").rng)
+    state = game.initial(position_stream(f"{trial.seed}/{trial.number}"))
     copy = trial.call("states must pickle", copied, state)
     trial.expect(copy == state, "states must compare by value", state, copy)
     changed: list[tuple[State, State]] = []
@@ -134,8 +139,10 @@ def _check_match(kind: type[Agent], make: Callable[[], Agent], game: Game, evalu
         for before, after in changed:
             raise trial.violation("the agent changes the state it is given", before, after)
         what = "plays on with a budget of one node" if nodes == 1 else "plays without a fault"
-        fault = f"{first.termination}: {first.message}\n{first.traceback or ''}".rstrip()
-        trial.expect(first.termination not in (*FAULTS, "void"), what, "an ending that is nobody's fault", fault)
+        if first.termination in (*FAULTS, "void"):
+            fault = trial.violation(what, "an ending that is nobody's fault", f"{first.termination}: {first.message}")
+            fault.add_note(first.traceback or "")
+            raise fault
         again = _elsewhere(play)
         trial.expect(again.actions == first.actions, "the same seed gives the same actions", first.actions, again.actions)
         trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)

@@ -14,7 +14,11 @@ LONGEST_GAME = 10_000
 """Plies after which a game is taken to go on for ever."""
 LONGEST_WALK = 200
 """Actions of a random walk through a puzzle, which need not end."""
-VIEW = ("cost", "propose", "delta", "apply", "state")
+VIEWS = ("random_state", "neighbors", "local", "mutate", "crossover")
+"""What a puzzle may offer for local and genetic search."""
+PASSED = ("positions", "states", "actions", "purity", "notation", "termination", "returns", "threats")
+"""What every game is held to."""
+LOCAL_VIEW = ("cost", "propose", "delta", "apply", "state")
 """What a local view must have."""
 
 
@@ -50,8 +54,9 @@ def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 2
     _check_again(made, steps, "after other matches were played")
     _check_again(trial.call("the game must pickle", copied, made), steps[:200], "once the game is pickled")
     _check_again(unplayed, steps, "before other matches were played")
-    local = ("local search",) if isinstance(made, Puzzle) else ()
-    return ("positions", "states", "actions", "purity", "notation", "termination", "returns", "threats", *local, "pickling")
+    more = ("goals", "costs") if isinstance(made, Puzzle) else ()
+    local = ("local search",) if any(overrides(made, view) for view in VIEWS) else ()
+    return (*PASSED, *more, *local, "pickling")
 
 
 def _instance(game: Game | type[Game] | str, seed: int) -> Game:
@@ -241,7 +246,7 @@ def _complete_states(puzzle: Puzzle, trial: Trial, position: State) -> Iterator[
         for _ in range(2):
             another = trial.call("random_state", puzzle.random_state, rng)
         yield another
-    elif any(overrides(puzzle, view) for view in ("local", "neighbors", "mutate", "crossover")):
+    elif any(overrides(puzzle, view) for view in VIEWS):
         yield position
 
 
@@ -253,8 +258,8 @@ def _check_complete(puzzle: Puzzle, trial: Trial, state: State) -> State:
 def _check_view(puzzle: Puzzle, trial: Trial, state: State) -> None:
     rng = trial.rng
     view = trial.call("local", puzzle.local, state)
-    lacking = trial.listed("local", lambda: [name for name in VIEW if not hasattr(view, name)])
-    trial.expect(not lacking, f"a local view has {', '.join(VIEW)}", "all of them", f"no {', '.join(lacking)}")
+    lacking = trial.listed("local", lambda: [name for name in LOCAL_VIEW if not hasattr(view, name)])
+    trial.expect(not lacking, f"a local view has {', '.join(LOCAL_VIEW)}", "all of them", f"no {', '.join(lacking)}")
     place = _place(trial, view)
     trial.expect(place == state, "a fresh local view is at its state", state, place)
     for _ in range(20):

@@ -91,12 +91,16 @@ class Trial:
 
     @contextmanager
     def own_randomness(self, what: str) -> Iterator[None]:
-        """Raise Violation if the global generator is used inside."""
+        """Raise Violation if the global generator is used inside, or seeded."""
         before = random.getstate()
-        yield
-        self.expect(
-            random.getstate() == before, f"{what} uses the global random generator", "only the generator handed in", "random.*"
-        )
+        random.seed("a seed that nobody else would choose")
+        unused = random.getstate()
+        try:
+            yield
+            used = random.getstate() != unused
+        finally:
+            random.setstate(before)
+        self.expect(not used, f"{what} uses the global random generator", "only the generator handed in", "random.*")
 
 
 def copied(value: Value) -> Value:

@@ -44,6 +44,7 @@ class TicTacToe(Game):
         self.lanes = tuple(self._lanes())
         self._has_line = _table(self._line, rows * stride)
         self._free = _table(self._empty, rows * stride)
+        self._completing = _table(self._completions, rows * stride)
 
     def _lanes(self) -> list[int]:
         lanes = []
@@ -67,6 +68,19 @@ class TicTacToe(Game):
             if run:
                 return True
         return False
+
+    def _completions(self, marks: int) -> int:
+        """The cells, marked or not, that would complete a line together with `marks`."""
+        found = 0
+        for step in self._directions:
+            for place in range(self.in_a_row):  # of the cell in its line
+                cells = self._full
+                for other in range(self.in_a_row):
+                    away = (other - place) * step
+                    if away:
+                        cells &= marks >> away if away > 0 else marks << -away
+                found |= cells
+        return found
 
     def _empty(self, marks: int) -> tuple[int, ...]:
         return tuple([number for number, bit in self._bit.items() if not marks & bit])
@@ -108,11 +122,10 @@ class TicTacToe(Game):
 
     def threats(self, state: State, seat: int) -> Sequence[int]:
         """Return the empty cells that complete a line of `seat`."""
-        own = state[seat]
-        bit, has_line = self._bit, self._has_line
-        if has_line[own] or has_line[state[1 - seat]]:
+        x, o = state
+        if self._has_line[x] or self._has_line[o]:
             return ()
-        return [cell for cell in self._free[state[0] | state[1]] if has_line[own | bit[cell]]]
+        return self._free[self._full & ~(self._completing[state[seat]] & ~(x | o))]
 
     def render(self, state: State) -> str:
         """Return the board, a row a line, empty cells as dots."""
@@ -121,8 +134,8 @@ class TicTacToe(Game):
     def format_state(self, state: State) -> str:
         """Return `x../.o./...`."""
         x, o = state
-        marks = ["x" if x & bit else "o" if o & bit else "." for bit in self._bit.values()]
-        return "/".join("".join(marks[start : start + self.columns]) for start in range(0, len(marks), self.columns))
+        marks = "".join(["x" if x & bit else "o" if o & bit else "." for bit in self._bit.values()])
+        return "/".join([marks[start : start + self.columns] for start in range(0, len(marks), self.columns)])
 
     def parse_state(self, text: str) -> State:
         """Return the state of `x../.o./...`; ValueError for another size, other marks or impossible numbers of them."""

@@ -1,0 +1,397 @@
+"""Faults: every one in one run, each as FILE:LINE:COLUMN: path: message, with a hint where a name is near."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import Spec, SpecError
+from arena.spec import load_spec
+
+Load = Callable[..., Spec]
+Faults = Callable[..., list[str]]
+
+TIC = "game: tic-tac-toe\n"
+TILES = "game: sliding-tiles\n"
+BOTH = "games: [tic-tac-toe, sliding-tiles]\n"
+TWO = "agents: [random, greedy]\n"
+
+REFUSAL = "alpha-beta cannot play sliding-tiles: needs two-player, zero-sum; sliding-tiles is single-player, path"
+
+
+def test_every_fault_is_told_at_once(faults: Faults) -> None:
+    """One run, in the order of the file, each with its place, the path of its keys and what is wrong."""
+    found = faults(
+        """\
+        game: {name: tic-tac-toe, rows: true, colums: 3}
+        rounds: -1
+        sed: 3
+        agents:
+          - randm
+          - {agent: greedy, label: 3}
+          - {agent: lookahead, depth: four, heuristic: open-lane}
+          - {agent: lookahead, dept: 2, label: second}
+          - {agent: gredy, limits: {nods: 5}}
+        limits: {nodes: many, move: 5}
+        plugins: [nowhere.py]
+        """
+    )
+    assert [re.sub(r": (expected|unknown|plugin) .*", r": \1", fault) for fault in found] == [
+        "cup.yaml:1:33: game.rows: expected",
+        "cup.yaml:1:39: game.colums: unknown",
+        "cup.yaml:2:9: rounds: expected",
+        "cup.yaml:3:1: sed: unknown",
+        "cup.yaml:5:5: agents[0]: unknown",
+        "cup.yaml:6:28: agents[1].label: expected",
+        "cup.yaml:7:31: agents[2].depth: expected",
+        "cup.yaml:7:48: agents[2].heuristic: unknown",
+        "cup.yaml:8:24: agents[3].dept: unknown",
+        "cup.yaml:9:13: agents[4].agent: unknown",
+        "cup.yaml:9:29: agents[4].limits.nods: unknown",
+        "cup.yaml:10:17: limits.nodes: expected",
+        "cup.yaml:10:23: limits.move: unknown",
+        "cup.yaml:11:11: plugins[0]: plugin",
+    ]
+    hints = {3: "seed", 4: "random", 7: "open-lanes", 8: "depth", 9: "greedy", 10: "nodes", 12: "moves", 1: "columns"}
+    assert all(f"did you mean '{hint}'" in found[number] for number, hint in hints.items())
+
+
+def test_the_example_of_the_manual(faults: Faults) -> None:
+    """The words are a contract."""
+    found = faults(f"{TIC}agents:\n  - random\n  - greedy\n  - {{agent: lookahead, depth: four}}\n")
+    assert found == ["cup.yaml:5:31: agents[2].depth: expected an integer, got 'four'"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        # What is missing has no place.
+        (TWO, "cup.yaml", "game is missing"),
+        (TIC, "cup.yaml", "agents is missing"),
+        (f"game:\n{TWO}", "cup.yaml:1:6: game", "game is missing"),
+        (f"{TIC}agents:\n", "cup.yaml:2:8: agents", "expected a list"),
+        (f"{TIC}agents: []\n", "cup.yaml:2:9: agents", "no agents"),
+        (f"games: []\n{TWO}", "cup.yaml:1:8: games", "at least 1"),
+        # Keys.
+        (f"{TIC}{TWO}seeds: 1\n", "cup.yaml:3:1: seeds", "did you mean 'seed'?"),
+        (f"{TIC}{TWO}Rounds: 1\n", "cup.yaml:3:1: Rounds", "did you mean 'rounds'?"),
+        (f"{TIC}{TWO}zzz: 1\n", "cup.yaml:3:1: zzz", "known: agents, format, game, games, limits, name"),
+        (f'{TIC}{TWO}"a\\nb": 1\n', "cup.yaml:3:1: 'a\\nb'", "unknown key"),
+        (f"{TIC}games: [tic-tac-toe]\n{TWO}", "cup.yaml:2:1: games", "got both"),
+        (f"{TIC}{TWO}rounds: 3\npositions: [.../.../...]\n", "cup.yaml:3:1: rounds", "got both"),
+        # Games.
+        (f"game: tic-tac-to\n{TWO}", "cup.yaml:1:7: game", "did you mean 'tic-tac-toe'?"),
+        (f"game: {{name: tictactoe}}\n{TWO}", "cup.yaml:1:14: game.name", "did you mean 'tic-tac-toe'?"),
+        (f"games: [tic-tac-toe, chess]\n{TWO}", "cup.yaml:1:22: games[1]", "unknown game 'chess'"),
+        (f"game: {{rows: 3}}\n{TWO}", "cup.yaml:1:7: game", "name"),
+        (f"game: 3\n{TWO}", "cup.yaml:1:7: game", "got 3"),
+        (f"game: [tic-tac-toe]\n{TWO}", "cup.yaml:1:7: game", "a list"),
+        (f"games: tic-tac-toe\n{TWO}", "cup.yaml:1:8: games", "expected a list"),
+        (f"game: {{name: tic-tac-toe, in_a_row: 4}}\n{TWO}", "cup.yaml:1:7: game", "expected at most 3"),
+        (f"game: {{name: tic-tac-toe, rows: '4'}}\n{TWO}", "cup.yaml:1:33: game.rows", "expected an integer, got '4'"),
+        (f"game: {{name: tic-tac-toe, rows: 2.5}}\n{TWO}", "cup.yaml:1:33: game.rows", "expected an integer, got 2.5"),
+        (f"game: {{name: tic-tac-toe, rows: true}}\n{TWO}", "cup.yaml:1:33: game.rows", "expected an integer, got true"),
+        (f"game: {{name: tic-tac-toe, rows: 0}}\n{TWO}", "cup.yaml:1:33: game.rows", "at least 1, got 0"),
+        (f"game: {{name: tic-tac-toe, rows: 1e30}}\n{TWO}", "cup.yaml:1:33: game.rows", "integer"),
+        (f"game: {{name: sliding-tiles, goal: blank}}\n{TWO}", "cup.yaml:1:35: game.goal", "'blank-last' or 'blank-first'"),
+        # Agents.
+        (f"{TIC}agents: random\n", "cup.yaml:2:9: agents", "expected a list"),
+        (f"{TIC}agents: {{agent: random}}\n", "cup.yaml:2:9: agents", "expected a list"),
+        (f"{TIC}agents: [random, 3]\n", "cup.yaml:2:18: agents[1]", "got 3"),
+        (f"{TIC}agents: [random, null]\n", "cup.yaml:2:18: agents[1]", "got nothing"),
+        (f"{TIC}agents: [random, {{label: x}}]\n", "cup.yaml:2:18: agents[1]", "agent is missing"),
+        (f"{TIC}agents: [random, {{agent: 3}}]\n", "cup.yaml:2:26: agents[1].agent", "got 3"),
+        (f"{TIC}agents: [random, rnadom]\n", "cup.yaml:2:18: agents[1]", "did you mean 'random'?"),
+        (f"{TIC}agents: [random]\n", "cup.yaml:2:9: agents", "one agent"),
+        # Options, and keys of an entry.
+        (f"{TIC}agents: [random, {{agent: lookahead, depth: true}}]\n", "cup.yaml:2:44: agents[1].depth", "integer, got true"),
+        (f"{TIC}agents: [random, {{agent: lookahead, depth: '4'}}]\n", "cup.yaml:2:44: agents[1].depth", "integer, got '4'"),
+        (f"{TIC}agents: [random, {{agent: lookahead, depth: 2.5}}]\n", "cup.yaml:2:44: agents[1].depth", "integer, got 2.5"),
+        (f"{TIC}agents: [random, {{agent: lookahead, depth: null}}]\n", "cup.yaml:2:44: agents[1].depth", "integer, got nothing"),
+        (f"{TIC}agents: [random, {{agent: lookahead, depth: -1}}]\n", "cup.yaml:2:44: agents[1].depth", "at least 1, got -1"),
+        (f"{TIC}agents: [random, {{agent: lookahead, depth: {9**99}}}]\n", "cup.yaml:2:44: agents[1].depth", "at most"),
+        (f"{TIC}agents: [random, {{agent: greedy, depth: 1}}]\n", "cup.yaml:2:34: agents[1].depth", "none is expected"),
+        (f"{TIC}agents: [random, {{agent: greedy, lable: x}}]\n", "cup.yaml:2:34: agents[1].lable", "did you mean 'label'?"),
+        (f"{TIC}agents: [random, {{agent: greedy, heuristics: x}}]\n", "cup.yaml:2:34: agents[1].heuristics", "'heuristic'?"),
+        (f"{TIC}agents: [random, {{agent: greedy, label: 3}}]\n", "cup.yaml:2:41: agents[1].label", "expected text, got 3"),
+        (f"{TIC}agents: [random, {{agent: greedy, label: ''}}]\n", "cup.yaml:2:41: agents[1].label", "at least 1 character"),
+        (f"{TIC}agents: [random, {{agent: greedy, label: ' x'}}]\n", "cup.yaml:2:41: agents[1].label", "' x'"),
+        (f'{TIC}agents: [random, {{agent: greedy, label: "a\\nb"}}]\n', "cup.yaml:2:41: agents[1].label", "printable"),
+        (f"{TIC}agents: [random, {{agent: greedy, isolation: proces}}]\n", "cup.yaml:2:45: agents[1].isolation", "'proces'"),
+        (f"{TIC}agents: [random, {{agent: {{command: [node, a.js]}}}}]\n", "cup.yaml:2:26: agents[1].agent", "languages"),
+        # Limits.
+        (f"{TIC}{TWO}limits: 5\n", "cup.yaml:3:9: limits", "expected a mapping, got 5"),
+        (f"{TIC}{TWO}limits: {{node: 5}}\n", "cup.yaml:3:10: limits.node", "did you mean 'nodes'"),
+        (f"{TIC}{TWO}limits: {{nodes: 0}}\n", "cup.yaml:3:17: limits.nodes", "at least 1, got 0"),
+        (f"{TIC}{TWO}limits: {{nodes: 2.5}}\n", "cup.yaml:3:17: limits.nodes", "integer, got 2.5"),
+        (f"{TIC}{TWO}limits: {{seconds: 0}}\n", "cup.yaml:3:19: limits.seconds", "more than 0"),
+        (f"{TIC}{TWO}limits: {{seconds: -1.5}}\n", "cup.yaml:3:19: limits.seconds", "more than 0"),
+        (f"{TIC}{TWO}limits: {{seconds: .inf}}\n", "cup.yaml:3:19: limits.seconds", "finite"),
+        (f"{TIC}{TWO}limits: {{seconds: .nan}}\n", "cup.yaml:3:19: limits.seconds", "finite"),
+        (f"{TIC}{TWO}limits: {{moves: 0}}\n", "cup.yaml:3:17: limits.moves", "at least 1"),
+        (f"{TIC}agents: [random, {{agent: greedy, limits: {{node: 5}}}}]\n", "cup.yaml:2:43: agents[1].limits.node", "'nodes'"),
+        (f"{TIC}agents: [random, {{agent: greedy, limits: {{nodes: x}}}}]\n", "cup.yaml:2:50: agents[1].limits.nodes", "'x'"),
+        (f"{TIC}agents: [random, {{agent: greedy, limits: {{moves: 5}}}}]\n", "cup.yaml:2:50: agents[1].limits.moves", "match"),
+        # The rest.
+        (f"{TIC}{TWO}rounds: 0\n", "cup.yaml:3:9: rounds", "at least 1"),
+        (f"{TIC}{TWO}rounds: {10**12}\n", "cup.yaml:3:9: rounds", "at most"),
+        (f"{TIC}{TWO}rounds: '5'\n", "cup.yaml:3:9: rounds", "expected an integer, got '5'"),
+        (f"{TIC}{TWO}seed: -1\n", "cup.yaml:3:7: seed", "at least 0, got -1"),
+        (f"{TIC}{TWO}seed: true\n", "cup.yaml:3:7: seed", "expected an integer, got true"),
+        (f"{TIC}{TWO}seed: {2**63}\n", "cup.yaml:3:7: seed", "at most"),
+        (f"{TIC}{TWO}name: 3\n", "cup.yaml:3:7: name", "expected text, got 3"),
+        (f"{TIC}{TWO}name: ''\n", "cup.yaml:3:7: name", "at least 1 character"),
+        (f"{TIC}{TWO}format: round-robbin\n", "cup.yaml:3:9: format", "did you mean 'round-robin'?"),
+        (f"{TIC}{TWO}format: {{name: round-robin, x: 1}}\n", "cup.yaml:3:29: format.x", "unknown key"),
+        (f"{TIC}{TWO}format: {{nam: round-robin}}\n", "cup.yaml:3:9: format", "name"),
+        (f"{TIC}{TWO}format: 3\n", "cup.yaml:3:9: format", "got 3"),
+        (f"{TIC}{TWO}format: benchmark\n", "cup.yaml:3:9: format", "expected round-robin"),
+        (f"{TILES}{TWO}format: round-robin\n", "cup.yaml:3:9: format", "expected benchmark"),
+        (f"{TIC}{TWO}plugins: mine.py\n", "cup.yaml:3:10: plugins", "expected a list, got 'mine.py'"),
+        (f"{TIC}{TWO}plugins: ['']\n", "cup.yaml:3:11: plugins[0]", "at least 1 character"),
+    ],
+)
+def test_one_fault_is_one_line_at_its_place(faults: Faults, text: str, place: str, words: str) -> None:
+    """And it says what was expected, what came, or what is near."""
+    (found,) = faults(text)
+    assert found.startswith(f"{place}: ")
+    assert words in found.removeprefix(place)
+    assert "\n" not in found
+
+
+def test_what_json_calls_null_is_the_default(load: Load) -> None:
+    """`rounds: null` and the like say nothing, and so does an empty mapping."""
+    spec = load(f"{TIC}{TWO}rounds: null\npositions: ~\nformat:\nname:\nlimits: {{}}\nplugins: []\n")
+    assert (spec.name, spec.seed, spec.boards[0].size) == ("cup", 0, 20)
+
+
+# Who plays what
+
+
+def test_a_refusal_gives_the_reason(faults: Faults) -> None:
+    """The words are a contract: what the agent needs, and what the game is."""
+    assert faults(f"{TILES}agents: [random, alpha-beta]\n") == [f"cup.yaml:2:18: agents[1]: {REFUSAL}"]
+
+
+def test_a_refusal_does_not_hide_behind_other_faults(faults: Faults) -> None:
+    """An entry with a wrong option is refused all the same."""
+    found = faults(f"{TILES}agents: [random, {{agent: alpha-beta, depth: x}}]\n")
+    assert found[0] == f"cup.yaml:2:18: agents[1]: {REFUSAL}"
+    assert found[1].startswith("cup.yaml:2:45: agents[1].depth: ")
+
+
+def test_with_several_games_a_refusal_is_a_note(load: Load) -> None:
+    """The entry is left out of the board, and one line says why."""
+    spec = load(f"{BOTH}agents: [random, greedy, alpha-beta]\n")
+    assert [[seat.label for seat in board.seats] for board in spec.boards] == [
+        ["random", "greedy", "alpha-beta"],
+        ["random", "greedy"],
+    ]
+    (note,) = spec.notes
+    assert REFUSAL in note
+
+
+def test_an_entry_that_fits_no_board_is_a_fault(faults: Faults) -> None:
+    """Even where several games are listed."""
+    found = faults("games: [sliding-tiles, {name: sliding-tiles, rows: 4}]\nagents: [random, alpha-beta]\n")
+    assert found == [f"cup.yaml:2:18: agents[1]: {REFUSAL}"]
+
+
+def test_a_board_with_too_few_entries_is_a_fault(faults: Faults) -> None:
+    """A puzzle that nobody solves, and a game that one agent alone can play; all such boards at once."""
+    (nobody,) = faults(f"{BOTH}agents: [alpha-beta, minimax]\n")
+    assert nobody.startswith("cup.yaml:2:9: agents: ")
+    assert "no agents for sliding-tiles" in nobody
+    one, none = faults(f"{BOTH}agents: [alpha-beta]\n")
+    assert "one agent for tic-tac-toe" in one
+    assert "no agents for sliding-tiles" in none
+
+
+def test_one_agent_is_enough_for_a_puzzle(load: Load) -> None:
+    """A benchmark needs nobody to compare with."""
+    assert load(f"{TILES}agents: [greedy]\n").boards[0].size == 10
+
+
+@pytest.mark.parametrize(
+    ("agents", "place", "label"),
+    [
+        ("[random, random]", "2:18: agents[1]", "random"),
+        ("[{agent: random, label: a}, {agent: greedy, label: a}]", "2:60: agents[1].label", "a"),
+        ("[random, {agent: greedy, label: random}]", "2:41: agents[1].label", "random"),
+        ("[random, {agent: lookahead, depth: 2}, lookahead]", "2:48: agents[2]", "lookahead"),
+        ("[random, {agent: lookahead, label: a, depth: {sweep: [1, 2]}}]", "2:44: agents[1].label", "a"),
+        ("[random, {agent: lookahead, depth: {sweep: [2, 2]}}]", "2:18: agents[1]", "lookahead"),
+        ("[random, {agent: lookahead, depth: {sweep: [1, 2]}}, lookahead]", "2:62: agents[2]", "lookahead(depth=2)"),
+        ("[greedy, {agent: greedy, heuristic: open-lanes}]", "2:18: agents[1]", "greedy"),
+    ],
+)
+def test_two_equal_labels_are_a_fault(faults: Faults, agents: str, place: str, label: str) -> None:
+    """Whether given, made by default or made by a sweep; at the second of them."""
+    (found,) = faults(f"{TIC}agents: {agents}\n")
+    assert found.startswith(f"cup.yaml:{place}: ")
+    assert f"two entries are called '{label}'" in found
+
+
+# Heuristics
+
+
+@pytest.mark.parametrize(
+    ("heuristic", "place", "words"),
+    [
+        ("manhatan", "2:37: agents[0].heuristic", "did you mean 'manhattan'?"),
+        ("open-lanes", "2:37: agents[0].heuristic", "belongs to tic-tac-toe"),
+        ("{name: manhatan}", "2:44: agents[0].heuristic", "did you mean 'manhattan'?"),
+        ("{name: manhattan, weight: 2}", "2:55: agents[0].heuristic.weight", "unknown key"),
+        ("{sliding-tiles: open-lanes}", "2:53: agents[0].heuristic.sliding-tiles", "belongs to tic-tac-toe"),
+        ("{sliding-tiles: manhatan}", "2:53: agents[0].heuristic.sliding-tiles", "did you mean 'manhattan'?"),
+        ("{sliding-tile: manhattan}", "2:38: agents[0].heuristic.sliding-tile", "did you mean 'sliding-tiles'?"),
+        ("{tic-tac-toe: open-lanes}", "2:51: agents[0].heuristic.tic-tac-toe", "sliding-tiles"),
+        ("{sliding-tiles: 3}", "2:53: agents[0].heuristic.sliding-tiles", "got 3"),
+        ("3", "2:37: agents[0].heuristic", "got 3"),
+        ("[manhattan]", "2:37: agents[0].heuristic", "a list"),
+        ("{name: 3}", "2:37: agents[0].heuristic", "name of a heuristic"),
+    ],
+)
+def test_a_heuristic_that_does_not_fit_is_a_fault(faults: Faults, heuristic: str, place: str, words: str) -> None:
+    """Unknown, of another game, with strange parameters, or for a game that is not played."""
+    (found,) = faults(f"{TILES}agents: [{{agent: greedy, heuristic: {heuristic}}}]\n")
+    assert found.startswith(f"cup.yaml:{place}")
+    assert words in found
+
+
+def heuristics_of(spec: Spec) -> list[Any]:
+    return [re.findall(r'"heuristic":(null|\{"name":"[a-z-]+")', seat.identity) for board in spec.boards for seat in board.seats]
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("", ["open-lanes", "manhattan"]),
+        (", heuristic: misplaced", ["open-lanes", "misplaced"]),
+        (", heuristic: open-lanes", ["open-lanes", "manhattan"]),
+        (", heuristic: {tic-tac-toe: open-lanes, sliding-tiles: misplaced}", ["open-lanes", "misplaced"]),
+        (", heuristic: {sliding-tiles: misplaced}", ["open-lanes", "misplaced"]),
+        (", heuristic: {sliding-tiles: {name: misplaced}}", ["open-lanes", "misplaced"]),
+    ],
+)
+def test_every_board_gets_a_heuristic_of_its_own_game(load: Load, given: str, used: list[str]) -> None:
+    """The one that the entry names for it, else the game's default."""
+    spec = load(f"{BOTH}agents: [{{agent: greedy{given}}}, random]\n")
+    assert [heuristics[0] for heuristics in heuristics_of(spec)[::2]] == [f'{{"name":"{name}"' for name in used]
+
+
+# Positions
+
+
+def test_positions_in_the_spec_are_checked(faults: Faults) -> None:
+    """Each at its own place: no notation, impossible, over, and no text."""
+    found = faults(f"{TIC}{TWO}positions: [x../.../..., x., .../.../..q, xxx/oo./..., 3, ooo/.../...]\n")
+    assert [fault[: fault.index("]") + 1] for fault in found] == [
+        "cup.yaml:3:26: positions[1]",
+        "cup.yaml:3:30: positions[2]",
+        "cup.yaml:3:43: positions[3]",
+        "cup.yaml:3:56: positions[4]",
+        "cup.yaml:3:59: positions[5]",
+    ]
+    assert "over" in found[2]
+
+
+def test_an_unsolvable_position_is_refused_with_the_reason(faults: Faults) -> None:
+    """Two tiles swapped leave the half of all positions that leads to the goal (Johnson and Story, 1879)."""
+    (found,) = faults(f"{TILES}{TWO}positions: ['2 1 3 / 4 5 6 / 7 8 .', '1 2 3 / 4 5 6 / 7 . 8']\n")
+    assert found.startswith("cup.yaml:3:13: positions[0]: ")
+    assert "unsolvable" in found
+
+
+def test_positions_in_a_file_are_told_with_the_line_of_that_file(faults: Faults) -> None:
+    """Empty lines and comments count as lines and are no positions."""
+    lines = "# openings\n\nx../.../...\nx.\nxxx/oo./...\n"
+    found = faults(f"{TIC}{TWO}positions: openings.txt\n", {"openings.txt": lines})
+    assert [fault.split(": ")[0] for fault in found] == ["openings.txt:4:1", "openings.txt:5:1"]
+
+
+def test_a_file_of_positions_is_looked_for_beside_the_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the command is run; faults name it by the way that leads there."""
+    (tmp_path / "cups" / "data").mkdir(parents=True)
+    (tmp_path / "cups" / "data" / "openings.txt").write_text("x../.../...\n.../.x./...\n")
+    (tmp_path / "cups" / "cup.yaml").write_text(f"{TIC}{TWO}positions: data/openings.txt\n")
+    monkeypatch.chdir(tmp_path)
+    assert load_spec("cups/cup.yaml").boards[0].size == 4
+    (tmp_path / "cups" / "data" / "openings.txt").write_text("x../.../...\n.x./...\n")
+    with pytest.raises(SpecError) as caught:
+        load_spec("cups/cup.yaml")
+    assert str(caught.value).startswith("cups/data/openings.txt:2:1: positions: ")
+
+
+def test_a_file_of_positions_may_come_from_windows(load: Load) -> None:
+    """Its byte order mark and its line ends are no part of a position."""
+    spec = load(f"{TIC}{TWO}positions: p.txt\n", {"p.txt": b"\xef\xbb\xbfx../.../...\r\n.../.x./...\r\n"})
+    assert [spec.boards[0].positions[number].text for number in range(2)] == ["x../.../...", ".../.x./..."]
+
+
+@pytest.mark.parametrize(
+    ("value", "content", "place"),
+    [
+        ("nowhere.txt", None, "cup.yaml:3:12: positions"),
+        (".", None, "cup.yaml:3:12: positions"),
+        ("''", None, "cup.yaml:3:12: positions"),
+        ('"a\\0b"', None, "cup.yaml:3:12: positions"),
+        ("empty.txt", b"# nothing\n", "cup.yaml:3:12: positions"),
+        ("latin.txt", b"x../.../...\n\xe9\n", "latin.txt:2:1: positions"),
+        ("[]", None, "cup.yaml:3:12: positions"),
+        ("3", None, "cup.yaml:3:12: positions"),
+        ("{a: 1}", None, "cup.yaml:3:12: positions"),
+    ],
+)
+def test_positions_that_cannot_be_had_are_a_fault(faults: Faults, value: str, content: bytes | None, place: str) -> None:
+    """No such file, no file, an empty one, one that is not text, and what is neither file nor list."""
+    (found,) = faults(f"{TIC}{TWO}positions: {value}\n", {} if content is None else {value: content})
+    assert found.startswith(f"{place}: ")
+
+
+def test_a_wrong_position_is_told_once_for_all_boards_of_a_game(faults: Faults) -> None:
+    """Not once for every parameter of a sweep."""
+    game = "game: {name: tic-tac-toe, in_a_row: {sweep: [2, 3]}}\n"
+    assert len(faults(f"{game}{TWO}positions: p.txt\n", {"p.txt": "x.\n"})) == 1
+    assert len(faults(f"{game}{TWO}positions: [x.]\n")) == 1
+
+
+# What a spec means
+
+
+def test_the_defaults(load: Load) -> None:
+    """Ten rounds, seed 0, a thousand moves, round-robin for games and benchmark for puzzles."""
+    spec = load(f"{BOTH}{TWO}")
+    assert [board.format.name for board in spec.boards] == ["round-robin", "benchmark"]
+    assert [board.size for board in spec.boards] == [20, 20]
+    assert spec.seed == 0
+    limits = spec.boards[0].seats[0].limits
+    assert (limits.nodes, limits.seconds, limits.depth, limits.moves, limits.memory_mb) == (None, None, None, 1000, None)
+
+
+def test_limits_of_an_entry_replace_those_at_the_top_one_by_one(load: Load) -> None:
+    """What the entry does not name stays as it is for all."""
+    spec = load(f"{TIC}agents: [random, {{agent: greedy, limits: {{nodes: 7}}}}]\nlimits: {{nodes: 5, seconds: 2, moves: 9}}\n")
+    common, own = [seat.limits for seat in spec.boards[0].seats]
+    assert (common.nodes, common.seconds, common.moves) == (5, 2, 9)
+    assert (own.nodes, own.seconds, own.moves) == (7, 2, 9)
+
+
+def test_seeds_take_all_that_63_bits_hold(load: Load) -> None:
+    """From 0 to 2^63 - 1, written in any way that YAML has for integers."""
+    assert load(f"{TIC}{TWO}seed: 9223372036854775807\n").seed == 2**63 - 1
+    assert load(f"{TIC}{TWO}seed: 0x7FFFFFFFFFFFFFFF\n").seed == 2**63 - 1
+    assert load(f"{TIC}{TWO}seed: 2e3\n").seed == 2000
+
+
+def test_a_seed_from_outside_replaces_that_of_the_spec() -> None:
+    """As `arena run --seed` does; 0 too."""
+    spec = {"game": "tic-tac-toe", "agents": ["random", "greedy"], "seed": 5}
+    assert (load_spec(spec).seed, load_spec(spec, seed=0).seed) == (5, 0)
+
+
+def test_every_kind_of_isolation_that_there_is_can_be_written(load: Load) -> None:
+    """An agent runs in arena's own process unless the spec says otherwise."""
+    assert load(f"{TIC}agents: [random, {{agent: greedy, isolation: none}}]\n").boards[0].size == 20

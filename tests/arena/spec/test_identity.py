@@ -1,0 +1,277 @@
+"""Match ids: whatever changes a match changes its id, and nothing else does."""
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena import Results
+
+PLUGIN = '''
+import enum
+from arena import Agent, Puzzle, heuristic, hookimpl
+
+class Mood(enum.Enum):
+    CALM = "calm"
+    WILD = "wild"
+
+class Moody(Agent):
+    """Plays the first legal action, in a mood."""
+    name = "moody"
+
+    def __init__(
+        self,
+        *,
+        mood: Mood = Mood.CALM,
+        weight: float = 1,
+        colours: frozenset[str] = frozenset({"red"}),
+        note: str = "",
+    ):
+        self.mood = mood
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Stairs(Puzzle):
+    """Up, to the top."""
+    name = "stairs"
+    default_heuristic = "left"
+
+    def __init__(self, *, steps: int = 3, mood: Mood = Mood.CALM):
+        self.steps = steps
+
+    def initial(self, rng):
+        return 0
+
+    def actions(self, state):
+        return (1, 2)
+
+    def result(self, state, action):
+        return min(self.steps, state + action)
+
+    def is_goal(self, state):
+        return state == self.steps
+
+@heuristic("left", game="stairs")
+class Left:
+    """The steps that are left, as seen in a mood."""
+
+    def __init__(self, game, *, scale: float = 1, mood: Mood = Mood.CALM):
+        self.top, self.scale = game.steps, scale
+
+    def __call__(self, state, player=0):
+        return (self.top - state) * self.scale
+
+@hookimpl
+def arena_agents():
+    return [Moody]
+
+@hookimpl
+def arena_games():
+    return [Stairs]
+
+@hookimpl
+def arena_heuristics():
+    return [Left]
+'''
+
+GAME: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 2, "agents": ["random", "lookahead", "greedy"]}
+PUZZLE: dict[str, Any] = {"game": {"name": "sliding-tiles", "shuffle": 4}, "rounds": 2, "agents": ["random", "greedy"]}
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file with an agent, a puzzle and a heuristic that take options of many kinds."""
+    file = tmp_path_factory.mktemp("plugins") / "moody.py"
+    file.write_text(PLUGIN)
+    return str(file)
+
+
+def ids(spec: Mapping[str, Any]) -> set[str]:
+    return {record.id for record in arena.run(spec).records}
+
+
+def changed(spec: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
+    return {**spec, **keys}
+
+
+def test_an_id_is_32_hexadecimal_digits_and_of_one_match_alone() -> None:
+    """128 bits; three agents in two rounds with seats swapped make twelve different ones."""
+    found = [record.id for record in arena.run(GAME).records]
+    assert len(set(found)) == 12
+    assert all(len(one) == 32 and set(one) <= set("0123456789abcdef") for one in found)
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(GAME["agents"])])
+def test_the_order_of_the_agents_does_not_matter(order: tuple[str, ...]) -> None:
+    """Every match is played, whatever place its agents have in the spec."""
+    assert ids(changed(GAME, agents=order)) == ids(GAME)
+
+
+def test_more_agents_leave_the_matches_of_the_others_alone() -> None:
+    """Even where they lengthen the labels of entries that were there before."""
+    more = [*GAME["agents"], "type-a", {"agent": "lookahead", "depth": 1}]
+    assert ids(GAME) < ids(changed(GAME, agents=more))
+
+
+def test_more_rounds_and_more_boards_leave_the_others_alone() -> None:
+    """The k-th position is the k-th, however many there are."""
+    assert ids(GAME) < ids(changed(GAME, rounds=3))
+    games = {key: value for key, value in GAME.items() if key != "game"} | {"games": ["sliding-tiles", "tic-tac-toe"]}
+    assert ids(GAME) < ids(games)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"seed": 0},
+        {"name": "another"},
+        {"format": "round-robin"},
+        {"limits": {"moves": 1000}},
+        {"limits": {"nodes": None}},
+        {"game": {"name": "tic-tac-toe"}},
+        {"game": {"in_a_row": 3, "rows": 3, "columns": 3, "name": "tic-tac-toe"}},
+        {"agents": [{"agent": "random"}, {"agent": "lookahead", "depth": 2}, "greedy"]},
+        {"agents": ["random", "lookahead", {"agent": "greedy", "heuristic": "open-lanes"}]},
+        {"agents": ["random", "lookahead", {"agent": "greedy", "heuristic": {"name": "open-lanes"}}]},
+        {"agents": ["random", "lookahead", {"agent": "greedy", "heuristic": {"tic-tac-toe": "open-lanes"}}]},
+        {"agents": ["random", "lookahead", {"agent": "greedy", "isolation": "none", "limits": {}}]},
+        {"agents": ["random", {"agent": "lookahead", "depth": {"sweep": [2]}}, "greedy"]},
+        {"agents": ["random", {"agent": "lookahead", "label": None}, "greedy"]},
+    ],
+)
+def test_writing_out_a_default_changes_nothing(same: Mapping[str, Any]) -> None:
+    """The same match is meant, so it has the same id."""
+    assert ids(changed(GAME, **same)) == ids(GAME)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 1},
+        {"limits": {"moves": 999}},
+        {"limits": {"nodes": 100}},
+        {"limits": {"seconds": 100}},
+        {"limits": {"depth": 1}},
+        {"game": {"name": "tic-tac-toe", "rows": 4}},
+        {"game": {"name": "tic-tac-toe", "columns": 4}},
+        {"game": {"name": "tic-tac-toe", "in_a_row": 2}},
+        {"rounds": None, "positions": ["x../.../..."]},
+        {"rounds": None, "positions": [".../.../..."]},
+    ],
+)
+def test_whatever_changes_all_matches_changes_all_ids(other: Mapping[str, Any]) -> None:
+    """Seed, limits, parameters of the game, positions."""
+    assert ids(changed(GAME, **other)).isdisjoint(ids(GAME))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"agent": "lookahead", "depth": 1},
+        {"agent": "lookahead", "label": "mine"},
+        {"agent": "lookahead", "label": "lookahead"},
+        {"agent": "lookahead", "limits": {"nodes": 100}},
+        {"agent": "lookahead", "limits": {"seconds": 100}},
+        {"agent": "lookahead", "limits": {"depth": 1}},
+    ],
+)
+def test_whatever_changes_an_entry_changes_its_matches_alone(entry: Mapping[str, Any]) -> None:
+    """Its options, its limits, the label that the spec gives it; the four matches of the others stay."""
+    both = ids(GAME) & ids(changed(GAME, agents=["random", entry, "greedy"]))
+    assert both == ids(changed(GAME, agents=["random", "greedy"]))
+    assert len(both) == 4
+
+
+def test_another_heuristic_is_another_match() -> None:
+    """And the same one, named or by default, is the same."""
+    plain = ids(PUZZLE)
+    misplaced = ids(changed(PUZZLE, agents=["random", {"agent": "greedy", "heuristic": "misplaced"}]))
+    manhattan = ids(changed(PUZZLE, agents=["random", {"agent": "greedy", "heuristic": "manhattan"}]))
+    assert manhattan == plain
+    assert len(misplaced & plain) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"mood": "wild"}, {"weight": 1.5}, {"colours": ["blue"]}, {"colours": ["red", "blue"]}, {"colours": []}, {"note": "x"}],
+)
+def test_options_of_every_kind_are_part_of_the_id(plugin: str, options: Mapping[str, Any]) -> None:
+    """Enumerations and sets too, which JSON does not know."""
+    spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin], "agents": ["random", "moody"]}
+    assert ids(changed(spec, agents=["random", {"agent": "moody", **options}])).isdisjoint(ids(spec))
+
+
+@pytest.mark.parametrize("options", [{"mood": "calm"}, {"weight": 1}, {"weight": 1.0}, {"colours": ["red"]}, {"note": ""}])
+def test_defaults_of_every_kind_may_be_written_out(plugin: str, options: Mapping[str, Any]) -> None:
+    """An integer that stands for a float too."""
+    spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin], "agents": ["random", "moody"]}
+    assert ids(changed(spec, agents=["random", {"agent": "moody", **options}])) == ids(spec)
+
+
+def test_the_order_within_a_set_is_no_part_of_the_id(plugin: str) -> None:
+    """Two ways to write the same set are the same option."""
+    spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin]}
+    one, other = [["red", "green", "blue"], ["blue", "red", "green"]]
+    assert ids(changed(spec, agents=["random", {"agent": "moody", "colours": one}])) == ids(
+        changed(spec, agents=["random", {"agent": "moody", "colours": other}])
+    )
+
+
+@pytest.mark.parametrize("game", [{"steps": 4}, {"mood": "wild"}])
+def test_parameters_of_a_game_are_part_of_the_id(plugin: str, game: Mapping[str, Any]) -> None:
+    """Of every kind."""
+    spec = {"game": "stairs", "rounds": 1, "plugins": [plugin], "agents": ["random", "greedy"]}
+    assert ids(changed(spec, game={"name": "stairs", **game})).isdisjoint(ids(spec))
+
+
+@pytest.mark.parametrize("parameters", [{"scale": 2}, {"mood": "wild"}])
+def test_parameters_of_a_heuristic_are_part_of_the_id(plugin: str, parameters: Mapping[str, Any]) -> None:
+    """Written out as defaults they are not."""
+    spec = {"game": "stairs", "rounds": 1, "plugins": [plugin], "agents": ["greedy"]}
+    written = [{"agent": "greedy", "heuristic": {"name": "left", "scale": 1, "mood": "calm"}}]
+    other = [{"agent": "greedy", "heuristic": {"name": "left", **parameters}}]
+    assert ids(changed(spec, agents=written)) == ids(spec)
+    assert ids(changed(spec, agents=other)).isdisjoint(ids(spec))
+
+
+def test_a_position_given_twice_makes_two_matches() -> None:
+    """The first of which is that of the position given once."""
+    once = ids({"game": "tic-tac-toe", "positions": ["x../.../..."], "agents": ["random", "greedy"]})
+    twice = ids({"game": "tic-tac-toe", "positions": ["x../.../...", "x../.../..."], "agents": ["random", "greedy"]})
+    assert once < twice
+    assert len(twice) == 2 * len(once)
+
+
+def test_a_given_position_has_its_id_from_its_text_not_from_its_place() -> None:
+    """Other positions before it do not matter."""
+    agents = ["random", "greedy"]
+    one = ids({"game": "tic-tac-toe", "positions": ["x../.../..."], "agents": agents})
+    assert one < ids({"game": "tic-tac-toe", "positions": [".../.x./...", "x../.../..."], "agents": agents})
+
+
+def met(results: Results) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    for played in results.played:
+        found.setdefault(played.pairing.round, set()).add(played.record.position)
+    return found
+
+
+def test_everyone_meets_the_same_positions() -> None:
+    """In every round one, drawn from the seed and the round alone, whoever plays and under whatever limits."""
+    spec = {"game": "sliding-tiles", "rounds": 5, "limits": {"moves": 3}, "agents": ["random", "greedy", "lookahead"]}
+    first = met(arena.run(spec))
+    assert [len(texts) for texts in first.values()] == [1] * 5
+    assert len(set.union(*first.values())) == 5
+    assert met(arena.run(changed(spec, agents=["greedy"], limits={"moves": 2, "nodes": 1}))) == first
+    assert met(arena.run(changed(spec, seed=1))) != first
+
+
+def test_a_file_and_a_mapping_mean_the_same_matches(tmp_path: Path) -> None:
+    """Wherever the file lies and whatever it is called."""
+    file = tmp_path / "cup.yaml"
+    file.write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, lookahead, greedy]\n")
+    assert {record.id for record in arena.run(file).records} == ids(GAME)

@@ -1,0 +1,56 @@
+"""Streams are ordinary generators that are seeded late; keys depend on what a thing is."""
+
+import copy
+import pickle
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena.identity import Stream, canonical, drawn, key
+
+USES: list[Callable[[random.Random], Any]] = [
+    lambda rng: [rng.random() for _ in range(5)],
+    lambda rng: [rng.choice("abc") for _ in range(50)],
+    lambda rng: [rng.randrange(5) for _ in range(50)],
+    lambda rng: rng.sample(range(100), 10),
+    lambda rng: rng.gauss(0, 1),
+    lambda rng: rng.getrandbits(70),
+    lambda rng: rng.randbytes(5),
+    lambda rng: rng.shuffle(list(range(9))),
+    lambda rng: rng.getstate(),
+    lambda rng: pickle.loads(pickle.dumps(rng)).random(),
+    lambda rng: copy.deepcopy(rng).random(),
+]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_stream_draws_what_an_ordinary_generator_of_its_seed_draws(use: Callable[[random.Random], Any]) -> None:
+    """Whatever is called first, and again after it; two streams of one text are alike, of two texts not."""
+    one, twin, other = Stream("a"), Stream("a"), Stream("b")
+    assert isinstance(one, random.Random)
+    assert not drawn(one)
+    first = use(one)
+    assert drawn(one)
+    assert type(one) is random.Random
+    assert first == use(twin)
+    assert use(one) == use(twin)
+    assert one.random() == twin.random() != other.random()
+
+
+def test_a_stream_can_be_seeded_anew_and_set() -> None:
+    """Then it is what an ordinary generator would be."""
+    stream, plain = Stream("a"), random.Random(3)
+    stream.seed(3)
+    assert stream.random() == plain.random()
+    late = Stream("b")
+    late.setstate(plain.getstate())
+    assert late.random() == plain.random()
+
+
+def test_canonical_text_has_sorted_keys_and_names_what_json_cannot_say() -> None:
+    """Equal values have equal texts, whatever their order; a key is BLAKE2b-128 of the text."""
+    assert canonical({"b": 1, "a": [True, None, 1.0]}) == '{"a":[true,null,1.0],"b":1}'
+    assert canonical({"f": len, "k": dict}) == '{"f":"builtins.builtin_function_or_method","k":"builtins.dict"}'
+    assert key("abc") == "cf4ab791c62b8d2b2109c90275287816"  # the published test vector of BLAKE2b-128

@@ -1,0 +1,462 @@
+"""The kit passes sound agents, and finds every promise that an agent can break, one planted bug for each."""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, ClassVar
+
+import pytest
+
+from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search
+from arena.plugins import Registry
+from arena.testing import check_agent
+from arena.traits import refusal
+from arena_games.sliding_tiles import SlidingTiles
+from arena_games.tic_tac_toe import TicTacToe
+
+Finding = Callable[[Callable[[], object]], dict[str, str]]
+
+
+# Sound agents, as a newcomer would write them
+
+
+class First(Agent):
+    """Plays the first legal action."""
+
+    name = "first"
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return game.actions(state)[0]
+
+
+class Guess(Agent):
+    """Plays at random, with the generator it is given."""
+
+    name = "guess"
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return search.rng.choice(game.actions(state))
+
+
+class Win(Agent):
+    """Plays an action that wins at once, else the best-looking one; the first sign of a bug in a budget."""
+
+    name = "win"
+    needs = frozenset({"two-player"})
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        seat = game.to_move(state)
+        return search.best(game.actions(state), key=lambda action: search.evaluate(game.result(state, action), seat))
+
+
+class Breadth(Agent):
+    """Solves by breadth-first search, and gives up after some states."""
+
+    name = "breadth"
+    needs = frozenset({"single-player", "path"})
+
+    def __init__(self, *, most: int = 500) -> None:
+        self.most = most
+
+    def solve(self, game: Game, state: Any, search: Search) -> Path | Answer | None:
+        assert isinstance(game, Puzzle)
+        ways: dict[Any, tuple[Any, ...]] = {state: ()}
+        waiting = [state]
+        for here in waiting:
+            if game.is_goal(here):
+                return Path(ways[here])
+            if len(ways) > self.most:
+                return None
+            for action in game.actions(here):
+                there = game.result(here, action)
+                if there not in ways:
+                    ways[there] = (*ways[here], action)
+                    waiting.append(there)
+        return None
+
+
+# Small games of their own
+
+
+@dataclass(unsafe_hash=True)
+class Pile:
+    """A state that can be changed; a sound agent does not."""
+
+    heap: int
+    seat: int = 0
+    note: str = ""
+
+
+class PileNim(Game):
+    """Take one to three from a heap; who takes the last one wins."""
+
+    name = "pile-nim"
+
+    def initial(self, rng: random.Random) -> Any:
+        return Pile(rng.randint(6, 9))
+
+    def to_move(self, state: Any) -> int:
+        seat: int = state.seat
+        return seat
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        return range(1, min(3, state.heap) + 1)
+
+    def result(self, state: Any, action: Any) -> Any:
+        return Pile(state.heap - action, 1 - state.seat)
+
+    def returns(self, state: Any) -> Sequence[float]:
+        return (1.0, -1.0) if state.seat == 1 else (-1.0, 1.0)
+
+
+class Guesswork(Puzzle):
+    """Find a number; only the number counts."""
+
+    name = "guesswork"
+    path_matters = False
+
+    def initial(self, rng: random.Random) -> Any:
+        return 0
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        return [1]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return state + action
+
+    def is_goal(self, state: Any) -> bool:
+        return bool(state - 12 == 0)
+
+
+class BrokenGame(TicTacToe):
+    """Its fourth action blows up."""
+
+    def result(self, state: Any, action: Any) -> Any:
+        if sum(state) and state[0].bit_count() + state[1].bit_count() == 3:
+            raise OSError("the board fell off the table")
+        return super().result(state, action)
+
+
+class OpaqueGame(PileNim):
+    """Its states do not compare by value."""
+
+    def initial(self, rng: random.Random) -> Any:
+        return First()
+
+
+TILES = SlidingTiles(rows=2, columns=3)
+
+
+@pytest.mark.parametrize(
+    ("agent", "game"),
+    [
+        (First, TicTacToe),
+        (First, PileNim),
+        (First, Guesswork),
+        (Guess, TicTacToe(rows=4, columns=4, in_a_row=4)),
+        (Guess, PileNim()),
+        (Guess, TILES),
+        (Win, TicTacToe()),
+        (Win, PileNim()),
+        (Breadth, TILES),
+        (Breadth(most=20), TILES),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_sound_agent_passes(agent: Agent | type[Agent], game: Game) -> None:
+    """What a newcomer writes, without a mistake, passes; giving up and running out of a budget are no mistakes."""
+    assert check_agent(agent, game) == (f"{game.name}: plays, repeats, one node, randomness",)
+
+
+def test_every_built_in_agent_passes_on_every_game_that_fits(registry: Registry) -> None:
+    """Named alone, an agent is checked on each installed game that it can play, and on no other."""
+    for name, agent in registry.agents.items():
+        fitting = [game.name for game in registry.games.values() if refusal(agent, game()) is None]
+        assert [line.split(":")[0] for line in check_agent(name, matches=2)] == fitting != []
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "game"),
+    [
+        ("lookahead", {"depth": 3}, TicTacToe()),
+        ("lookahead", {"depth": 3}, TILES),
+        ("minimax", {"depth": 2}, TicTacToe(rows=4, columns=4, in_a_row=3)),
+        ("alpha-beta", {"depth": 3}, TicTacToe(rows=4, columns=4, in_a_row=4)),
+        ("type-a", {"depth": 1}, TicTacToe()),
+        ("type-a-plus", {"depth": 3}, TicTacToe()),
+    ],
+)
+def test_a_built_in_agent_passes_with_options(name: str, options: dict[str, Any], game: Game, registry: Registry) -> None:
+    """An agent that is handed in as an object is made anew for each match with the same options."""
+    assert check_agent(registry.agent(name)(**options), game, matches=2)
+
+
+# Planted bugs
+
+
+class Illegal(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return 99
+
+
+class IllegalLate(First):
+    """Plays the centre, taken or not."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return 5
+
+
+class Silent(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return None
+
+
+class Raising(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        raise KeyError("no idea")
+
+
+class RaisingAsSecond(First):
+    """Works in the first seat alone."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return [game.actions(state)[0]][game.to_move(state)]
+
+
+class Exiting(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        raise SystemExit(0)
+
+
+class Interrupting(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        raise KeyboardInterrupt
+
+
+class ExitingWhenMade(First):
+    def __init__(self) -> None:
+        raise SystemExit(0)
+
+
+class NeedingOptions(First):
+    def __init__(self, *, depth: int) -> None:
+        self.depth = depth
+
+
+class SeededByItself(Guess):
+    def __init__(self) -> None:
+        self.rng = random.Random()
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return self.rng.choice(game.actions(state))
+
+
+class Remembering(First):
+    """Plays otherwise at each match: its memory is shared by all instances."""
+
+    played: ClassVar[Any] = count()
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        legal = game.actions(state)
+        return legal[next(self.played) % len(legal)]
+
+
+class Rolling(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return random.choice(game.actions(state))
+
+
+class RollingForNothing(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        random.random()
+        return super().choose(game, state, search)
+
+
+class RollingWhenMade(First):
+    def __init__(self) -> None:
+        self.table = [random.getrandbits(64) for _ in range(9)]
+
+
+class Seeding(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        random.seed(1)
+        return super().choose(game, state, search)
+
+
+class Swallowing(Win):
+    """Takes the end of its budget for an error of its own, and then has nothing to say."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        try:
+            return super().choose(game, state, search)
+        except BaseException:
+            return None
+
+
+class Stumbling(Win):
+    """Goes on without the states that it did not get."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        seat, legal = game.to_move(state), game.actions(state)
+        children: list[Any] = []
+        with suppress(OutOfBudget):
+            children += [game.result(state, action) for action in legal]
+        return legal[max(range(len(children)), key=lambda number: search.evaluate(children[number], seat))]
+
+
+class ReportingNothing(First):
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        search.report(None)
+        for action in game.actions(state):
+            game.result(state, action)
+        return game.actions(state)[0]
+
+
+class OutOfNothing(First):
+    """Claims that its budget has run out, which it has not."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        raise OutOfBudget("nodes")
+
+
+class Taking(First):
+    """Tries an action on the state itself."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        state.heap -= 1
+        return 1
+
+
+class Noting(First):
+    """Writes on the state, but not while it is fresh."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        if state.seat == 1:
+            state.note = "mine"
+        return 1
+
+
+class WrongWay(Breadth):
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        return Path([99])
+
+
+class ShortWay(Breadth):
+    """Its path ends one step before the goal."""
+
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        found = super().solve(game, state, search)
+        return Path(found.actions[:-1]) if isinstance(found, Path) else found
+
+
+class OnlyTheEnd(Breadth):
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        return Answer(state)
+
+
+class WordsAlone(Breadth):
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        return "solved"
+
+
+class SwallowingSolver(Breadth):
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        try:
+            return super().solve(game, state, search)
+        except OutOfBudget:
+            return Path([])
+
+
+class Babbling(First):
+    """Hands in a final state that is none."""
+
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        return Answer("twelve")
+
+
+class AnsweringByItself(First):
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        return Answer(random.Random().randrange(13, 1_000_000_000))
+
+
+TOE = TicTacToe()
+
+PLAYS = "plays without a fault"
+ONE_NODE = "plays on with a budget of one node"
+GLOBAL = "the agent uses the global random generator"
+
+PLANTED: list[tuple[type[Agent], Game, str, str]] = [
+    (Illegal, TOE, PLAYS, "illegal-action: expected one of .*, got 99"),
+    (IllegalLate, TOE, PLAYS, "illegal-action: expected one of .*, got 5"),
+    (Silent, TOE, PLAYS, "illegal-action: expected an action, got None"),
+    (Raising, TOE, PLAYS, "exception: KeyError: 'no idea' .*test_agents.py:.*"),
+    (RaisingAsSecond, TOE, PLAYS, "exception: IndexError: .*"),
+    (Exiting, TOE, PLAYS, "exception: SystemExit: 0 .*"),
+    (Interrupting, TOE, PLAYS, "exception: KeyboardInterrupt .*"),
+    (ExitingWhenMade, TOE, PLAYS, "exception: SystemExit: 0 .*"),
+    (NeedingOptions, TOE, PLAYS, "exception: TypeError: .*depth.*"),
+    (SeededByItself, TOE, "the same seed gives the same actions", ".*"),
+    (Remembering, TOE, "the same seed gives the same actions", ".*"),
+    (Rolling, TOE, GLOBAL, ".*"),
+    (RollingForNothing, TOE, GLOBAL, ".*"),
+    (RollingWhenMade, TOE, GLOBAL, ".*"),
+    (Seeding, TOE, GLOBAL, ".*"),
+    (Swallowing, TOE, ONE_NODE, "illegal-action: expected an action, got None"),
+    (Stumbling, TOE, ONE_NODE, "exception: ValueError: .*"),
+    (ReportingNothing, TOE, ONE_NODE, "illegal-action: expected an action, got None"),
+    (OutOfNothing, TOE, PLAYS, "exception: OutOfBudget: nodes .*"),
+    (Taking, PileNim(), "the agent changes the state it is given", "Pile.*"),
+    (Noting, PileNim(), "the agent changes the state it is given", "Pile.*note='mine'.*"),
+    (WrongWay, TILES, PLAYS, "illegal-action: expected one of .*, got 99"),
+    (ShortWay, TILES, PLAYS, "illegal-action: the path of .* actions does not end at a goal"),
+    (OnlyTheEnd, TILES, PLAYS, "illegal-action: expected a Path or None, got an Answer.*"),
+    (WordsAlone, TILES, PLAYS, "illegal-action: expected a Path, an Answer or None, got 'solved'"),
+    (SwallowingSolver, TILES, ONE_NODE, "illegal-action: the path of 0 actions does not end at a goal"),
+    (Babbling, Guesswork(), PLAYS, "illegal-action: expected a state of guesswork, got 'twelve' .*"),
+    (AnsweringByItself, Guesswork(), "the same seed gives the same answer", "[0-9]+"),
+    (First, BrokenGame(), PLAYS, "void: OSError: the board fell off the table .*"),
+    (First, OpaqueGame(), "states must compare by value", ".*"),
+]
+
+
+@pytest.mark.parametrize(("agent", "game", "what", "got"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
+def test_a_broken_promise_is_found(agent: type[Agent], game: Game, what: str, got: str, finding: Finding) -> None:
+    """The message names the agent, the game, the promise and the seed, and says what came."""
+    found = finding(lambda: check_agent(agent, game, seed=7))
+    assert (found["subject"], found["seed"]) == (f"{agent.name} on {game.name}", "7")
+    assert found["what"] == what
+    assert re.fullmatch(got, found["got"], re.DOTALL)
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("agent", [IllegalLate, RaisingAsSecond, SeededByItself, Remembering, Swallowing])
+def test_a_bug_that_depends_on_the_play_is_found_from_any_seed(agent: type[Agent], seed: int, finding: Finding) -> None:
+    """A lucky seed does not hide what shows only in some matches."""
+    assert finding(lambda: check_agent(agent, TOE, seed=seed))["seed"] == str(seed)
+
+
+def test_the_traceback_of_an_agent_is_noted() -> None:
+    """The message names the author's line, and the failure carries the traceback without the frames of arena."""
+    with pytest.raises(AssertionError) as failure:
+        check_agent(Raising, TOE)
+    assert 'raise KeyError("no idea")' in failure.value.__notes__[0]
+    assert "referee.py" not in failure.value.__notes__[0]
+
+
+def test_the_actions_of_the_message_lead_to_the_fault(finding: Finding) -> None:
+    """Played from the position they are legal, and the agent's next action is not."""
+    found = finding(lambda: check_agent(IllegalLate, TOE, seed=7))
+    state = TOE.initial(random.Random())
+    for text in found["actions"].split(", "):
+        state = TOE.result(state, TOE.parse_action(state, text))
+    assert 5 not in TOE.actions(state)
+    assert not TOE.is_terminal(state)
+
+
+def test_an_agent_that_cannot_play_a_game_is_refused() -> None:
+    """A check that could not say anything is an error with the reason, not a pass."""
+    with pytest.raises(Refused, match="breadth cannot play tic-tac-toe: needs single-player, path"):
+        check_agent(Breadth, "tic-tac-toe")

@@ -1,0 +1,195 @@
+"""`arena check` on the command line: what it prints where, and with which code it ends."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOUND = '''
+import random
+from arena import Agent, Game, Puzzle, heuristic, hookimpl
+
+
+class Nim(Game):
+    """Take one to three from a heap; who takes the last one wins."""
+
+    name = "nim"
+    default_heuristic = "fours"
+
+    def initial(self, rng):
+        return (rng.randint(5, 9), 0)
+
+    def to_move(self, state):
+        return state[1]
+
+    def actions(self, state):
+        return [number for number in (1, 2, 3) if number <= state[0]]
+
+    def result(self, state, action):
+        return (state[0] - action, 1 - state[1])
+
+    def returns(self, state):
+        return (1, -1) if state[1] == 1 else (-1, 1)
+
+
+class Cautious(Agent):
+    """Plays the first legal action."""
+
+    name = "cautious"
+    needs = frozenset({"two-player"})
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+
+@heuristic("fours", game="nim")
+def fours(game, state, player=0):
+    """Who faces a multiple of four loses."""
+    sign = 1 if game.to_move(state) == player else -1
+    return sign * (-0.9 if state[0] % 4 == 0 else 0.9)
+
+
+@hookimpl
+def arena_games():
+    return [Nim]
+
+
+@hookimpl
+def arena_agents():
+    return [Cautious]
+
+
+@hookimpl
+def arena_heuristics():
+    return [fours]
+'''
+
+
+def check(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "ARENA_PLUGINS"}
+    command = [sys.executable, "-m", "arena", "check", *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def write(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (
+            "tic-tac-toe",
+            "game tic-tac-toe: ok (positions, states, actions, purity, notation, termination, returns, threats, pickling)",
+        ),
+        ("type-a-plus", "agent type-a-plus: ok (tic-tac-toe: plays, repeats, one node, randomness)"),
+        ("open-lanes", "heuristic tic-tac-toe open-lanes: ok (range, repeats, antisymmetric)"),
+    ],
+)
+def test_a_built_in_is_checked_by_its_name(name: str, line: str, tmp_path: Path) -> None:
+    """One line on stdout says what was checked; the code is 0."""
+    done = check(name, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{line}\n", "")
+
+
+def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path) -> None:
+    """A line for the game, for the agent on every game that it can play, and for the heuristic."""
+    done = check(write(tmp_path, "mine.py", SOUND), "--matches", "5", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    game, agent, found = done.stdout.splitlines()
+    assert game.startswith("game nim: ok (")
+    assert agent.startswith("agent cautious: ok (")
+    assert "nim: plays" in agent
+    assert "tic-tac-toe: plays" in agent
+    assert found == "heuristic nim fours: ok (range, repeats, antisymmetric)"
+
+
+def test_a_planted_bug_in_a_file_is_told_on_stdout(tmp_path: Path) -> None:
+    """The game fails with all that is needed to see it again, the agent passes all the same, and the code is 1."""
+    broken = SOUND.replace("return (1, -1) if", 'print("noise")\n        return (1, 1) if')
+    done = check(write(tmp_path, "mine.py", broken), "--seed", "7", cwd=tmp_path)
+    assert done.returncode == 1
+    failure = done.stdout.split("agent cautious: ok")[0].splitlines()
+    assert failure[:3] == ["game nim: FAILED", "nim: returns add up to zero", "  seed: 7, play 0"]
+    assert [line.split(":")[0] for line in failure[3:]] == ["  actions so far", "  expected", "  got"]
+    assert failure[4:] == ["  expected: 0", "  got: 2 from [1, 1]"] or failure[4:] == ["  expected: 0", "  got: 0 from [-1, 1]"]
+    assert "heuristic nim fours: ok" in done.stdout
+    assert "noise" in done.stderr
+    assert "noise" not in done.stdout
+
+
+def test_every_kind_of_plugin_can_fail(tmp_path: Path) -> None:
+    """An agent and a heuristic that break a promise fail too, one after the other."""
+    broken = SOUND.replace("game.actions(state)[0]", "exit(0)").replace("sign * (", "2 * sign * (")
+    done = check(write(tmp_path, "mine.py", broken), cwd=tmp_path)
+    assert done.returncode == 1
+    headlines = [line for line in done.stdout.splitlines() if not line.startswith("  ")]
+    assert headlines[0].startswith("game nim: ok")
+    assert headlines[1] == "agent cautious: FAILED"
+    assert headlines[2].endswith(": plays without a fault")
+    assert headlines[3] == "heuristic nim fours: FAILED"
+    assert headlines[4].endswith("is in range")
+    assert "SystemExit: 0" in done.stdout
+
+
+def test_what_a_file_brings_can_be_named(tmp_path: Path) -> None:
+    """With `--plugin` the file is loaded, and the name alone is checked."""
+    done = check("nim", "--plugin", write(tmp_path, "mine.py", SOUND), cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("game nim: ok (")
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_an_unknown_name_is_a_fault_of_the_call(tmp_path: Path) -> None:
+    """The nearest name is offered on stderr; the code is 2."""
+    done = check("tic-tac-to", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "tic-tac-to" in done.stderr
+    assert "did you mean 'tic-tac-toe'?" in done.stderr
+
+
+def test_a_file_that_cannot_be_loaded_is_a_fault_of_the_call(tmp_path: Path) -> None:
+    """A missing file and one that exits while it is imported: one line on stderr, and the code is 2."""
+    for name in ("missing.py", write(tmp_path, "exits.py", "raise SystemExit(0)\n")):
+        done = check(name, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"plugin {name}: ")
+
+
+def test_the_users_interrupt_is_not_a_fault_of_the_plugin(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a game's method ends the check with 130 and no verdict."""
+    interrupting = SOUND.replace(
+        "        return [number for", "        os.kill(os.getpid(), signal.SIGINT)\n        return [number for"
+    )
+    done = check(write(tmp_path, "mine.py", f"import os, signal\n{interrupting}"), cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "interrupted")
+
+
+def test_a_file_that_brings_nothing_is_a_fault(tmp_path: Path) -> None:
+    """An author who forgot his hook is told so, with exit code 2."""
+    (tmp_path / "empty.py").write_text("x = 1\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "arena", "check", "empty.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "empty.py: brings nothing; expected one of the hooks arena_games" in done.stderr
+
+
+def test_a_game_that_needs_a_parameter_fails_with_the_reason(tmp_path: Path) -> None:
+    """It is the game's constructor that is named, not an error of arena's own."""
+    (tmp_path / "needy.py").write_text(
+        "from arena import hookimpl\nfrom arena_games.tic_tac_toe import TicTacToe\n"
+        "class Needy(TicTacToe):\n    name = 'needy'\n"
+        "    def __init__(self, *, size: int):\n        super().__init__(rows=size)\n"
+        "@hookimpl\ndef arena_games():\n    return [Needy]\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "arena", "check", "needy.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "FAILED" in done.stdout
+    assert "size" in done.stdout
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,966 @@
+"""The kit passes sound games, and finds every promise that a game can break, one planted bug for each."""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from arena import Game, Puzzle
+from arena.plugins import Registry
+from arena.testing import check_game
+
+Finding = Callable[[Callable[[], object]], dict[str, str]]
+
+
+# Sound games, as a newcomer would write them
+
+
+class Nim(Game):
+    """Take one to three from a heap; who takes the last one wins."""
+
+    name = "nim"
+
+    def initial(self, rng: random.Random) -> Any:
+        return (rng.randint(5, 9), 0)
+
+    def to_move(self, state: Any) -> int:
+        seat: int = state[1]
+        return seat
+
+    def actions(self, state: Any) -> Any:
+        return [number for number in (1, 2, 3) if number <= state[0]]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return (state[0] - action, 1 - state[1])
+
+    def returns(self, state: Any) -> Any:
+        return (1.0, -1.0) if state[1] == 1 else (-1.0, 1.0)
+
+
+class TellingNim(Nim):
+    """Nim that tells its threats."""
+
+    name = "telling-nim"
+
+    def threats(self, state: Any, seat: int) -> Any:
+        return [state[0]] if 1 <= state[0] <= 3 else []
+
+
+@dataclass(unsafe_hash=True)
+class Pile:
+    """A state that can be changed, but is not."""
+
+    heap: int
+    seat: int
+    marked: bool = False
+
+
+class PileNim(Nim):
+    """Nim with objects for states and a notation of its own."""
+
+    name = "pile-nim"
+
+    def initial(self, rng: random.Random) -> Any:
+        return Pile(rng.randint(5, 9), 0)
+
+    def to_move(self, state: Any) -> int:
+        seat: int = state.seat
+        return seat
+
+    def actions(self, state: Any) -> Any:
+        return range(1, min(3, state.heap) + 1)
+
+    def result(self, state: Any, action: Any) -> Any:
+        return Pile(state.heap - action, 1 - state.seat, state.marked)
+
+    def returns(self, state: Any) -> Any:
+        return (1, -1) if state.seat == 1 else (-1, 1)
+
+    def format_state(self, state: Any) -> str:
+        return f"{state.heap} {state.seat}{' marked' * state.marked}"
+
+    def parse_state(self, text: str) -> Any:
+        heap, seat, *marked = text.split()
+        return Pile(int(heap), int(seat), bool(marked))
+
+
+class Auction(Game):
+    """Three seats bid once each, the last one twice; everybody keeps half of a bid, so it is not zero-sum."""
+
+    name = "auction"
+    players = 3
+    zero_sum = False
+    seats = (0, 1, 2, 2)
+
+    def initial(self, rng: random.Random) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return self.seats[min(len(state), 3)]
+
+    def actions(self, state: Any) -> Any:
+        return () if len(state) == 4 else ("low", "high")
+
+    def result(self, state: Any, action: Any) -> Any:
+        return (*state, action)
+
+    def returns(self, state: Any) -> Any:
+        return [0.5 if bid == "high" else 0.0 for bid in state[:3]]
+
+
+class Corridor(Puzzle):
+    """Walk to the right end of a corridor."""
+
+    name = "corridor"
+    length: ClassVar[int] = 6
+
+    def initial(self, rng: random.Random) -> Any:
+        return rng.randrange(self.length - 1)
+
+    def actions(self, state: Any) -> Any:
+        return [*(["left"] if state > 0 else []), *(["right"] if state < self.length - 1 else [])]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return state - 1 if action == "left" else state + 1
+
+    def is_goal(self, state: Any) -> Any:
+        return state == self.length - 1
+
+
+class View:
+    """Where somebody stands in a corridor, and may jump by one."""
+
+    def __init__(self, length: int, place: int) -> None:
+        self.length = length
+        self.place = place
+        self.cost: float = length - 1 - place
+
+    def propose(self, rng: random.Random) -> int:
+        return min(max(self.place + rng.choice((-1, 1)), 0), self.length - 1)
+
+    def delta(self, move: int) -> float:
+        return self.place - move
+
+    def apply(self, move: int) -> None:
+        self.cost += self.place - move
+        self.place = move
+
+    def state(self) -> int:
+        return self.place
+
+
+class OpenCorridor(Corridor):
+    """A corridor where only the final place counts, with every view for local search."""
+
+    name = "open-corridor"
+    path_matters = False
+
+    def random_state(self, rng: random.Random) -> Any:
+        return rng.randrange(self.length)
+
+    def neighbors(self, state: Any) -> Any:
+        return [self.result(state, action) for action in self.actions(state)]
+
+    def crossover(self, a: Any, b: Any, rng: random.Random) -> Any:
+        return rng.choice((a, b))
+
+    def mutate(self, state: Any, rng: random.Random) -> Any:
+        return rng.choice(self.neighbors(state))
+
+    def local(self, state: Any) -> Any:
+        return View(self.length, state)
+
+
+class OneWay(Corridor):
+    """A corridor with a dead end at the left, from where nothing leads back, and with costs."""
+
+    name = "one-way"
+
+    def actions(self, state: Any) -> Any:
+        return ["left", "right"] if 0 < state < self.length - 1 else []
+
+    def step_cost(self, state: Any, action: Any, successor: Any) -> float:
+        return 0 if action == "left" else 0.25
+
+
+CHECKED = {"positions", "states", "actions", "purity", "notation", "termination", "returns", "threats", "pickling"}
+CHECKED_TOO: dict[type[Game], set[str]] = {
+    Corridor: {"goals", "costs"},
+    OneWay: {"goals", "costs"},
+    OpenCorridor: {"goals", "costs", "local search"},
+}
+
+
+@pytest.mark.parametrize("game", [Nim, TellingNim, PileNim, Auction, Corridor, OpenCorridor, OneWay])
+def test_a_sound_game_passes(game: type[Game]) -> None:
+    """What a newcomer writes, without a mistake, passes from several seeds; puzzles are held to more."""
+    for seed in range(5):
+        passed = set(check_game(game, seed=seed))
+        assert passed - CHECKED == CHECKED_TOO.get(game, set())
+        assert passed >= CHECKED
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("tic-tac-toe", {}),
+        ("tic-tac-toe", {"rows": 4, "columns": 4, "in_a_row": 4}),
+        ("tic-tac-toe", {"rows": 5, "columns": 4, "in_a_row": 3}),
+        ("tic-tac-toe", {"rows": 1, "columns": 3, "in_a_row": 1}),
+        ("sliding-tiles", {"rows": 2, "columns": 2}),
+        ("sliding-tiles", {"rows": 2, "columns": 3}),
+        ("sliding-tiles", {"rows": 3, "columns": 3}),
+        ("sliding-tiles", {"rows": 4, "columns": 4}),
+        ("sliding-tiles", {"goal": "blank-first"}),
+        ("sliding-tiles", {"shuffle": 20}),
+    ],
+    ids=str,
+)
+def test_a_built_in_game_passes(name: str, parameters: dict[str, Any], registry: Registry) -> None:
+    """The built-in games keep the contract with several parameters."""
+    assert set(check_game(registry.game(name)(**parameters))) >= CHECKED
+
+
+def test_every_installed_game_passes_by_name(registry: Registry) -> None:
+    """A game can be named, handed in as a class, or as an object."""
+    for name, game in registry.games.items():
+        assert check_game(name, matches=2) == check_game(game, matches=2) == check_game(game(), matches=2)
+
+
+# Planted bugs. Each class breaks one promise of the sound game that it is derived from.
+
+
+class TakesInPlace(PileNim):
+    def result(self, state: Any, action: Any) -> Any:
+        state.heap -= action
+        state.seat = 1 - state.seat
+        return state
+
+
+class MarksTheState(PileNim):
+    """Changes the state the first time only: a second call finds it as it left it."""
+
+    def result(self, state: Any, action: Any) -> Any:
+        state.marked = True
+        return super().result(state, action)
+
+
+class MarksWhileShowing(PileNim):
+    def render(self, state: Any) -> str:
+        state.marked = True
+        return super().render(state)
+
+
+class MarksWhileThreatening(PileNim):
+    def threats(self, state: Any, seat: int) -> Any:
+        state.marked = state.heap <= 3
+        return [state.heap] if 1 <= state.heap <= 3 else []
+
+    def is_quiet(self, state: Any) -> bool:
+        return not 1 <= state.heap <= 3
+
+
+class ChangesItsMind(Nim):
+    calls = 0
+
+    def result(self, state: Any, action: Any) -> Any:
+        self.calls += 1
+        return (state[0] - action, self.calls % 2)
+
+
+class RemembersTheLast(Nim):
+    last = None
+
+    def result(self, state: Any, action: Any) -> Any:
+        again, self.last = action == self.last, action
+        return (max(0, state[0] - action - again), 1 - state[1])
+
+
+class RemembersTheStart(Nim):
+    bonus = 0
+
+    def initial(self, rng: random.Random) -> Any:
+        self.bonus = rng.randrange(2)
+        return super().initial(rng)
+
+    def result(self, state: Any, action: Any) -> Any:
+        return (max(0, state[0] - action - self.bonus), 1 - state[1])
+
+
+class CachesByTheHeap(Nim):
+    """Keeps results under a key without the seat; so the first answer stays, right or wrong."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Any] = {}
+
+    def result(self, state: Any, action: Any) -> Any:
+        return self.known.setdefault((state[0], action), super().result(state, action))
+
+
+class KeepsTheTurn(Nim):
+    turn = 0
+
+    def initial(self, rng: random.Random) -> Any:
+        self.turn = 0
+        return super().initial(rng)
+
+    def to_move(self, state: Any) -> int:
+        return self.turn
+
+    def result(self, state: Any, action: Any) -> Any:
+        self.turn = 1 - self.turn
+        return super().result(state, action)
+
+
+class OrdersByHistory(Nim):
+    last = None
+
+    def actions(self, state: Any) -> Any:
+        return sorted(super().actions(state), key=lambda action: action != self.last)
+
+    def result(self, state: Any, action: Any) -> Any:
+        self.last = action
+        return super().result(state, action)
+
+
+class FlipsTheOrder(Nim):
+    step = 1
+
+    def actions(self, state: Any) -> Any:
+        self.step = -self.step
+        return super().actions(state)[:: self.step]
+
+
+class OffersTwice(Nim):
+    def actions(self, state: Any) -> Any:
+        return super().actions(state) * 2
+
+
+class OffersNone(Nim):
+    def actions(self, state: Any) -> Any:
+        return None
+
+    def is_terminal(self, state: Any) -> bool:
+        return bool(state[0] == 0)
+
+
+class OffersAGenerator(Nim):
+    def actions(self, state: Any) -> Any:
+        return iter(super().actions(state))
+
+
+class OffersLists(Nim):
+    def actions(self, state: Any) -> Any:
+        return [[action] for action in super().actions(state)]
+
+
+class Opaque:
+    """A thing without a value."""
+
+
+class OffersOpaque(Nim):
+    things: ClassVar[list[Opaque]] = [Opaque()]
+
+    def actions(self, state: Any) -> Any:
+        return self.things if state[0] else []
+
+
+class OffersUnpicklable(Nim):
+    things: ClassVar[list[Any]] = [lambda: None]
+
+    def actions(self, state: Any) -> Any:
+        return self.things if state[0] else []
+
+
+class OneTextForTwo(Nim):
+    def format_action(self, state: Any, action: Any) -> str:
+        return "odd" if action % 2 else "even"
+
+
+class PadsTheAction(Nim):
+    def format_action(self, state: Any, action: Any) -> str:
+        return f"{action} "
+
+
+class NumbersForTexts(Nim):
+    def format_action(self, state: Any, action: Any) -> Any:
+        return [action]
+
+
+class ReadsAnotherAction(Nim):
+    def parse_action(self, state: Any, text: str) -> Any:
+        return text
+
+
+class RefusesItsActions(Nim):
+    def parse_action(self, state: Any, text: str) -> Any:
+        raise ValueError(f"expected a word, got {text!r}")
+
+
+class LosesTheSeat(Nim):
+    def parse_state(self, text: str) -> Any:
+        return (super().parse_state(text)[0], 0)
+
+
+class RefusesItsStates(Nim):
+    def parse_state(self, text: str) -> Any:
+        raise ValueError(f"expected a board, got {text!r}")
+
+
+class TwoLines(Nim):
+    def format_state(self, state: Any) -> str:
+        return f"{state[0]}\n{state[1]}"
+
+    def parse_state(self, text: str) -> Any:
+        heap, seat = text.split("\n")
+        return (int(heap), int(seat))
+
+
+class DrawsNothing(Nim):
+    def render(self, state: Any) -> Any:
+        return None
+
+
+class NeverEnds(Nim):
+    def result(self, state: Any, action: Any) -> Any:
+        return (state[0], 1 - state[1])
+
+
+class NobodyCanAct(Nim):
+    def is_terminal(self, state: Any) -> bool:
+        return False
+
+
+class ThirdSeat(Nim):
+    def to_move(self, state: Any) -> int:
+        return super().to_move(state) + 1
+
+
+class Jackpot(Nim):
+    def returns(self, state: Any) -> Any:
+        return [100 * value for value in super().returns(state)]
+
+
+class NotANumber(Nim):
+    def returns(self, state: Any) -> Any:
+        return (float("nan"), float("nan"))
+
+
+class OneForBoth(Nim):
+    def returns(self, state: Any) -> Any:
+        return (1.0,)
+
+
+class ReturnsNothing(Nim):
+    def returns(self, state: Any) -> Any:
+        return None
+
+
+class BothWin(Nim):
+    def returns(self, state: Any) -> Any:
+        return (1.0, 1.0)
+
+
+class ListForState(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        return list(super().initial(rng))
+
+
+class OpaqueState(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        return Opaque()
+
+
+class UnpicklableState(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        return (*super().initial(rng), OffersUnpicklable.things[0])
+
+
+class KeepsALambda(Nim):
+    def __init__(self) -> None:
+        self.rule = lambda heap: heap > 0
+
+
+class KeepsALambdaLater(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        self.__dict__["rule"] = lambda heap: heap > 0
+        return super().initial(rng)
+
+
+class ForgetsItsParameter(Nim):
+    def __init__(self, *, most: int = 2) -> None:
+        self.most = most
+
+    def __reduce__(self) -> Any:
+        return type(self), (), {"most": 3}
+
+    def actions(self, state: Any) -> Any:
+        return range(1, min(self.most, state[0]) + 1)
+
+
+class RollsGlobally(Nim):
+    def render(self, state: Any) -> str:
+        return super().render(state) + " " * int(random.random())
+
+
+class RollsWhenMade(Nim):
+    def __init__(self) -> None:
+        self.table = random.getrandbits(64)
+
+
+class SeedsGlobally(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        random.seed(12345)
+        return super().initial(rng)
+
+
+class DrawsOnItsOwn(Nim):
+    def initial(self, rng: random.Random) -> Any:
+        return (random.Random().randint(5, 1_000_000_000), 0)
+
+
+class StartsInTurn(Nim):
+    first = 0
+
+    def initial(self, rng: random.Random) -> Any:
+        self.first = 1 - self.first
+        return (super().initial(rng)[0], self.first)
+
+
+class CannotBeMade(Nim):
+    def __init__(self, *, most: int) -> None:
+        self.most = most
+
+
+class RaisesNearTheEnd(Nim):
+    def result(self, state: Any, action: Any) -> Any:
+        if state[0] - action == 1:
+            raise IndexError("one is left")
+        return super().result(state, action)
+
+
+class Exits(Nim):
+    def returns(self, state: Any) -> Any:
+        raise SystemExit(0)
+
+
+class MissesAThreat(TellingNim):
+    def threats(self, state: Any, seat: int) -> Any:
+        return [state[0]] if 1 <= state[0] <= 2 else []
+
+
+class TellsTooMany(TellingNim):
+    def threats(self, state: Any, seat: int) -> Any:
+        return [*super().threats(state, seat), 1] if state[0] > 1 else super().threats(state, seat)
+
+
+class TellsIllegal(TellingNim):
+    def threats(self, state: Any, seat: int) -> Any:
+        return [state[0]]
+
+
+class TellsNothing(TellingNim):
+    def threats(self, state: Any, seat: int) -> Any:
+        return None
+
+    def is_quiet(self, state: Any) -> bool:
+        return True
+
+
+class RaisesWhereItWins(TellingNim):
+    """Raises at an end that only the check of threats is sure to look at."""
+
+    def returns(self, state: Any) -> Any:
+        raise KeyboardInterrupt
+
+
+class OneForBothWhereItWins(TellingNim):
+    def returns(self, state: Any) -> Any:
+        return (1.0,)
+
+
+class RaisesInALineNotPlayed(TellingNim):
+    def result(self, state: Any, action: Any) -> Any:
+        if action == state[0]:
+            raise SystemExit(1)
+        return super().result(state, action)
+
+
+class HalfQuiet(Nim):
+    def is_quiet(self, state: Any) -> Any:
+        return 1
+
+
+GAMES: list[tuple[type[Game], str]] = [
+    (TakesInPlace, "result changes the state it is given"),
+    (MarksTheState, "result changes the state it is given"),
+    (MarksWhileShowing, "a method that only looks changes the state"),
+    (MarksWhileThreatening, "result or threats changes the state it is given"),
+    (ChangesItsMind, "result says something else the second time"),
+    (RemembersTheLast, "result says something else the second time"),
+    (RemembersTheStart, "result of . says something else after other matches were played"),
+    (CachesByTheHeap, "result of . says something else before other matches were played"),
+    (KeepsTheTurn, "to_move says something else after other matches were played"),
+    (OrdersByHistory, "actions says something else after other matches were played"),
+    (FlipsTheOrder, "actions come in another order the second time"),
+    (OffersTwice, "actions come twice"),
+    (OffersNone, "actions gives a sequence"),
+    (OffersAGenerator, "actions gives a sequence"),
+    (OffersLists, r"actions must be hashable: hash\(\[1\]\)"),
+    (OffersOpaque, "actions must compare by value"),
+    (OffersUnpicklable, "actions must pickle"),
+    (OneTextForTwo, "two actions have one text"),
+    (PadsTheAction, "format_action gives one line"),
+    (NumbersForTexts, "format_action gives one line"),
+    (ReadsAnotherAction, "parse_action reads '1' back"),
+    (RefusesItsActions, "parse_action of '1'"),
+    (LosesTheSeat, "parse_state reads '.*' back"),
+    (RefusesItsStates, "parse_state of '.*'"),
+    (TwoLines, "format_state gives one line"),
+    (DrawsNothing, "render gives text"),
+    (NobodyCanAct, "a state that is not terminal has no actions"),
+    (ThirdSeat, "to_move gives a seat"),
+    (Jackpot, "returns are in range"),
+    (NotANumber, "returns are in range"),
+    (OneForBoth, "returns has a value for every seat"),
+    (ReturnsNothing, "returns"),
+    (BothWin, "returns add up to zero"),
+    (ListForState, r"states must be hashable: hash\(state\)"),
+    (OpaqueState, "states must compare by value"),
+    (UnpicklableState, "states must pickle"),
+    (KeepsALambda, "the game must pickle"),
+    (KeepsALambdaLater, "the game must pickle"),
+    (ForgetsItsParameter, "actions says something else once the game is pickled"),
+    (RollsGlobally, "the game uses the global random generator"),
+    (RollsWhenMade, "the game uses the global random generator"),
+    (SeedsGlobally, "the game uses the global random generator"),
+    (DrawsOnItsOwn, "initial gives two states from one seed"),
+    (StartsInTurn, "initial gives two states from one seed"),
+    (CannotBeMade, "the game cannot be made"),
+    (RaisesNearTheEnd, "result of ."),
+    (Exits, "returns"),
+    (MissesAThreat, "threats are the actions that win at once"),
+    (TellsTooMany, "threats are the actions that win at once"),
+    (TellsIllegal, "threats are the actions that win at once"),
+    (TellsNothing, "threats"),
+    (RaisesWhereItWins, "returns"),
+    (OneForBothWhereItWins, "returns has a value for every seat"),
+    (RaisesInALineNotPlayed, "result of ."),
+    (HalfQuiet, "is_quiet tells yes or no"),
+]
+
+
+class PaysBack(Corridor):
+    def step_cost(self, state: Any, action: Any, successor: Any) -> float:
+        return -1.0 if action == "left" else 1.0
+
+
+class CostsNotANumber(Corridor):
+    def step_cost(self, state: Any, action: Any, successor: Any) -> float:
+        return float("nan")
+
+
+class CostsWithoutEnd(Corridor):
+    def step_cost(self, state: Any, action: Any, successor: Any) -> float:
+        return float("inf")
+
+
+class HalfSolved(Corridor):
+    def returns(self, state: Any) -> Sequence[float]:
+        return (0.5,)
+
+
+class AlwaysSolved(OneWay):
+    def returns(self, state: Any) -> Sequence[float]:
+        return (1.0,)
+
+
+class GoesOnAtTheGoal(Corridor):
+    def is_terminal(self, state: Any) -> bool:
+        return False
+
+
+class AlmostAGoal(Corridor):
+    def is_goal(self, state: Any) -> Any:
+        return int(super().is_goal(state))
+
+
+class DrawsStatesOnItsOwn(OpenCorridor):
+    length = 1_000_000_000
+
+    def random_state(self, rng: random.Random) -> Any:
+        return super().random_state(random.Random())
+
+
+class MutatesOnItsOwn(OpenCorridor):
+    def mutate(self, state: Any, rng: random.Random) -> Any:
+        return random.Random().randrange(1_000_000_000)
+
+
+class CrossesOnItsOwn(OpenCorridor):
+    def crossover(self, a: Any, b: Any, rng: random.Random) -> Any:
+        return random.Random().randrange(1_000_000_000)
+
+
+class CrossesDifferentBadly(OpenCorridor):
+    """Goes wrong only where the parents differ."""
+
+    def crossover(self, a: Any, b: Any, rng: random.Random) -> Any:
+        return a if a == b else [a, b]
+
+
+class MutatesGlobally(OpenCorridor):
+    def mutate(self, state: Any, rng: random.Random) -> Any:
+        random.shuffle([])
+        random.random()
+        return super().mutate(state, rng)
+
+
+class OnlyGenetic(Corridor):
+    """Has no random_state: what it mutates is the position."""
+
+    def mutate(self, state: Any, rng: random.Random) -> Any:
+        return [state]
+
+    def crossover(self, a: Any, b: Any, rng: random.Random) -> Any:
+        return a
+
+
+class ItsOwnNeighbor(OpenCorridor):
+    def neighbors(self, state: Any) -> Any:
+        return [*super().neighbors(state), state]
+
+
+class NoNeighbors(OpenCorridor):
+    def neighbors(self, state: Any) -> Any:
+        return None
+
+
+class WrongTexts(OpenCorridor):
+    """Reads back what play meets, but not what mutate makes."""
+
+    def mutate(self, state: Any, rng: random.Random) -> Any:
+        return -1
+
+    def format_state(self, state: Any) -> str:
+        return str(abs(state))
+
+
+class LyingView(View):
+    def delta(self, move: int) -> float:
+        return 0.5 * (self.place - move)
+
+
+class DriftingView(View):
+    """Is true to its delta, but not to the cost of its state."""
+
+    def delta(self, move: int) -> float:
+        return 0.0
+
+    def apply(self, move: int) -> None:
+        self.place = move
+
+
+class HastyView(View):
+    def delta(self, move: int) -> float:
+        change = super().delta(move)
+        self.apply(move)
+        return change
+
+
+class MovingView(View):
+    """Moves while it looks; its cost does not show that."""
+
+    def delta(self, move: int) -> float:
+        self.place, change = move, super().delta(move)
+        return change
+
+
+class DisplacedView(View):
+    def state(self) -> int:
+        return (self.place + 1) % self.length
+
+
+class CostlessView(View):
+    def __init__(self, length: int, place: int) -> None:
+        super().__init__(length, place)
+        self.cost = float("nan")
+
+
+class PoorView:
+    cost = 0.0
+
+    def __init__(self, length: int, place: int) -> None:
+        self.state = place
+
+
+class VaguelyChanging(View):
+    def delta(self, move: int) -> Any:
+        return None
+
+
+class LyingDelta(OpenCorridor):
+    view: ClassVar[type[Any]] = LyingView
+
+    def local(self, state: Any) -> Any:
+        return self.view(self.length, state)
+
+
+class Drifting(LyingDelta):
+    view = DriftingView
+
+
+class Hasty(LyingDelta):
+    view = HastyView
+
+
+class Moving(LyingDelta):
+    view = MovingView
+
+
+class Displaced(LyingDelta):
+    view = DisplacedView
+
+
+class Costless(LyingDelta):
+    view = CostlessView
+
+
+class Poor(LyingDelta):
+    view = PoorView
+
+
+class Vague(LyingDelta):
+    view = VaguelyChanging
+
+
+class Places(OpenCorridor):
+    """A corridor with objects for states; `mutate` changes its parent."""
+
+    def initial(self, rng: random.Random) -> Any:
+        return Pile(super().initial(rng), 0)
+
+    def actions(self, state: Any) -> Any:
+        return super().actions(state.heap)
+
+    def result(self, state: Any, action: Any) -> Any:
+        return Pile(super().result(state.heap, action), 0)
+
+    def is_goal(self, state: Any) -> Any:
+        return super().is_goal(state.heap)
+
+    def format_state(self, state: Any) -> str:
+        return str(state.heap)
+
+    def parse_state(self, text: str) -> Any:
+        return Pile(int(text), 0)
+
+    def random_state(self, rng: random.Random) -> Any:
+        return Pile(super().random_state(rng), 0)
+
+    def local(self, state: Any) -> Any:
+        return PlacesView(self.length, state.heap)
+
+    def mutate(self, state: Any, rng: random.Random) -> Any:
+        state.heap = 0
+        return Pile(state.heap, 0)
+
+
+class PlacesView(View):
+    def state(self) -> Any:
+        return Pile(self.place, 0)
+
+
+PUZZLES: list[tuple[type[Game], str]] = [
+    (PaysBack, "step_cost gives a cost"),
+    (CostsNotANumber, "step_cost gives a cost"),
+    (CostsWithoutEnd, "step_cost gives a cost"),
+    (HalfSolved, "returns of a puzzle say whether it is solved"),
+    (AlwaysSolved, "returns of a puzzle say whether it is solved"),
+    (GoesOnAtTheGoal, "a goal is terminal"),
+    (AlmostAGoal, "is_goal tells yes or no"),
+    (DrawsStatesOnItsOwn, "random_state gives two states from one seed"),
+    (MutatesOnItsOwn, "mutate gives two states from one seed"),
+    (CrossesOnItsOwn, "crossover gives two states from one seed"),
+    (CrossesDifferentBadly, r"states must be hashable: hash\(state\)"),
+    (MutatesGlobally, "the game uses the global random generator"),
+    (OnlyGenetic, r"states must be hashable: hash\(state\)"),
+    (ItsOwnNeighbor, "a state is not its own neighbor"),
+    (NoNeighbors, "neighbors"),
+    (WrongTexts, "parse_state reads '1' back"),
+    (LyingDelta, "apply changes the cost by delta"),
+    (Drifting, "the cost of a view is that of its state"),
+    (Hasty, "delta only looks"),
+    (Moving, "delta only looks"),
+    (Displaced, "a fresh local view is at its state"),
+    (Costless, "cost of a local view is a number"),
+    (Poor, "a local view has cost, propose, delta, apply, state"),
+    (Vague, "delta is a number"),
+    (Places, "a view for local search changes the state it is given"),
+]
+
+
+@pytest.mark.parametrize(("game", "what"), [pytest.param(*row, id=row[0].__name__) for row in GAMES + PUZZLES])
+def test_a_broken_promise_is_found(game: type[Game], what: str, finding: Finding) -> None:
+    """The message names the game, the promise and the seed, and it is the same when the check is run again."""
+    found = finding(lambda: check_game(game, seed=7))
+    assert (found["subject"], found["seed"]) == (game.name, "7")
+    assert re.fullmatch(what, found["what"])
+    assert finding(lambda: check_game(game, seed=7))["what"] == found["what"]
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("game", [RemembersTheStart, CachesByTheHeap, KeepsTheTurn, OrdersByHistory, CrossesDifferentBadly])
+def test_a_bug_that_needs_a_history_is_found_from_any_seed(game: type[Game], seed: int, finding: Finding) -> None:
+    """What is kept on the game object between matches does not stay hidden behind a lucky seed."""
+    assert finding(lambda: check_game(game, seed=seed))["seed"] == str(seed)
+
+
+def test_the_message_leads_back_to_the_state(finding: Finding) -> None:
+    """From the seed and the play the position is drawn, and the actions lead to where the bug shows."""
+    found = finding(lambda: check_game(RaisesNearTheEnd, seed=3))
+    game = RaisesNearTheEnd()
+    state = game.initial(random.Random(f"{found['seed']}/{found['play']}"))
+    for text in [] if found["actions"] == "none" else found["actions"].split(", "):
+        state = game.result(state, game.parse_action(state, text))
+    with pytest.raises(IndexError, match="one is left"):
+        game.result(state, int(found["what"].removeprefix("result of ")))
+    assert found["expected"] == "no exception"
+    assert "IndexError: one is left" in found["got"]
+    assert "test_games.py:" in found["got"]
+
+
+def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -> None:
+    """Of a match without end the last hundred actions are shown, and how many came before."""
+    found = finding(lambda: check_game(NeverEnds))
+    assert found["what"] == "the match does not end"
+    assert found["actions"].startswith("9,900 others, ")
+    assert len(found["actions"].split(", ")) == 101
+    assert found["expected"] == "an end within 10000 plies"
+
+
+def test_a_parameter_is_checked_that_breaks_the_game() -> None:
+    """A game that is handed in as an object is checked with its own parameters."""
+    with pytest.raises(AssertionError, match="once the game is pickled"):
+        check_game(ForgetsItsParameter(most=1))
+    check_game(ForgetsItsParameter(most=3))
+
+
+def test_no_match_is_no_check() -> None:
+    """Zero matches are refused, since they would pass everything."""
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        check_game(Nim, matches=0)
+
+
+@pytest.mark.parametrize("game", [Nim, RollsGlobally, SeedsGlobally, RollsWhenMade])
+def test_a_check_leaves_the_global_generator_as_it_was(game: type[Game]) -> None:
+    """Whether it passes or not, the program that called it goes on with the random numbers it would have had."""
+    random.seed(12345)
+    before = random.getstate()
+    with nullcontext() if game is Nim else pytest.raises(AssertionError):
+        check_game(game)
+    assert random.getstate() == before

@@ -1,0 +1,480 @@
+"""The kit passes sound heuristics, and finds every promise that a heuristic can break, one planted bug for each."""
+
+import random
+import re
+from collections import deque
+from collections.abc import Callable
+from math import inf, nan
+from typing import Any, ClassVar
+
+import pytest
+
+from arena import Game, Puzzle, Refused, heuristic
+from arena.plugins import Registry
+from arena.testing import check_heuristic
+from arena_games.sliding_tiles import Manhattan, SlidingTiles
+from arena_games.tic_tac_toe import OpenLanes, TicTacToe
+
+Finding = Callable[[Callable[[], object]], dict[str, str]]
+Heuristic = Callable[..., Any]
+
+TOE = TicTacToe()
+TILES = SlidingTiles(rows=2, columns=3)
+TOE_NAME = "tic-tac-toe"
+TILES_NAME = "sliding-tiles"
+
+
+class Corridor(Puzzle):
+    """Walk to the right end of a corridor; a step costs two."""
+
+    name = "corridor"
+    length: ClassVar[int] = 6
+
+    def initial(self, rng: random.Random) -> Any:
+        return rng.randrange(self.length - 1)
+
+    def actions(self, state: Any) -> Any:
+        return [*(["left"] if state > 0 else []), *(["right"] if state < self.length - 1 else [])]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return state - 1 if action == "left" else state + 1
+
+    def is_goal(self, state: Any) -> bool:
+        return bool(state == self.length - 1)
+
+    def step_cost(self, state: Any, action: Any, successor: Any) -> float:
+        return 2
+
+
+class Endless(Corridor):
+    """A corridor without a right end."""
+
+    name = "endless"
+
+    def actions(self, state: Any) -> Any:
+        return ["right"]
+
+    def is_goal(self, state: Any) -> bool:
+        return False
+
+
+class Torn(Corridor):
+    """A corridor with a hole: the rules blow up there."""
+
+    name = "torn"
+
+    def result(self, state: Any, action: Any) -> Any:
+        raise OSError("a hole in the floor")
+
+
+class Shares(TicTacToe):
+    """Tic-tac-toe where values need not be opposite."""
+
+    name = "shares"
+    zero_sum = False
+
+
+CORRIDOR = Corridor()
+
+
+# Sound heuristics, as a newcomer would write them
+
+
+@heuristic("way", game="corridor", admissible=True, consistent=True)
+def way(game: Corridor, state: int, player: int = 0) -> float:
+    """The distance itself."""
+    return 2 * (game.length - 1 - state)
+
+
+@heuristic("doubled", game="corridor")
+def doubled(game: Corridor, state: int, player: int = 0) -> float:
+    """Overestimates, and does not claim otherwise."""
+    return 2 * way(game, state)
+
+
+@heuristic("middle", game=TOE_NAME)
+def middle(game: TicTacToe, state: tuple[int, int], player: int = 0) -> float:
+    """Who has the middle cell."""
+    own, other = state[player], state[1 - player]
+    cell = 1 << 5
+    return 0.5 * (bool(own & cell) - bool(other & cell))
+
+
+@heuristic("table", game="corridor", admissible=True)
+class Table:
+    """Half the distance, from a table that is filled when it is needed."""
+
+    def __init__(self, game: Corridor, *, factor: float = 1.0) -> None:
+        self.game = game
+        self.factor = factor
+        self.known: dict[int, float] = {}
+
+    def __call__(self, state: int, player: int = 0) -> float:
+        return self.known.setdefault(state, self.factor * (self.game.length - 1 - state))
+
+
+@heuristic("generous", game="shares")
+def generous(game: Shares, state: Any, player: int = 0) -> float:
+    """Everybody is doing well."""
+    return 0.9
+
+
+@pytest.mark.parametrize(
+    ("target", "game", "passed"),
+    [
+        (way, CORRIDOR, ("range", "repeats", "goals", "consistent", "admissible at 6 states")),
+        (doubled, Corridor, ("range", "repeats", "goals")),
+        (Table, CORRIDOR, ("range", "repeats", "goals", "admissible at 6 states")),
+        (middle, TOE, ("range", "repeats", "antisymmetric")),
+        (generous, Shares(), ("range", "repeats")),
+    ],
+    ids=["way", "doubled", "table", "middle", "generous"],
+)
+def test_a_sound_heuristic_passes(target: Heuristic, game: Game, passed: tuple[str, ...]) -> None:
+    """What a newcomer writes, without a mistake, passes, and what was checked is told."""
+    assert check_heuristic(target, game) == passed
+
+
+@pytest.mark.parametrize("name", ["manhattan", "misplaced"])
+@pytest.mark.parametrize(
+    ("parameters", "states"),
+    [
+        ({"rows": 2, "columns": 2}, 12),
+        ({"rows": 2, "columns": 3}, 360),
+        ({"rows": 3, "columns": 2, "goal": "blank-first"}, 360),
+        ({"rows": 2, "columns": 4}, 20_160),
+    ],
+    ids=str,
+)
+def test_a_built_in_heuristic_of_a_small_puzzle_passes(name: str, parameters: dict[str, Any], states: int) -> None:
+    """Every position that can be solved is checked: half of the permutations of the cells, up to 20,000 states."""
+    passed = check_heuristic(name, SlidingTiles(**parameters), matches=5)
+    assert passed[:4] == ("range", "repeats", "goals", "consistent")
+    if states <= 20_000:
+        assert passed[4] == f"admissible at {states} states"
+    else:
+        assert re.fullmatch(r"admissible at \d\d+ states", passed[4])
+
+
+@pytest.mark.parametrize("name", ["manhattan", "misplaced"])
+def test_a_built_in_heuristic_of_a_larger_puzzle_passes(name: str) -> None:
+    """Twelve moves from the goal of the 15-puzzle the shortest ways are found; no state on one has more than twelve."""
+    passed = check_heuristic(name, SlidingTiles(rows=4, columns=4, shuffle=12), matches=3)
+    states = re.fullmatch(r"admissible at (\d+) states", passed[-1])
+    assert states
+    assert 3 <= int(states[1]) <= 3 * 13
+
+
+def test_open_lanes_passes_on_every_board() -> None:
+    """The heuristic of tic-tac-toe keeps its range and is opposite for the two seats."""
+    for parameters in ({}, {"rows": 4, "columns": 4, "in_a_row": 4}, {"rows": 5, "columns": 4, "in_a_row": 3}):
+        assert check_heuristic(OpenLanes, TicTacToe(**parameters)) == ("range", "repeats", "antisymmetric")
+
+
+@pytest.mark.parametrize(("game", "name"), [("tic-tac-toe", "open-lanes"), ("sliding-tiles", "manhattan")])
+def test_a_heuristic_and_its_game_can_be_named(game: str, name: str) -> None:
+    """The board is then the default one; the 8-puzzle is no more than 31 moves deep, so 3 ways have 96 states at most."""
+    passed = check_heuristic(name, game, matches=2)
+    assert passed[:2] == ("range", "repeats")
+    states = re.fullmatch(r"admissible at (\d+) states", passed[-1])
+    assert states is None if game == "tic-tac-toe" else states and 3 < int(states[1]) <= 3 * 32
+
+
+def test_every_installed_heuristic_passes(registry: Registry) -> None:
+    """Each is held to what it claims on the default board; those of sliding tiles have smaller boards above."""
+    others = [(game, name) for game, name in registry.heuristics if game != TILES_NAME]
+    for game, name in others:
+        assert check_heuristic(name, game, matches=2)[:2] == ("range", "repeats")
+    assert (TOE_NAME, "open-lanes") in others
+
+
+# Planted bugs
+
+
+@heuristic("too-high", game=TOE_NAME)
+def too_high(game: Game, state: Any, player: int = 0) -> float:
+    return 1.0 if player == 0 else -1.0
+
+
+@heuristic("selfish", game=TOE_NAME)
+def selfish(game: Game, state: Any, player: int = 0) -> float:
+    """Forgets whose value is asked for."""
+    return 0.25
+
+
+@heuristic("not-a-number", game=TOE_NAME)
+def not_a_number(game: Game, state: Any, player: int = 0) -> float:
+    return nan
+
+
+@heuristic("a-word", game=TOE_NAME)
+def a_word(game: Game, state: Any, player: int = 0) -> Any:
+    return "good"
+
+
+@heuristic("nothing", game="corridor")
+def nothing(game: Game, state: Any, player: int = 0) -> Any:
+    """Has no value where random play does not come, since the puzzle is over there."""
+    return None if game.is_terminal(state) else 1
+
+
+@heuristic("raising", game=TOE_NAME)
+def raising(game: Game, state: Any, player: int = 0) -> float:
+    return {(0, 0): 0.0}[state]
+
+
+@heuristic("exiting", game=TOE_NAME)
+def exiting(game: Game, state: Any, player: int = 0) -> float:
+    raise SystemExit(0)
+
+
+@heuristic("one-seat", game=TOE_NAME)
+def one_seat(game: Game, state: Any) -> float:
+    """Does not take the player."""
+    return 0.0
+
+
+@heuristic("at-random", game=TOE_NAME)
+def at_random(game: Game, state: Any, player: int = 0) -> float:
+    return random.Random().uniform(-0.5, 0.5)
+
+
+@heuristic("rolling", game=TOE_NAME)
+def rolling(game: Game, state: Any, player: int = 0) -> float:
+    return 0.0 * random.random()
+
+
+@heuristic("rolling-when-made", game=TOE_NAME)
+class RollingWhenMade:
+    def __init__(self, game: Game) -> None:
+        self.weight = random.random()
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return self.weight - 2 * player * self.weight if self.weight < 0.99 else 0.0
+
+
+@heuristic("cannot-be-made", game=TOE_NAME)
+class CannotBeMade:
+    def __init__(self, game: Game) -> None:
+        raise LookupError("no table")
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return 0.0
+
+
+@heuristic("counting", game="corridor")
+class Counting:
+    """Says more each time."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.calls = 0
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        self.calls += not self.game.is_terminal(state)
+        return self.calls
+
+
+@heuristic("remembering", game=TOE_NAME)
+class Remembering:
+    """Compares with the state before, so a second call says the same, and a call in another order does not."""
+
+    def __init__(self, game: Game) -> None:
+        self.last: Any = None
+        self.value = 0.0
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        if state != self.last:
+            self.value = 0.0 if self.last is None else (sum(self.last) % 7) / 10
+            self.last = state
+        return self.value if player == 0 else -self.value
+
+
+@heuristic("caching", game=TOE_NAME)
+class Caching:
+    """Keeps values under a key that leaves out where the marks of o are."""
+
+    def __init__(self, game: TicTacToe) -> None:
+        self.lanes = OpenLanes(game)
+        self.known: dict[Any, float] = {}
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        value: float = self.known.setdefault(state[0], self.lanes(state))
+        return value if player == 0 else -value
+
+
+@heuristic("negative", game="corridor")
+def negative(game: Corridor, state: Any, player: int = 0) -> float:
+    return float(state - game.length + 1)
+
+
+@heuristic("endless", game="corridor")
+def without_end(game: Corridor, state: Any, player: int = 0) -> float:
+    return 0 if game.is_goal(state) else inf
+
+
+@heuristic("off-at-the-goal", game="corridor")
+def off_at_the_goal(game: Game, state: Any, player: int = 0) -> float:
+    return 1
+
+
+@heuristic("off-at-far-goals", game=TILES_NAME)
+class OffAtFarGoals(Manhattan):
+    """Random play never solves the 15-puzzle, so the goal must be looked for."""
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return super().__call__(state) + 1
+
+
+@heuristic("twice-manhattan", game=TILES_NAME, admissible=True)
+class TwiceManhattan(Manhattan):
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return 2 * super().__call__(state)
+
+
+@heuristic("almost-manhattan", game=TILES_NAME, admissible=True)
+class AlmostManhattan(Manhattan):
+    """Overestimates, by one, a single state: the one that is farthest from the goal."""
+
+    def __init__(self, game: SlidingTiles) -> None:
+        super().__init__(game)
+        self.farthest, self.distance = farthest(game)
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return self.distance + 1 if state == self.farthest else super().__call__(state)
+
+
+@heuristic("dear", game="corridor", admissible=True)
+def dear(game: Corridor, state: int, player: int = 0) -> float:
+    """Takes a step to cost three, where it costs two."""
+    return 3 * (game.length - 1 - state)
+
+
+@heuristic("raising-far-away", game=TILES_NAME, admissible=True)
+class RaisingFarAway(AlmostManhattan):
+    """Cannot evaluate a state that random play is not likely to meet."""
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        if state == self.farthest:
+            raise LookupError("never seen")
+        return super().__call__(state)
+
+
+@heuristic("bumpy", game="corridor", admissible=True, consistent=True)
+def bumpy(game: Corridor, state: int, player: int = 0) -> float:
+    """Never too much, but it drops from the distance to nothing within a step."""
+    return way(game, state) if state % 2 == 0 else 0
+
+
+def farthest(game: SlidingTiles) -> tuple[Any, int]:
+    """The last state that breadth-first search from the goal comes to, and its distance: slides can be undone."""
+    distance = {game.goal: 0}
+    waiting = deque([game.goal])
+    while waiting:
+        state = waiting.popleft()
+        for action in game.actions(state):
+            successor = game.result(state, action)
+            if successor not in distance:
+                distance[successor] = distance[state] + 1
+                waiting.append(successor)
+    return state, distance[state]
+
+
+LARGE = SlidingTiles(rows=4, columns=4)
+
+PLANTED: list[tuple[Heuristic, Game, str]] = [
+    (too_high, TOE, r"h\(.*\) is in range"),
+    (selfish, TOE, r"h\(.*\) is opposite for the two seats"),
+    (not_a_number, TOE, r"h\(.*\) is a finite number"),
+    (a_word, TOE, r"h\(.*\) is a finite number"),
+    (nothing, CORRIDOR, r"h\(5\) is a finite number"),
+    (raising, TOE, r"h\(.*x.*\)"),
+    (exiting, TOE, r"h\(\.\.\./\.\.\./\.\.\.\)"),
+    (one_seat, TOE, r"h\(.*\)"),
+    (at_random, TOE, r"h\(.*\) is the same twice"),
+    (rolling, TOE, "the heuristic uses the global random generator"),
+    (RollingWhenMade, TOE, "the heuristic uses the global random generator"),
+    (CannotBeMade, TOE, "the heuristic cannot be made"),
+    (Counting, CORRIDOR, r"h\(.\) is the same twice"),
+    (Remembering, TOE, r"h\(.*\) depends on what was evaluated before"),
+    (Caching, TOE, r"h\(.*\) depends on what was evaluated before"),
+    (negative, CORRIDOR, r"h\(.\) is 0 or more"),
+    (without_end, CORRIDOR, r"h\(.\) is a finite number"),
+    (off_at_the_goal, CORRIDOR, "h is 0 at the goal 5"),
+    (OffAtFarGoals, LARGE, r"h is 0 at the goal 1 2 3 4 / 5 6 7 8 / 9 10 11 12 / 13 14 15 \."),
+    (TwiceManhattan, TILES, r"admissible: h\(.*\) is at most the true distance"),
+    (AlmostManhattan, TILES, r"admissible: h\(.*\) is at most the true distance"),
+    (dear, CORRIDOR, r"admissible: h\(.\) is at most the true distance"),
+    (RaisingFarAway, TILES, r"h\(.*\)"),
+    (bumpy, CORRIDOR, r"consistent: h\(.\) is at most the cost of (left|right) and h after it"),
+]
+
+
+@pytest.mark.parametrize(("target", "game", "what"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
+def test_a_broken_promise_is_found(target: Heuristic, game: Game, what: str, finding: Finding) -> None:
+    """The message names the heuristic, the game, the state, the promise and the seed."""
+    found = finding(lambda: check_heuristic(target, game, seed=7))
+    info: Any = target
+    assert (found["subject"], found["seed"]) == (f"{info.heuristic_info.name} of {game.name}", "7")
+    assert re.fullmatch(what, found["what"])
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("target", [Remembering, Caching])
+def test_a_bug_that_needs_a_history_is_found_from_any_seed(target: Heuristic, seed: int, finding: Finding) -> None:
+    """What a heuristic keeps does not stay hidden behind a lucky seed."""
+    assert finding(lambda: check_heuristic(target, TOE, seed=seed))["seed"] == str(seed)
+
+
+def test_one_wrong_state_of_360_is_found(finding: Finding) -> None:
+    """The farthest position of the 2x3 puzzle takes 21 moves (known from exhaustive search); 22 is one too many."""
+    state, distance = farthest(TILES)
+    assert distance == 21
+    found = finding(lambda: check_heuristic(AlmostManhattan, TILES))
+    assert found["what"] == f"admissible: h({TILES.format_state(state)}) is at most the true distance"
+    assert (found["expected"], found["got"]) == ("at most 21.0", "22")
+
+
+def test_an_exception_far_from_random_play_is_found(finding: Finding) -> None:
+    """The exact distances ask for every state, so also for one that the plays have not met."""
+    found = finding(lambda: check_heuristic(RaisingFarAway, TILES, matches=1))
+    assert found["what"] == f"h({TILES.format_state(farthest(TILES)[0])})"
+    assert (found["actions"], found["expected"]) == ("none", "no exception")
+    assert "LookupError: never seen" in found["got"]
+
+
+def test_a_claim_that_cannot_be_checked_is_not_said_to_hold() -> None:
+    """Without a goal there is no distance to compare with, and no goal to be 0 at."""
+
+    @heuristic("claim", game="endless", admissible=True)
+    def claim(game: Game, state: Any, player: int = 0) -> float:
+        return 3
+
+    assert check_heuristic(claim, Endless(), matches=1)[2:] == (
+        "goals could not be checked: none was found",
+        "admissible could not be checked: no goal was found",
+    )
+
+
+def test_a_fault_of_the_game_is_no_crash_of_the_check(finding: Finding) -> None:
+    """The rules blow up while a heuristic is checked: the message says where."""
+
+    @heuristic("innocent", game="torn")
+    def innocent(game: Game, state: Any, player: int = 0) -> float:
+        return 0
+
+    found = finding(lambda: check_heuristic(innocent, Torn()))
+    assert (found["what"], found["expected"]) == ("result of 'right'", "no exception")
+    assert "OSError: a hole in the floor" in found["got"]
+
+
+def test_a_heuristic_of_another_game_is_refused() -> None:
+    """A check that could not say anything is an error with the reason, not a pass."""
+    with pytest.raises(Refused, match="heuristic open-lanes belongs to tic-tac-toe, not to sliding-tiles"):
+        check_heuristic(OpenLanes, SlidingTiles())
+
+
+def test_a_function_without_a_declaration_is_refused() -> None:
+    """What it claims is not known, so it cannot be checked."""
+    with pytest.raises(TypeError, match="decorated with @heuristic"):
+        check_heuristic(lambda game, state, player=0: 0.0, TOE)
