@@ -11,6 +11,7 @@ from arena.hookspecs import hookimpl
 from arena.limits import Limits
 from arena.outcome import Answer, Path
 from arena.search import Search
+from arena.tracking import tell_progress
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ __all__ = [
     "load_plugins",
     "play",
     "run",
+    "tell_progress",
     "testing",
 ]
 

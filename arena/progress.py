@@ -44,4 +44,18 @@ class Progress:
             self._stream.flush()
 
 
+class Work:
+    """A line that shows how far long work has come, such as building a table; nothing where the stream is no terminal."""
+
+    def __init__(self, stream: IO[str], *, quiet: bool = False) -> None:
+        self._stream = stream
+        self._shown = not quiet and stream.isatty()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show a state of the work; the line goes when all is done."""
+        if self._shown:
+            self._stream.write("\r\x1b[K" if done >= total else f"\r\x1b[K{what}: {100 * done // max(1, total)} %")
+            self._stream.flush()
+
+
 _FINE = frozenset({"normal", "move-limit", "stuck", "gave-up"})

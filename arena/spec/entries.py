@@ -75,9 +75,9 @@ def _variants(reading: Reading, rules: Sequence[Rules], path: Path, value: Any) 
     if "agent" not in value:
         reading.faults.add(path, "agent is missing, as in {agent: greedy}")
         return
-    before = len(reading.faults.found)
+    before = reading.faults.noted
     written_out = variants(value, reading.below(path))
-    unswept = len(reading.faults.found) > before
+    unswept = reading.faults.noted > before
     for variant in written_out:
         entry = _entry(reading, rules, path, variant)
         if entry is not None and not unswept:
@@ -87,7 +87,7 @@ def _variants(reading: Reading, rules: Sequence[Rules], path: Path, value: Any) 
 def _entry(reading: Reading, rules: Sequence[Rules], path: Path, variant: Variant) -> Entry | None:
     values = variant.values
     report = reading.below(path, variant)
-    before = len(reading.faults.found)
+    before = reading.faults.noted
     for key in ("agent", "label", "heuristic", "isolation"):
         if key in values:
             checked(adapter(EntryKeys.model_fields[key].rebuild_annotation()), values[key], (key,), report)
@@ -96,7 +96,7 @@ def _entry(reading: Reading, rules: Sequence[Rules], path: Path, variant: Varian
     choices = read_choices(reading, values.get("heuristic"), path, variant)
     agent = _agent(reading, path, variant)
     options = None if agent is None else _options(reading, agent, path, variant)
-    sound = len(reading.faults.found) == before
+    sound = reading.faults.noted == before
     if reading.games:
         check_choices(reading, choices, reading.games)
     if agent is None:
@@ -120,7 +120,7 @@ def _check_fits(reading: Reading, rules: Sequence[Rules], agent: type[Agent], pa
 
 
 def _agent(reading: Reading, path: Path, variant: Variant) -> type[Agent] | None:
-    name = variant.values["agent"]
+    name = variant.values.get("agent")
     where = (*path, *variant.origin(("agent",))) if reading.is_mapping(path) else path
     if isinstance(name, dict):
         reading.faults.add(where, "agents in other languages are not part of this version; expected the name of an agent")
@@ -153,11 +153,11 @@ def _limits(reading: Reading, given: Any, report: Report) -> Limits:
     if isinstance(given, dict) and "moves" in given:
         report(("limits", "moves"), "moves belong to the match: set them under limits at the top")
         given = without(given, "moves")
-    before = len(reading.faults.found)
+    before = reading.faults.noted
     checked(_LIMITS, given, ("limits",), hinting(report, DecisionLimits.model_fields))
     if isinstance(given, dict) and given.get("memory_mb") is not None:
         report(("limits", "memory_mb"), NO_MEMORY)
-    return common if len(reading.faults.found) > before else replace(common, **given)
+    return common if reading.faults.noted > before else replace(common, **given)
 
 
 _LIMITS = adapter(DecisionLimits)

@@ -10,12 +10,13 @@ def dotted(path: Path) -> str:
     """A path as people write it: `agents[2].depth`."""
     text = ""
     for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            key = part if part.isprintable() else repr(part)
-            text += f".{key}" if text else key
-    return text
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return one_line(text)
+
+
+def one_line(text: str) -> str:
+    """Text with escapes for line ends and for whatever else a terminal should not get as it is."""
+    return "".join([letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text])
 
 
 @dataclass(slots=True)
@@ -25,6 +26,8 @@ class Faults:
     document: Document
     found: dict[Fault, None] = field(default_factory=dict)
     """In the order in which they were found, each once."""
+    noted: int = 0
+    """How often a fault was noted, those that were known already too: so a reader knows whether its part is sound."""
 
     def __post_init__(self) -> None:
         self.found.update(dict.fromkeys(self.document.faults))
@@ -32,11 +35,15 @@ class Faults:
     def add(self, path: Path, message: str, *, key: bool = False) -> None:
         """Note a fault at the value of a path, or with `key` at the key itself."""
         line, column = self.document.place(path, key=key)
-        self.found.setdefault(Fault(self.document.name, line, column, dotted(path), message))
+        self._note(Fault(self.document.name, line, column, dotted(path), one_line(message)))
 
     def add_at(self, file: str, line: int, where: Path, message: str) -> None:
         """Note a fault in another file that the spec names."""
-        self.found.setdefault(Fault(file, line, 1 if line else 0, dotted(where), message))
+        self._note(Fault(one_line(file), line, 1 if line else 0, dotted(where), one_line(message)))
+
+    def _note(self, fault: Fault) -> None:
+        self.found.setdefault(fault)
+        self.noted += 1
 
     def stop_if_any(self) -> None:
         """Raise SpecError with all faults, if there are any."""

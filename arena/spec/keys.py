@@ -23,9 +23,9 @@ def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
     report = hinting(add, MatchLimits.model_fields)
     for key, model in SpecKeys.model_fields.items():
         if key in values:
-            before = len(faults.found)
+            before = faults.noted
             checked(adapter(model.rebuild_annotation()), values[key], (key,), report)
-            if len(faults.found) > before and not (key in KEPT and isinstance(values[key], list)):
+            if faults.noted > before and not (key in KEPT and isinstance(values[key], list)):
                 values[key] = None
     return values
 

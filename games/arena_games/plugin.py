@@ -4,8 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arena import Game, hookimpl
+from arena_games.linear_conflict import LinearConflict
+from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
+from arena_games.walking_distance import WalkingDistance
 
 
 @hookimpl
@@ -17,4 +20,4 @@ def arena_games() -> Sequence[type[Game]]:
 @hookimpl
 def arena_heuristics() -> Sequence[Callable[..., Any]]:
     """The built-in heuristics."""
-    return [OpenLanes, Manhattan, Misplaced]
+    return [OpenLanes, Manhattan, Misplaced, LinearConflict, WalkingDistance, PatternDB]

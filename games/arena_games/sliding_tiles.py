@@ -46,11 +46,12 @@ class SlidingTiles(Puzzle):
         self._pack: Callable[[Iterable[int]], Any] = bytes if cells <= MOST_BYTES else tuple
         self.goal: State = self._pack(tiles)
         self._slides: list[Callable[[State], tuple[int, ...]]] = [
-            itemgetter(*self._beside(cell)) for cell in range(cells)
+            itemgetter(*self.beside(cell)) for cell in range(cells)
         ]  # every cell has two neighbours or more, so each gives a tuple
         self._swaps = [self._swap(tile) for tile in range(cells)] if cells <= MOST_BYTES else []
 
-    def _beside(self, cell: int) -> list[int]:
+    def beside(self, cell: int) -> list[int]:
+        """Return the cells beside a cell: above, to the left, to the right, below."""
         row, column = divmod(cell, self.columns)
         places = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
         return [r * self.columns + c for r, c in places if 0 <= r < self.rows and 0 <= c < self.columns]
@@ -156,20 +157,26 @@ class SlidingTiles(Puzzle):
         return int(text)
 
 
-class _Rows(dict[Sequence[int], int]):
-    """What one row of the board costs, computed for each content when it is first met."""
+class Lines(dict[Sequence[int], int]):
+    """A number for every content of one row or column, computed when it is first met and remembered."""
 
-    def __init__(self, costs: Sequence[Sequence[int]]) -> None:
-        self._costs = costs
+    def __init__(self, compute: Callable[[int, Sequence[int]], int], number: int) -> None:
+        self._compute = compute
+        self._number = number
 
-    def __missing__(self, row: Sequence[int]) -> int:
-        total = sum(costs[tile] for costs, tile in zip(self._costs, row, strict=True))
-        if len(self) < 1 << 17:
-            self[row] = total
-        return total
+    def __missing__(self, tiles: Sequence[int]) -> int:
+        found = self._compute(self._number, tiles)
+        if len(self) < MOST_LINES:
+            self[tiles] = found
+        return found
 
 
-def _cells_from_home(game: SlidingTiles, tile: int, cell: int) -> int:
+MOST_LINES = 1 << 17
+"""Contents remembered: all 43,680 of a row of the 15-puzzle, and not all of a wide board."""
+
+
+def cells_from_home(game: SlidingTiles, tile: int, cell: int) -> int:
+    """The rows and columns between a cell and the place of a tile."""
     home = game.goal.index(tile)
     return abs(home // game.columns - cell // game.columns) + abs(home % game.columns - cell % game.columns)
 
@@ -183,9 +190,13 @@ class Manhattan:
 
     def __init__(self, game: SlidingTiles) -> None:
         cells = range(game.rows * game.columns)
-        costs = [[_cells_from_home(game, tile, cell) if tile else 0 for tile in cells] for cell in cells]
-        starts = range(0, len(cells), game.columns)
-        self._rows = [(slice(start, start + game.columns), _Rows(costs[start : start + game.columns])) for start in starts]
+        width = game.columns
+        costs = [[cells_from_home(game, tile, cell) if tile else 0 for tile in cells] for cell in cells]
+
+        def row(number: int, tiles: Sequence[int]) -> int:
+            return sum(costs[number * width + place][tile] for place, tile in enumerate(tiles))
+
+        self._rows = [(slice(r * width, (r + 1) * width), Lines(row, r)) for r in range(game.rows)]
 
     def __call__(self, state: State, player: int = 0) -> float:
         """Return the estimated number of slides to the goal."""

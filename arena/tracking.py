@@ -1,0 +1,30 @@
+"""Long work, such as building a table, tells how far it has come; whoever shows it decides how.
+
+Rules and heuristics never print. They call `tell_progress`, which does nothing unless somebody listens.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[str, int, int], None]
+"""(what is being done, how much is done, how much there is)."""
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def tell_progress(what: str, done: int, total: int) -> None:
+    """Tell whoever listens that `done` of `total` is done; call it now and then from work that takes seconds."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(what, done, total)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Have `listener` told of all progress for a while."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

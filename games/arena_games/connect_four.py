@@ -1,0 +1,286 @@
+"""Connect four on a board of any size, on bitboards.
+
+A state is (stones of the side to move, all stones, ending). Cell (row from the bottom, column) is bit
+`column * (rows + 1) + row`: the spare bit above every column is always 0, so that lines do not run over the edge, and
+adding 1 at the foot of a column carries to its first empty cell (J. Tromp, Fhourstones). The ending is kept with the
+state, because a search asks for it several times a state.
+
+Lines are looked for in all four directions at once: one multiplication puts four copies of a board side by side, each
+moved by a number of steps in its own direction.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from arena import Game, heuristic
+
+State = tuple[int, int, int]
+Side = Annotated[int, Field(ge=1, le=50)]
+
+OPEN, WON, DRAWN = 0, 1, 2
+"""The ending of a state: play goes on, who moved last has won, or the board is full."""
+REMEMBERED = 4096
+"""Different sets of full columns for which the actions are kept."""
+
+
+class ConnectFour(Game):
+    """Stones fall to the lowest empty cell of a column; the first with `in_a_row` of them in a line wins.
+
+    Actions are columns from 1. Text notation: rows from the top, `......./......./......./......./...o.../...x...`.
+    """
+
+    name = "connect-four"
+    default_heuristic: ClassVar[str | None] = "open-lines"
+
+    def __init__(self, *, rows: Side = 6, columns: Side = 7, in_a_row: Side = 4) -> None:
+        if in_a_row > max(rows, columns):
+            raise ValueError(f"in_a_row: expected at most {max(rows, columns)}, the longer side, got {in_a_row}")
+        self.rows = rows
+        self.columns = columns
+        self.in_a_row = in_a_row
+        self._stride = rows + 1
+        feet = [1 << column * self._stride for column in range(columns)]
+        self._foot = [0, *feet]  # by action
+        self._feet = sum(feet)
+        self.board = self._feet * ((1 << rows) - 1)
+        self._tops = self._feet << (rows - 1)
+        self._open = _OpenColumns(self._tops, self._stride)
+        self._lay_out_copies()
+
+    def _lay_out_copies(self) -> None:
+        """Prepare the multipliers that copy a board four times, n steps on in each direction, and n steps back."""
+        steps = (1, self._stride, self._stride + 1, self._stride - 1)
+        reach = range(self.in_a_row)
+        margin = (self.in_a_row - 1) * (self._stride + 1)
+        width = self.columns * self._stride + margin
+        self.moved = [sum(1 << lane * width + n * step for lane, step in enumerate(steps)) for n in reach]
+        self._four = (*self.moved, *self.moved[:1] * 3)[:4]  # to and the same board again changes nothing
+        self._further = tuple(self.moved[4:])
+        width += margin
+        self._width, self._margin = width, margin
+        both = [
+            [sum(1 << lane * width + margin + n * sign * step for lane, step in enumerate(steps)) for n in reach]
+            for sign in (1, -1)
+        ]
+        self._on, self._back = (tuple(moved[1:]) for moved in both)
+
+    def initial(self, rng: random.Random) -> State:
+        """Return the empty board."""
+        return (0, 0, OPEN)
+
+    def to_move(self, state: State) -> int:
+        """Return 0 for x when both have as many stones, else 1 for o."""
+        return state[1].bit_count() & 1
+
+    def actions(self, state: State) -> Sequence[int]:
+        """Return the columns that are not full; none once somebody has won."""
+        return () if state[2] else self._open[state[1] & self._tops]
+
+    def result(self, state: State, action: int) -> State:
+        """Drop a stone of whoever is to move into a column."""
+        own, filled, _ = state
+        after = filled | (filled + self._foot[action])
+        stones = own | (after ^ filled)
+        one, two, three, four = self._four
+        line = stones * one & stones * two & stones * three & stones * four
+        if line and (not self._further or self._goes_on(line, stones)):
+            return (own ^ filled, after, WON)
+        return (own ^ filled, after, DRAWN if after == self.board else OPEN)
+
+    def _goes_on(self, line: int, stones: int) -> bool:
+        """Tell whether any of the lines of four is long enough."""
+        for moved in self._further:
+            line &= stones * moved
+        return line != 0
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether somebody has a line or the board is full."""
+        return state[2] != OPEN
+
+    def returns(self, state: State) -> Sequence[float]:
+        """Return 1 for the side with a line and -1 for the other, 0 for both without one."""
+        if state[2] != WON:
+            return (0.0, 0.0)
+        return (1.0, -1.0) if state[1].bit_count() & 1 else (-1.0, 1.0)
+
+    def threats(self, state: State, seat: int) -> Sequence[int]:
+        """Return the columns in which a stone of `seat` completes a line."""
+        own, filled, ending = state
+        if ending:
+            return ()
+        stones = own if filled.bit_count() & 1 == seat else own ^ filled
+        wins = self._completing(stones) & (filled + self._feet) & self.board
+        columns = []
+        while wins:
+            lowest = wins & -wins
+            columns.append(lowest.bit_length() // self._stride + 1)
+            wins ^= lowest
+        return columns
+
+    def _completing(self, stones: int) -> int:
+        """The cells, taken or not, that would complete a line together with `stones`; also bits that are no cells."""
+        run, before = -1, [-1]
+        for moved in self._on:
+            run &= stones * moved
+            before.append(run)
+        run, found = -1, before[-1]
+        for moved, others in zip(self._back, before[-2::-1], strict=True):
+            run &= stones * moved
+            found |= run & others
+        found |= found >> 2 * self._width
+        return (found | found >> self._width) >> self._margin
+
+    def seats(self, state: State) -> tuple[int, int]:
+        """Return the stones of x and those of o."""
+        own, filled, _ = state
+        return (own ^ filled, own) if filled.bit_count() & 1 else (own, own ^ filled)
+
+    def render(self, state: State) -> str:
+        """Return the board, a row a line, empty cells as dots, with the numbers of the columns below."""
+        wide = len(str(self.columns))
+        rows = [list(row) for row in self.format_state(state).split("/")]
+        rows.append([str(column) for column in range(1, self.columns + 1)])
+        return "\n".join([" ".join([cell.rjust(wide) for cell in row]) for row in rows])
+
+    def format_state(self, state: State) -> str:
+        """Return the rows from the top, joined by `/`."""
+        x, o = self.seats(state)
+        rows = []
+        for row in reversed(range(self.rows)):
+            bits = [foot << row for foot in self._foot[1:]]
+            rows.append("".join(["x" if x & bit else "o" if o & bit else "." for bit in bits]))
+        return "/".join(rows)
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of rows from the top joined by `/`.
+
+        ValueError for another size, other marks, stones in the air, impossible numbers of them, two winners, and play
+        that went on after a win. Not checked is whether the stones can have come in turns in the columns as they lie.
+        """
+        rows = text.strip().lower().split("/")
+        if len(rows) != self.rows or any(len(row) != self.columns for row in rows):
+            raise ValueError(f"expected {self.rows} rows of {self.columns} cells joined by /, got {text!r}")
+        strange = sorted(set("".join(rows)) - set("xo."))
+        if strange:
+            raise ValueError(f"expected cells x, o and ., got {strange[0]!r} in {text!r}")
+        for column, cells in enumerate(zip(*rows, strict=True), 1):
+            if "." in "".join(cells).lstrip("."):
+                raise ValueError(f"column {column} has a stone above an empty cell in {text!r}")
+        x, o = (self._stones(rows, mark) for mark in "xo")
+        if x.bit_count() - o.bit_count() not in (0, 1):
+            raise ValueError(f"expected as many x as o or one more, got {x.bit_count()} and {o.bit_count()} in {text!r}")
+        return self._ended(x, o, text)
+
+    def _stones(self, rows: Sequence[str], mark: str) -> int:
+        cells = [(row, column) for row, line in enumerate(reversed(rows)) for column, cell in enumerate(line) if cell == mark]
+        return sum(1 << column * self._stride + row for row, column in cells)
+
+    def _ended(self, x: int, o: int, text: str) -> State:
+        """The state of the stones of both; ValueError where they cannot have come about for a line."""
+        filled = x | o
+        own, last, name = (x, o, "o") if x.bit_count() == o.bit_count() else (o, x, "x")
+        if self._has_line(own):
+            if self._has_line(last):
+                raise ValueError(f"both sides have {self.in_a_row} in a row in {text!r}")
+            raise ValueError(f"play went on after a win in {text!r}: {name} cannot have moved last")
+        if not self._has_line(last):
+            return (own, filled, DRAWN if filled == self.board else OPEN)
+        tops = (filled + self._feet) >> 1 & last
+        if not any(
+            tops & foot * ((1 << self.rows) - 1) and not self._has_line(last & ~self._top(tops, foot)) for foot in self._foot[1:]
+        ):
+            raise ValueError(f"play went on after a win in {text!r}: no last stone of {name} completes all its lines")
+        return (own, filled, WON)
+
+    def _top(self, tops: int, foot: int) -> int:
+        return tops & foot * ((1 << self.rows) - 1)
+
+    def _has_line(self, stones: int) -> bool:
+        line = stones * self.moved[0]
+        for moved in self.moved[1:]:
+            line &= stones * moved
+        return line != 0
+
+
+class _OpenColumns(dict[int, tuple[int, ...]]):
+    """The actions by the stones in the top row."""
+
+    def __init__(self, tops: int, stride: int) -> None:
+        super().__init__()
+        self._tops = tops
+        self._stride = stride
+
+    def __missing__(self, taken: int) -> tuple[int, ...]:
+        free = self._tops & ~taken
+        columns = tuple([bit // self._stride + 1 for bit in range(free.bit_length()) if free >> bit & 1])
+        if len(self) < REMEMBERED:
+            self[taken] = columns
+        return columns
+
+
+@heuristic("open-lines", game="connect-four")
+class OpenLines:
+    """Counts lines that only one side has stones in, more for more stones.
+
+    A line of `in_a_row` cells with k stones of one side and none of the other counts 3^(k-1) for that side, as in
+    `open-lanes` of tic-tac-toe. The sum is divided by `scale` and clipped to [-0.99, 0.99].
+    """
+
+    def __init__(self, game: ConnectFour) -> None:
+        self._game = game
+        self._moved = game.moved
+        self._lines = -1
+        for moved in game.moved:
+            self._lines &= game.board * moved
+        self._extra = [3**k - 3 ** (k - 1) if k else 1 for k in range(game.in_a_row - 1)]
+        self._scale = 10 * 3.0 ** (game.in_a_row - 2)
+
+    def __call__(self, state: State, player: int = 0) -> float:
+        """Return the value of an unfinished state to `player`, within [-0.99, 0.99]."""
+        x, o = self._game.seats(state)
+        own, other = self._at_least(x), self._at_least(o)
+        free_of_x, free_of_o = self._lines & ~own[1], self._lines & ~other[1]
+        total = 0
+        for worth, more, less in zip(self._extra, own[1:], other[1:], strict=True):
+            total += worth * ((more & free_of_o).bit_count() - (less & free_of_x).bit_count())
+        value = max(-0.99, min(0.99, total / self._scale))
+        return -value if player else value
+
+    def _at_least(self, stones: int) -> list[int]:
+        """The lines, marked at their ends in four copies of the board, with at least 0, 1, ... in_a_row - 1 stones."""
+        most = len(self._extra)
+        found = [-1] + [0] * most
+        for moved in self._moved:
+            cells = stones * moved
+            for count in range(most, 0, -1):
+                found[count] |= found[count - 1] & cells
+        return found
+
+
+@heuristic("centre", game="connect-four")
+class Centre:
+    """Counts stones, more for columns nearer to the middle.
+
+    A stone in the column that is the n-th from its side of the board counts n. The difference is divided by what a board
+    full of one side's stones would count, and so stays within 0.99.
+    """
+
+    def __init__(self, game: ConnectFour) -> None:
+        self._game = game
+        stride, column_cells = game.rows + 1, (1 << game.rows) - 1
+        self._inner = []
+        for nearness in range((game.columns + 1) // 2):
+            columns = range(nearness, game.columns - nearness)
+            self._inner.append(sum(column_cells << column * stride for column in columns))
+        self._scale = 0.99 / sum(cells.bit_count() for cells in self._inner)
+
+    def __call__(self, state: State, player: int = 0) -> float:
+        """Return the value of a state to `player`, within [-0.99, 0.99]."""
+        x, o = self._game.seats(state)
+        total = 0
+        for cells in self._inner:
+            total += (x & cells).bit_count() - (o & cells).bit_count()
+        return (-total if player else total) * self._scale

@@ -1,0 +1,212 @@
+"""The stronger heuristics of sliding tiles against breadth-first search, published sizes and a twin."""
+
+import os
+import random
+import resource
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.heuristic import info_of
+from arena.testing import check_heuristic
+from arena_games import pattern_db, walking_distance
+from arena_games.linear_conflict import LinearConflict
+from arena_games.pattern_db import PatternDB
+from arena_games.sliding_tiles import Manhattan, SlidingTiles
+from arena_games.table_cache import FOLDER
+from arena_games.walking_distance import WalkingDistance
+
+HEURISTICS = [LinearConflict, WalkingDistance, PatternDB]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Tables are built for the test and kept in its own folder."""
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    return tmp_path
+
+
+def distances(puzzle: SlidingTiles) -> dict[Any, int]:
+    found = {puzzle.goal: 0}
+    frontier = [puzzle.goal]
+    for state in frontier:
+        for action in puzzle.actions(state):
+            successor = puzzle.result(state, action)
+            if successor not in found:
+                found[successor] = found[state] + 1
+                frontier.append(successor)
+    return found
+
+
+@pytest.mark.parametrize("goal", ["blank-last", "blank-first"])
+@pytest.mark.parametrize("kind", HEURISTICS)
+def test_admissible_and_as_consistent_as_claimed_over_the_whole_eight_puzzle(kind: Any, goal: Any) -> None:
+    """Never above the distance by breadth-first search, 0 at the goal alone; if claimed, changed by at most one by a slide."""
+    puzzle = SlidingTiles(goal=goal)
+    evaluate = kind(puzzle)
+    exact = distances(puzzle)
+    estimates = {state: evaluate(state) for state in exact}
+    assert all(estimates[state] <= distance for state, distance in exact.items())
+    assert [state for state, estimate in estimates.items() if estimate == 0] == [puzzle.goal]
+    info = info_of(kind)
+    assert info is not None
+    assert info.consistent == (kind is not PatternDB)
+    for state in random.Random(1).sample(list(exact), 30_000) if info.consistent else ():
+        assert all(abs(estimates[state] - estimates[puzzle.result(state, a)]) <= 1 for a in puzzle.actions(state))
+
+
+def test_linear_conflict_is_manhattan_and_two_for_each_tile_that_must_leave_its_line() -> None:
+    """Against a twin that tries which tiles to take out of a line until no two of those left are in each other's way."""
+    puzzle = SlidingTiles(rows=4, columns=4)
+    manhattan, linear = Manhattan(puzzle), LinearConflict(puzzle)
+    homes = {tile: divmod(cell, 4) for cell, tile in enumerate(puzzle.goal)}
+
+    def leaving(line: list[int], own: int, across: int, along: int) -> int:
+        at_home = [homes[tile][along] for tile in line if tile and homes[tile][across] == own]
+        for out in range(len(at_home) + 1):
+            for rest in combinations(at_home, len(at_home) - out):
+                if list(rest) == sorted(rest):
+                    return out
+        raise AssertionError
+
+    for seed in range(300):
+        state = puzzle.initial(random.Random(seed))
+        rows = [list(state[4 * n : 4 * n + 4]) for n in range(4)]
+        columns = [list(state[n::4]) for n in range(4)]
+        out = sum(leaving(row, n, 0, 1) for n, row in enumerate(rows)) + sum(leaving(c, n, 1, 0) for n, c in enumerate(columns))
+        assert linear(state) == manhattan(state) + 2 * out
+
+
+def test_the_walking_distance_table_of_the_fifteen_puzzle_has_its_published_size() -> None:
+    """24,964 arrangements, the farthest 35 slides away (K. Takahashi)."""
+    table = walking_distance._walks(4, 4, 3)
+    assert len(table) == 24_964
+    assert max(table.values()) == 35
+
+
+def test_a_pattern_of_all_tiles_is_the_exact_distance() -> None:
+    """On 2x3 one set of five tiles leaves nothing out."""
+    puzzle = SlidingTiles(rows=2, columns=3)
+    evaluate = PatternDB(puzzle, partition="5")
+    assert {state: evaluate(state) for state in distances(puzzle)} == distances(puzzle)
+
+
+def test_a_partition_adds_up_to_at_most_the_distance_and_beats_manhattan_on_average() -> None:
+    """On the 8-puzzle in two sets of four, by sizes and by tiles."""
+    puzzle = SlidingTiles()
+    exact = distances(puzzle)
+    manhattan = Manhattan(puzzle)
+    for partition in ("4-4", "1,2,3,4-5,6,7,8", "3-3-2"):
+        evaluate = PatternDB(puzzle, partition=partition)
+        assert all(manhattan(state) <= evaluate(state) <= distance for state, distance in exact.items())
+
+
+def test_the_default_partition_is_5_5_5_on_four_by_four() -> None:
+    """Three disjoint sets of five that hold all fifteen tiles, for either goal."""
+    for goal in ("blank-last", "blank-first"):
+        sets = pattern_db.partition_of(SlidingTiles(rows=4, columns=4, goal=goal), None)
+        assert [len(tiles) for tiles in sets] == [5, 5, 5]
+        assert sorted(tile for tiles in sets for tile in tiles) == list(range(1, 16))
+
+
+@pytest.mark.parametrize(
+    ("partition", "reason"),
+    [
+        ("1,2,3,4-4,5,6,7,8", "tile 4 comes twice"),
+        ("1,2,3-4,5,6", "leaves out tiles 7, 8"),
+        ("4-5", "add up to 8"),
+        ("1,2,3,4-5,6,7,9", "tiles from 1 to 8"),
+        ("four-four", "'four'"),
+        ("8", "too large"),
+        ("", None),
+    ],
+)
+def test_what_is_no_partition_is_refused(partition: str, reason: str | None) -> None:
+    """Tiles that come twice, are left out or do not exist, sizes that do not add up, tables that would not fit."""
+    if reason is None:
+        assert PatternDB(SlidingTiles(), partition=partition)(SlidingTiles().goal) == 0
+        return
+    with pytest.raises(ValueError, match=reason):
+        PatternDB(SlidingTiles(), partition=partition)
+
+
+def test_walking_distance_is_refused_on_large_boards() -> None:
+    """Its table would have tens of millions of entries."""
+    with pytest.raises(ValueError, match="at most 4"):
+        WalkingDistance(SlidingTiles(rows=5, columns=4))
+
+
+# The cache
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.table"))
+
+
+def test_a_table_is_built_once(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second time it comes from the disk, and says the same."""
+    puzzle = SlidingTiles()
+    first = PatternDB(puzzle)
+    assert len(files(own_cache)) == 2
+
+    def fail(*_: Any) -> bytes:
+        raise AssertionError("built again")
+
+    monkeypatch.setattr(pattern_db, "build", fail)
+    second = PatternDB(puzzle)
+    for seed in range(100):
+        state = puzzle.initial(random.Random(seed))
+        assert first(state) == second(state)
+
+
+@pytest.mark.parametrize("spoil", ["cut", "empty", "version", "byte", "other"])
+def test_a_file_that_cannot_be_trusted_is_built_anew(spoil: str, own_cache: Path) -> None:
+    """Cut short, empty, of another version, with one byte changed, or another table under its name."""
+    puzzle = SlidingTiles(rows=2, columns=3)
+    good = PatternDB(puzzle, partition="3-2")
+    state = puzzle.initial(random.Random(3))
+    one, other = files(own_cache)
+    data = one.read_bytes()
+    changed = {
+        "cut": data[:-7],
+        "empty": b"",
+        "version": data.replace(b"gamearena 1", b"gamearena 0", 1),
+        "byte": data[:-1] + bytes([data[-1] ^ 1]),
+        "other": other.read_bytes(),
+    }[spoil]
+    one.write_bytes(changed)
+    assert PatternDB(puzzle, partition="3-2")(state) == good(state)
+    assert one.read_bytes() == data
+
+
+def test_a_disk_that_is_full_or_read_only_costs_time_alone(tmp_path: Path) -> None:
+    """A real limit on the size of files, as a full disk has: the table is built, used, and no half file stays behind."""
+    code = (
+        "import random\nfrom arena_games.pattern_db import PatternDB\nfrom arena_games.sliding_tiles import SlidingTiles\n"
+        "print(PatternDB(SlidingTiles(rows=2, columns=3), partition='5')(SlidingTiles(rows=2, columns=3).goal))"
+    )
+    folder = tmp_path / "cache"
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    environment = {**os.environ, FOLDER: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, preexec_fn=limit, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
+    assert list(folder.iterdir()) == []
+    (tmp_path / "file").write_text("not a folder")
+    environment[FOLDER] = str(tmp_path / "file")
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
+
+
+@pytest.mark.parametrize("kind", HEURISTICS)
+def test_the_heuristics_pass_the_conformance_kit(kind: Any) -> None:
+    """On 2x3, where admissibility is checked over all 360 states."""
+    assert "admissible at 360 states" in check_heuristic(kind, SlidingTiles(rows=2, columns=3), matches=5)
