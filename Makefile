@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test lint types imports tests bench wheel clean
+.PHONY: run test lint types imports tests bench results wheel clean
 
 run: $(VENV)/.run ## Install into .venv and play the quickstart tournament
 	@$(BIN)/arena run tournaments/quickstart.yaml
@@ -27,6 +27,9 @@ tests: $(VENV)/.dev
 
 bench: $(VENV)/.bench ## Measure, as ratios against twins and peers in the same run
 	$(BIN)/python -m pytest tests/bench -o python_files='bench_*.py' -o filterwarnings=default -q --benchmark-disable-gc
+
+results: $(VENV)/.dev ## Play the specs in tournaments/seeds and write docs/results.md
+	$(BIN)/python docs/make_results.py
 
 wheel: $(VENV)/.dev ## Build the wheel into build/dist
 	$(PIP) wheel --no-deps --wheel-dir build/dist .

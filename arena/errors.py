@@ -112,8 +112,13 @@ def _place(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
-    written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)] or frames
+    written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)] or _installed(frames)
     return f"{written[-1].filename}:{written[-1].lineno}" if written else ""
+
+
+def _installed(frames: list[traceback.FrameSummary]) -> list[traceback.FrameSummary]:
+    """The frames of installed libraries, where there are none of the author's own: plugins are installed there too."""
+    return [frame for frame in frames if "site-packages" in frame.filename]
 
 
 def _is_ours(filename: str) -> bool:

@@ -1,5 +1,6 @@
 """A match before it is played: the rules, the position, who sits where, and the key that follows from these."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,11 +60,18 @@ class Positions:
     texts: Sequence[str] | None = None
     _before: str = field(init=False)
     _after: str = field(init=False)
+    _repetitions: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         rules = f'"game":{canonical(self.name)},"openings":null,"parameters":{canonical(self.parameters)}'
         object.__setattr__(self, "_before", f'{{{rules},"position":')
         object.__setattr__(self, "_after", f',"seed":{self.seed}}}')
+        seen: Counter[str] = Counter()
+        repetitions = []
+        for text in self.texts or ():
+            repetitions.append(seen[text])
+            seen[text] += 1
+        object.__setattr__(self, "_repetitions", tuple(repetitions))
 
     def __getitem__(self, number: int) -> Position:
         """Return the position of a round. What the game raises while drawing or parsing it is passed on."""
@@ -77,7 +85,7 @@ class Positions:
 
     def repetition(self, number: int) -> int:
         """How many equal texts were given before this one; 0 for drawn positions."""
-        return 0 if self.texts is None else self.texts[:number].count(self.texts[number])
+        return 0 if self.texts is None else self._repetitions[number]
 
 
 def seat_identity(

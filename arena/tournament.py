@@ -21,6 +21,7 @@ from arena.record import Record
 from arena.referee import play_match
 from arena.schedule import Stage, schedule
 from arena.spec import Spec, load_spec, make_seat
+from arena.spec.parameters import plain
 from arena.traits import refusal
 
 
@@ -124,7 +125,7 @@ def play(
     most = limits_of(limits)
     seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
     texts = None if position is None else [position]
-    where = Positions(rules, name_of(rules), settings(rules), seed, texts)[0]
+    where = Positions(rules, name_of(rules), plain(settings(rules)), seed, texts)[0]
     with user_interrupts() as interrupts:
         record = play_match(Match(match_id(where.key, seats, most.moves), rules, where, seats, seed))
         interrupts.check()

@@ -1,6 +1,6 @@
 """What many tests need: one decision of an agent outside a match, and the positions of tic-tac-toe."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +25,14 @@ class Decided(NamedTuple):
 
 
 Decide = Callable[..., Decided]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tables that heuristics build are kept in a folder of this run, and not in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARENA_CACHE", str(tmp_path_factory.mktemp("tables")))
+        yield
 
 
 @pytest.fixture(scope="session")

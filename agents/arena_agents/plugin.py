@@ -4,9 +4,19 @@ from collections.abc import Sequence
 
 from arena import Agent, hookimpl
 from arena_agents.alpha_beta import AlphaBeta
+from arena_agents.annealing import Annealing
+from arena_agents.beam import Beam
+from arena_agents.best_first import AStar, BestFirst, UniformCost
+from arena_agents.breadth_first import BreadthFirst
 from arena_agents.chance import Random
+from arena_agents.depth_first import DepthFirst, IterativeDeepening
+from arena_agents.genetic import Genetic
 from arena_agents.greedy import Greedy
+from arena_agents.hill_climb import HillClimb
+from arena_agents.ida_star import IdaStar
 from arena_agents.lookahead import Lookahead
+from arena_agents.mcts import MCTS
+from arena_agents.min_conflicts import MinConflicts
 from arena_agents.minimax import Minimax
 from arena_agents.type_a import TypeA
 from arena_agents.type_a_plus import TypeAPlus
@@ -15,4 +25,25 @@ from arena_agents.type_a_plus import TypeAPlus
 @hookimpl
 def arena_agents() -> Sequence[type[Agent]]:
     """The built-in agents."""
-    return [Random, Greedy, Lookahead, Minimax, AlphaBeta, TypeA, TypeAPlus]
+    return [
+        Random,
+        Greedy,
+        Lookahead,
+        Minimax,
+        AlphaBeta,
+        TypeA,
+        TypeAPlus,
+        BreadthFirst,
+        DepthFirst,
+        IterativeDeepening,
+        UniformCost,
+        BestFirst,
+        AStar,
+        IdaStar,
+        HillClimb,
+        MinConflicts,
+        Annealing,
+        Beam,
+        Genetic,
+        MCTS,
+    ]

@@ -6,7 +6,9 @@ from typing import Any
 
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation
+from arena.identity import canonical
 from arena.spec.document import Path
+from arena.spec.faults import dotted
 from arena.spec.labels import shown
 from arena.spec.parameters import plain, validated
 from arena.spec.reading import Reading, without
@@ -50,7 +52,17 @@ def read_games(reading: Reading) -> list[Rules]:
     """Every game of a spec with its parameters, in the order of the file; faults are noted."""
     given = given_games(reading)
     reading.games = tuple(dict.fromkeys(value["name"] for _, value in given if value["name"] in reading.registry.games))
-    return [rules for path, value in given for rules in _rules(reading, path, value)]
+    found: list[Rules] = []
+    first: dict[str, Path] = {}
+    for path, value in given:
+        for rules in _rules(reading, path, value):
+            other = first.setdefault(canonical([rules.name, rules.parameters]), path)
+            if len(first) > len(found):
+                found.append(rules)
+            else:
+                message = f"the same board as {dotted(other)}: {rules.name} with the same parameters; leave one of them out"
+                reading.faults.add(path, message)
+    return found
 
 
 def _rules(reading: Reading, path: Path, value: dict[str, Any]) -> Iterator[Rules]:

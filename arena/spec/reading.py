@@ -1,5 +1,6 @@
 """A spec while it is being read: what is known so far, and the faults found so far."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from arena.errors import Interrupted, PluginError, UnknownName, describe
 from arena.plugins import Registry
 from arena.spec.document import Document, Path
-from arena.spec.faults import Faults
+from arena.spec.faults import Faults, dotted
 from arena.spec.parameters import UNKNOWN_KEY, Report
 from arena.spec.sweep import Variant
 
@@ -74,9 +75,14 @@ class Reading:
                 self.faults.add((), f"plugin {plugin.source} left out: {plugin.problem}")
 
     def made(self, kind: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> Any:
-        """An instance of a plugin's class; None after whatever it raised has been noted."""
+        """An instance of a plugin's class; None after whatever it raised has been noted. Its warnings become notes."""
         try:
-            return kind(**parameters)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                made = kind(**parameters)
+            for warning in caught:
+                self.note(f"{dotted(path)}: {warning.message}")
+            return made
         except Interrupted:
             raise
         except ValueError as error:

@@ -24,7 +24,7 @@ from arena.spec import make_seat
 from arena.testing.trial import Trial, copied
 from arena.traits import refusal
 
-NODES = 20_000
+NODES = 2_000
 """Nodes that a decision may use in a check, so that it ends for every agent on every game."""
 MOVES = 60
 

@@ -54,18 +54,14 @@ class ConnectFour(Game):
         """Prepare the multipliers that copy a board four times, n steps on in each direction, and n steps back."""
         steps = (1, self._stride, self._stride + 1, self._stride - 1)
         reach = range(self.in_a_row)
-        margin = (self.in_a_row - 1) * (self._stride + 1)
-        width = self.columns * self._stride + margin
-        self.moved = [sum(1 << lane * width + n * step for lane, step in enumerate(steps)) for n in reach]
-        self._four = (*self.moved, *self.moved[:1] * 3)[:4]  # to and the same board again changes nothing
+        cells = self.columns * self._stride
+        self._margin = margin = (self.in_a_row - 1) * (self._stride + 1)
+        self.moved = [_copies(cells + margin, [n * step for step in steps]) for n in reach]
+        self._four = (*self.moved, *self.moved[:1] * 3)[:4]  # where lines are shorter, the same copies again change nothing
         self._further = tuple(self.moved[4:])
-        width += margin
-        self._width, self._margin = width, margin
-        both = [
-            [sum(1 << lane * width + margin + n * sign * step for lane, step in enumerate(steps)) for n in reach]
-            for sign in (1, -1)
-        ]
-        self._on, self._back = (tuple(moved[1:]) for moved in both)
+        self._width = width = cells + 2 * margin
+        self._on = [_copies(width, [margin + n * step for step in steps]) for n in reach[1:]]
+        self._back = [_copies(width, [margin - n * step for step in steps]) for n in reach[1:]]
 
     def initial(self, rng: random.Random) -> State:
         """Return the empty board."""
@@ -188,21 +184,21 @@ class ConnectFour(Game):
             raise ValueError(f"play went on after a win in {text!r}: {name} cannot have moved last")
         if not self._has_line(last):
             return (own, filled, DRAWN if filled == self.board else OPEN)
-        tops = (filled + self._feet) >> 1 & last
-        if not any(
-            tops & foot * ((1 << self.rows) - 1) and not self._has_line(last & ~self._top(tops, foot)) for foot in self._foot[1:]
-        ):
-            raise ValueError(f"play went on after a win in {text!r}: no last stone of {name} completes all its lines")
+        tops = (filled + self._feet) >> 1 & last  # of the columns whose last stone is theirs
+        if all(self._has_line(last & ~(1 << bit)) for bit in range(tops.bit_length()) if tops >> bit & 1):
+            raise ValueError(f"play went on after a win in {text!r}: no last stone of {name} completes all lines")
         return (own, filled, WON)
-
-    def _top(self, tops: int, foot: int) -> int:
-        return tops & foot * ((1 << self.rows) - 1)
 
     def _has_line(self, stones: int) -> bool:
         line = stones * self.moved[0]
         for moved in self.moved[1:]:
             line &= stones * moved
         return line != 0
+
+
+def _copies(width: int, moves: Sequence[int]) -> int:
+    """The factor that puts copies of a board side by side, `width` bits apart, each moved by its own number of bits."""
+    return sum(1 << lane * width + move for lane, move in enumerate(moves))
 
 
 class _OpenColumns(dict[int, tuple[int, ...]]):
@@ -226,38 +222,45 @@ class OpenLines:
     """Counts lines that only one side has stones in, more for more stones.
 
     A line of `in_a_row` cells with k stones of one side and none of the other counts 3^(k-1) for that side, as in
-    `open-lanes` of tic-tac-toe. The sum is divided by `scale` and clipped to [-0.99, 0.99].
+    `open-lanes` of tic-tac-toe. The sum is divided by 10 * 3^(in_a_row - 2) and clipped to [-0.99, 0.99].
     """
 
     def __init__(self, game: ConnectFour) -> None:
-        self._game = game
-        self._moved = game.moved
-        self._lines = -1
+        self._moved = tuple(game.moved)
+        self._lines = -1  # each at its last cell, in four copies of the board
         for moved in game.moved:
             self._lines &= game.board * moved
-        self._extra = [3**k - 3 ** (k - 1) if k else 1 for k in range(game.in_a_row - 1)]
+        self._worth = (1, *(2 * 3**k for k in range(game.in_a_row - 2)))  # of the first stone, and of one more
+        self._at_least = self._of_four if game.in_a_row == 4 else self._of_any
         self._scale = 10 * 3.0 ** (game.in_a_row - 2)
 
     def __call__(self, state: State, player: int = 0) -> float:
         """Return the value of an unfinished state to `player`, within [-0.99, 0.99]."""
-        x, o = self._game.seats(state)
-        own, other = self._at_least(x), self._at_least(o)
-        free_of_x, free_of_o = self._lines & ~own[1], self._lines & ~other[1]
+        own, filled, _ = state
+        mine, theirs = self._at_least(own), self._at_least(own ^ filled)
+        free, lost = self._lines & ~theirs[0], self._lines & ~mine[0]
         total = 0
-        for worth, more, less in zip(self._extra, own[1:], other[1:], strict=True):
-            total += worth * ((more & free_of_o).bit_count() - (less & free_of_x).bit_count())
+        for worth, more, less in zip(self._worth, mine, theirs, strict=True):
+            total += worth * ((more & free).bit_count() - (less & lost).bit_count())
         value = max(-0.99, min(0.99, total / self._scale))
-        return -value if player else value
+        return value if filled.bit_count() & 1 == player else -value
 
-    def _at_least(self, stones: int) -> list[int]:
-        """The lines, marked at their ends in four copies of the board, with at least 0, 1, ... in_a_row - 1 stones."""
-        most = len(self._extra)
-        found = [-1] + [0] * most
+    def _of_four(self, stones: int) -> tuple[int, ...]:
+        """The lines with at least 1, 2, 3 stones, for lines of four."""
+        one, two, three, four = self._moved
+        one, two, three, four = stones * one, stones * two, stones * three, stones * four
+        either, both = one | two, one & two
+        other, others = three | four, three & four
+        return either | other, both | others | either & other, both & other | others & either
+
+    def _of_any(self, stones: int) -> tuple[int, ...]:
+        """The lines with at least 1, 2, ... in_a_row - 1 stones."""
+        found = [self._lines] + [0] * len(self._worth)
         for moved in self._moved:
             cells = stones * moved
-            for count in range(most, 0, -1):
+            for count in range(len(found) - 1, 0, -1):
                 found[count] |= found[count - 1] & cells
-        return found
+        return tuple(found[1:])
 
 
 @heuristic("centre", game="connect-four")

@@ -1,8 +1,8 @@
 """Othello, on bitboards.
 
-A state is (discs of x, discs of o, seat to move, squares where that seat may place a disc). Square (row from the top,
-column) is bit `row * size + column`. The last part follows from the others; it is kept because a search asks for it several
-times a state, to see whether play is over and what the actions are. It is 0 where the seat must pass, and -1 at the end.
+A state is (discs of x, discs of o, seat to move, squares where that seat may place a disc). The last part follows from the
+others; it is kept because a search asks for it several times a state. It is 0 where the seat must pass, and -1 at the end.
+Square (row from the top, column) is bit `8 * row + column` on every size, so that a byte is a row.
 """
 
 import random
@@ -13,17 +13,17 @@ from arena import Action, Game, heuristic
 
 State = tuple[int, int, int, int]
 Ray = tuple[int, int]
-"""The neighbour of a square in one direction, and all squares that way."""
+"""The square next to a square in one direction, and all squares that way."""
 
 OVER = -1
-PASS = "pass"  # noqa: S105 - an action, no password
-ONLY_PASS = (PASS,)
+ONLY_PASS = ("pass",)
+LETTERS = "abcdefgh"
 
 
 class Othello(Game):
-    """Discs that outflank a row of the other side's turn it over; who has more at the end wins.
+    """Discs that outflank a row of the other side's turn it over; who has more in the end wins.
 
-    x moves first. A seat that cannot place a disc passes; when neither can, play is over. Actions are `d3` (column letter,
+    x moves first. A seat that cannot place a disc passes; play is over when neither can. Actions are `d3` (column letter,
     row from the top) and `pass`. Text notation: rows from the top joined by `/`, then who moves: `..../.ox./.xo./.... x`.
     """
 
@@ -32,13 +32,193 @@ class Othello(Game):
 
     def __init__(self, *, size: Literal[4, 6, 8] = 8) -> None:
         self.size = size
-        self._squares = [f"{'abcdefgh'[column]}{row + 1}" for row in range(size) for column in range(size)]
-        self._bit = {square: 1 << bit for bit, square in enumerate(self._squares)}
-        self.board = (1 << size * size) - 1
-        rows = [self._squares[start : start + size] for start in range(0, size * size, size)]
-        self._placing = [[_chosen(row, bits) for bits in range(1 << size)] for row in rows]
-        self._bytes = size * size // 8 + 1
-        first = sum(1 << row * size for row in range(size))
-        inner = self.board & ~first & ~(first << (size - 1))
-        self._directions = ((1, inner), (size - 1, inner), (size + 1, inner), (size, self.board))
-        self._rays = {name: self._rays_from(*divmod(bit, size)) for bit, name in enumerate(self._squares)}
+        places = [(row, column) for row in range(size) for column in range(size)]
+        self._bit = {f"{LETTERS[column]}{row + 1}": 1 << 8 * row + column for row, column in places}
+        self.board = sum(self._bit.values())
+        names = list(self._bit)
+        self._named = [_subsets(names[start : start + size]) for start in range(0, size * size, size)]
+        self._rays = {name: self._rays_from(row, column) for name, (row, column) in zip(names, places, strict=True)}
+        left = sum(1 << 8 * row for row in range(size))
+        inner = self.board & ~left & ~(left << (size - 1))
+        self._directions = ((1, inner), (7, inner), (8, self.board), (9, inner))
+        self.corners = sum(1 << 8 * row + column for row in (0, size - 1) for column in (0, size - 1))
+
+    def _rays_from(self, row: int, column: int) -> tuple[tuple[Ray, ...], tuple[Ray, ...]]:
+        """The rays of a square on which discs can be turned: those to higher bits, and those to lower ones."""
+        higher: list[Ray] = []
+        lower: list[Ray] = []
+        for down, right in ((0, 1), (1, -1), (1, 0), (1, 1), (0, -1), (-1, 1), (-1, 0), (-1, -1)):
+            squares = []
+            for n in range(1, self.size):
+                r, c = row + n * down, column + n * right
+                if 0 <= r < self.size and 0 <= c < self.size:
+                    squares.append(1 << 8 * r + c)
+            if len(squares) > 1:
+                (higher if squares[0] < squares[1] else lower).append((squares[0], sum(squares)))
+        return tuple(higher), tuple(lower)
+
+    def initial(self, rng: random.Random) -> State:
+        """Return the standard start: two discs each in the middle, x to move."""
+        lower = self.size // 2
+        o = 1 << 9 * (lower - 1) | 1 << 9 * lower
+        x = 1 << 8 * lower + lower - 1 | 1 << 8 * (lower - 1) + lower
+        return (x, o, 0, self.placements(x, o))
+
+    def to_move(self, state: State) -> int:
+        """Return 0 for x, 1 for o."""
+        return state[2]
+
+    def actions(self, state: State) -> Sequence[Action]:
+        """Return the squares that outflank something, row by row; `pass` where there are none; none at the end."""
+        moves = state[3]
+        if moves <= 0:
+            return () if moves else ONLY_PASS
+        found: tuple[str, ...] = ()
+        for named, row in zip(self._named, moves.to_bytes(8, "little"), strict=False):
+            if row:
+                found += named[row]
+        return found
+
+    def result(self, state: State, action: Action) -> State:
+        """Place a disc and turn over what it outflanks, or pass."""
+        x, o, seat, moves = state
+        own, other = (o, x) if seat else (x, o)
+        if moves:
+            turned = self._outflanked(action, own, other)
+            own |= turned | self._bit[action]
+            other ^= turned
+        moves = self._moves(other, own)
+        return (other, own, 0, moves) if seat else (own, other, 1, moves)
+
+    def _outflanked(self, square: str, own: int, other: int) -> int:
+        """The discs of `other` between a square and the nearest disc of `own`, on all rays."""
+        higher, lower = self._rays[square]
+        turned = 0
+        for beside, ray in higher:
+            if other & beside:
+                stops = ray & ~other
+                end = stops & -stops
+                if end & own:
+                    turned |= ray & (end - 1)
+        for beside, ray in lower:
+            if other & beside:
+                stops = ray & ~other
+                end = 1 << stops.bit_length() >> 1
+                if end & own:
+                    turned |= ray & -(end << 1)
+        return turned
+
+    def placements(self, own: int, other: int) -> int:
+        """Return the squares where a disc of `own` outflanks one of `other`, by shift and fill in eight directions."""
+        found = 0
+        for step, inside in self._directions:
+            turning = other & inside
+            run = turning & (own << step)
+            while run:
+                run <<= step
+                found |= run
+                run &= turning
+            run = turning & (own >> step)
+            while run:
+                run >>= step
+                found |= run
+                run &= turning
+        return found & self.board & ~(own | other)
+
+    def _moves(self, own: int, other: int) -> int:
+        """The last part of a state in which `own` is to move."""
+        moves = self.placements(own, other)
+        return moves if moves or self.placements(other, own) else OVER
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether neither side can place a disc."""
+        return state[3] < 0
+
+    def returns(self, state: State) -> Sequence[float]:
+        """Return 1 for the side with more discs and -1 for the other, 0 for both where they have as many."""
+        more = state[0].bit_count() - state[1].bit_count()
+        if not more:
+            return (0.0, 0.0)
+        return (1.0, -1.0) if more > 0 else (-1.0, 1.0)
+
+    def render(self, state: State) -> str:
+        """Return the board with its letters and numbers, who moves, and the number of discs."""
+        rows = [f"{number} {' '.join(row)}" for number, row in enumerate(self._rows(state), 1)]
+        last = "over" if state[3] < 0 else f"{'xo'[state[2]]} to move"
+        counts = f"{last}, x {state[0].bit_count()}, o {state[1].bit_count()}"
+        return "\n".join([f"  {' '.join(LETTERS[: self.size])}", *rows, counts])
+
+    def _rows(self, state: State) -> list[str]:
+        marks = ["x" if state[0] & bit else "o" if state[1] & bit else "." for bit in self._bit.values()]
+        return ["".join(marks[start : start + self.size]) for start in range(0, len(marks), self.size)]
+
+    def format_state(self, state: State) -> str:
+        """Return the rows from the top joined by `/`, and who moves."""
+        return f"{'/'.join(self._rows(state))} {'xo'[state[2]]}"
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of rows from the top joined by `/` and who moves.
+
+        ValueError for another size, other marks, nobody to move, and an empty square among the four in the middle. Not
+        checked is whether play can have led there.
+        """
+        board, _, mover = text.strip().lower().partition(" ")
+        if mover.strip() not in ("x", "o"):
+            raise ValueError(f"expected the board, a space, and x or o for who moves, got {text!r}")
+        rows = board.split("/")
+        if len(rows) != self.size or any(len(row) != self.size for row in rows):
+            raise ValueError(f"expected {self.size} rows of {self.size} squares joined by /, got {text!r}")
+        strange = sorted(set("".join(rows)) - set("xo."))
+        if strange:
+            raise ValueError(f"expected squares x, o and ., got {strange[0]!r} in {text!r}")
+        x, o = (self._discs("".join(rows), mark) for mark in "xo")
+        self._check_middle(x | o, text)
+        seat = "xo".index(mover.strip())
+        return (x, o, seat, self._moves(o, x) if seat else self._moves(x, o))
+
+    def _discs(self, marks: str, wanted: str) -> int:
+        return sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == wanted)
+
+    def _check_middle(self, discs: int, text: str) -> None:
+        start = self.initial(random.Random(0))
+        empty = [name for name, bit in self._bit.items() if bit & (start[0] | start[1]) & ~discs]
+        if empty:
+            raise ValueError(f"expected discs on the four squares in the middle, got {empty[0]} empty in {text!r}")
+
+    def parse_action(self, state: State, text: str) -> Action:
+        """Return the action `d3` or `pass`, in small or capital letters."""
+        return super().parse_action(state, text.lower())
+
+
+def _subsets(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Every choice from a row, by its bits."""
+    return [tuple([name for bit, name in enumerate(names) if chosen >> bit & 1]) for chosen in range(1 << len(names))]
+
+
+@heuristic("discs", game="othello")
+def discs(game: Othello, state: State, player: int = 0) -> float:
+    """The difference of the discs over their number, within [-0.99, 0.99]."""
+    x, o = state[0].bit_count(), state[1].bit_count()
+    value = 0.99 * (x - o) / (x + o)
+    return -value if player else value
+
+
+CORNERS = 0.7
+"""The share of the corners in the value, the rest is for mobility."""
+
+
+@heuristic("corners-mobility", game="othello")
+def corners_mobility(game: Othello, state: State, player: int = 0) -> float:
+    """The difference of the corners over four, and of the squares where each could place a disc over their sum.
+
+    Corners cannot be turned over, and who has few actions is soon forced to give one away: P. Rosenbloom, A World-
+    Championship-Level Othello Program, 1982. Both are asked of either side, whoever is to move.
+    """
+    x, o, seat, moves = state
+    others = game.placements(x, o) if seat else game.placements(o, x)
+    moves = max(moves, 0)
+    x_moves, o_moves = (others.bit_count(), moves.bit_count()) if seat else (moves.bit_count(), others.bit_count())
+    corners = ((x & game.corners).bit_count() - (o & game.corners).bit_count()) / 4
+    mobility = (x_moves - o_moves) / (x_moves + o_moves or 1)
+    value = 0.99 * (CORNERS * corners + (1 - CORNERS) * mobility)
+    return -value if player else value

@@ -4,9 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arena import Game, hookimpl
+from arena_games.connect_four import Centre, ConnectFour, OpenLines
 from arena_games.linear_conflict import LinearConflict
+from arena_games.n_queens import NQueens, conflicts
+from arena_games.othello import Othello, corners_mobility, discs
 from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
+from arena_games.sudoku import Sudoku, empty_cells
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
 from arena_games.walking_distance import WalkingDistance
 
@@ -14,10 +18,23 @@ from arena_games.walking_distance import WalkingDistance
 @hookimpl
 def arena_games() -> Sequence[type[Game]]:
     """The built-in games."""
-    return [TicTacToe, SlidingTiles]
+    return [TicTacToe, ConnectFour, Othello, SlidingTiles, NQueens, Sudoku]
 
 
 @hookimpl
 def arena_heuristics() -> Sequence[Callable[..., Any]]:
     """The built-in heuristics."""
-    return [OpenLanes, Manhattan, Misplaced, LinearConflict, WalkingDistance, PatternDB]
+    return [
+        OpenLanes,
+        OpenLines,
+        Centre,
+        corners_mobility,
+        discs,
+        Manhattan,
+        Misplaced,
+        LinearConflict,
+        WalkingDistance,
+        PatternDB,
+        conflicts,
+        empty_cells,
+    ]

@@ -6,6 +6,7 @@ spare column keeps lines from running over the edge, so that a whole board is te
 
 import random
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import product
 from typing import Annotated, ClassVar, Generic, TypeVar
 
@@ -36,54 +37,13 @@ class TicTacToe(Game):
         self.rows = rows
         self.columns = columns
         self.in_a_row = in_a_row
-        stride = columns + 1
-        self._cells = [row * stride + column for row in range(rows) for column in range(columns)]
-        self._bit = {number: 1 << bit for number, bit in enumerate(self._cells, 1)}
-        self._full = sum(self._bit.values())
-        self._directions = (1, stride, stride + 1, stride - 1)
-        self.lanes = tuple(self._lanes())
-        self._has_line = _table(self._line, rows * stride)
-        self._free = _table(self._empty, rows * stride)
-        self._completing = _table(self._completions, rows * stride)
-
-    def _lanes(self) -> list[int]:
-        lanes = []
-        for row, column in product(range(self.rows), range(self.columns)):
-            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-                last_row, last_column = row + down * (self.in_a_row - 1), column + right * (self.in_a_row - 1)
-                if last_row < self.rows and 0 <= last_column < self.columns:
-                    lane = [(row + down * k) * (self.columns + 1) + column + right * k for k in range(self.in_a_row)]
-                    lanes.append(sum(1 << bit for bit in lane))
-        return list(dict.fromkeys(lanes))  # with one in a row the four directions are the same lane
-
-    def _line(self, marks: int) -> bool:
-        if self.in_a_row == 1:
-            return marks != 0
-        for step in self._directions:
-            run, length = marks, 1
-            while run and length < self.in_a_row:  # run holds the starts of `length` marks in a row
-                more = min(length, self.in_a_row - length)
-                run &= run >> (step * more)
-                length += more
-            if run:
-                return True
-        return False
-
-    def _completions(self, marks: int) -> int:
-        """The cells, marked or not, that would complete a line together with `marks`."""
-        found = 0
-        for step in self._directions:
-            for place in range(self.in_a_row):  # of the cell in its line
-                cells = self._full
-                for other in range(self.in_a_row):
-                    away = (other - place) * step
-                    if away:
-                        cells &= marks >> away if away > 0 else marks << -away
-                found |= cells
-        return found
-
-    def _empty(self, marks: int) -> tuple[int, ...]:
-        return tuple([number for number, bit in self._bit.items() if not marks & bit])
+        board = geometry(rows, columns, in_a_row)
+        self.lanes = board.lanes
+        self._bit = board.bit
+        self._full = board.full
+        self._has_line = board.has_line
+        self._free = board.free
+        self._completing = board.completing
 
     def initial(self, rng: random.Random) -> State:
         """Return the empty board."""
@@ -159,6 +119,71 @@ class TicTacToe(Game):
         last = "o" if x.bit_count() == o.bit_count() else "x"
         if self._has_line[x if last == "o" else o]:
             raise ValueError(f"play went on after a win in {text!r}: {last} cannot have moved last")
+
+
+class Geometry:
+    """What follows from the size of a board alone, computed once for each size."""
+
+    def __init__(self, rows: int, columns: int, in_a_row: int) -> None:
+        self._rows = rows
+        self._columns = columns
+        self._in_a_row = in_a_row
+        stride = columns + 1
+        cells = [row * stride + column for row in range(rows) for column in range(columns)]
+        self.bit = {number: 1 << bit for number, bit in enumerate(cells, 1)}
+        """The bit of every cell, by its number."""
+        self.full = sum(self.bit.values())
+        self._directions = (1, stride, stride + 1, stride - 1)
+        self.lanes = tuple(self._lanes())
+        """The cells of every line that wins."""
+        self.has_line = _table(self._line, rows * stride)
+        self.free = _table(self._empty, rows * stride)
+        self.completing = _table(self._completions, rows * stride)
+
+    def _lanes(self) -> list[int]:
+        lanes = []
+        for row, column in product(range(self._rows), range(self._columns)):
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                last_row, last_column = row + down * (self._in_a_row - 1), column + right * (self._in_a_row - 1)
+                if last_row < self._rows and 0 <= last_column < self._columns:
+                    lane = [(row + down * k) * (self._columns + 1) + column + right * k for k in range(self._in_a_row)]
+                    lanes.append(sum(1 << bit for bit in lane))
+        return list(dict.fromkeys(lanes))  # with one in a row the four directions are the same lane
+
+    def _line(self, marks: int) -> bool:
+        if self._in_a_row == 1:
+            return marks != 0
+        for step in self._directions:
+            run, length = marks, 1
+            while run and length < self._in_a_row:  # run holds the starts of `length` marks in a row
+                more = min(length, self._in_a_row - length)
+                run &= run >> (step * more)
+                length += more
+            if run:
+                return True
+        return False
+
+    def _completions(self, marks: int) -> int:
+        """The cells, marked or not, that would complete a line together with `marks`."""
+        found = 0
+        for step in self._directions:
+            for place in range(self._in_a_row):  # of the cell in its line
+                cells = self.full
+                for other in range(self._in_a_row):
+                    away = (other - place) * step
+                    if away:
+                        cells &= marks >> away if away > 0 else marks << -away
+                found |= cells
+        return found
+
+    def _empty(self, marks: int) -> tuple[int, ...]:
+        return tuple([number for number, bit in self.bit.items() if not marks & bit])
+
+
+@cache
+def geometry(rows: int, columns: int, in_a_row: int) -> Geometry:
+    """The geometry of a board; always the same object."""
+    return Geometry(rows, columns, in_a_row)
 
 
 class _Computed(Generic[Entry]):

@@ -77,13 +77,13 @@ def test_the_example_of_the_manual(faults: Faults) -> None:
         # Keys.
         (f"{TIC}{TWO}seeds: 1\n", "cup.yaml:3:1: seeds", "did you mean 'seed'?"),
         (f"{TIC}{TWO}Rounds: 1\n", "cup.yaml:3:1: Rounds", "did you mean 'rounds'?"),
-        (f"{TIC}{TWO}zzz: 1\n", "cup.yaml:3:1: zzz", "known: agents, format, game, games, limits, name"),
-        (f'{TIC}{TWO}"a\\nb": 1\n', "cup.yaml:3:1: 'a\\nb'", "unknown key"),
+        (f"{TIC}{TWO}zzz: 1\n", "cup.yaml:3:1: zzz", "known: agents, "),
+        (f'{TIC}{TWO}"a\\nb": 1\n', "cup.yaml:3:1: a\\nb", "unknown key"),
         (f"{TIC}games: [tic-tac-toe]\n{TWO}", "cup.yaml:2:1: games", "got both"),
         (f"{TIC}{TWO}rounds: 3\npositions: [.../.../...]\n", "cup.yaml:3:1: rounds", "got both"),
         # Games.
-        (f"game: tic-tac-to\n{TWO}", "cup.yaml:1:7: game", "did you mean 'tic-tac-toe'?"),
-        (f"game: {{name: tictactoe}}\n{TWO}", "cup.yaml:1:14: game.name", "did you mean 'tic-tac-toe'?"),
+        (f"game: tic-tac-to\n{TWO}", "cup.yaml:1:7: game", "did you mean 'tic-tac-toe'"),
+        (f"game: {{name: tictactoe}}\n{TWO}", "cup.yaml:1:14: game.name", "did you mean 'tic-tac-toe'"),
         (f"games: [tic-tac-toe, chess]\n{TWO}", "cup.yaml:1:22: games[1]", "unknown game 'chess'"),
         (f"game: {{rows: 3}}\n{TWO}", "cup.yaml:1:7: game", "name"),
         (f"game: 3\n{TWO}", "cup.yaml:1:7: game", "got 3"),
@@ -103,7 +103,7 @@ def test_the_example_of_the_manual(faults: Faults) -> None:
         (f"{TIC}agents: [random, null]\n", "cup.yaml:2:18: agents[1]", "got nothing"),
         (f"{TIC}agents: [random, {{label: x}}]\n", "cup.yaml:2:18: agents[1]", "agent is missing"),
         (f"{TIC}agents: [random, {{agent: 3}}]\n", "cup.yaml:2:26: agents[1].agent", "got 3"),
-        (f"{TIC}agents: [random, rnadom]\n", "cup.yaml:2:18: agents[1]", "did you mean 'random'?"),
+        (f"{TIC}agents: [random, rnadom]\n", "cup.yaml:2:18: agents[1]", "did you mean 'random'"),
         (f"{TIC}agents: [random]\n", "cup.yaml:2:9: agents", "one agent"),
         # Options, and keys of an entry.
         (f"{TIC}agents: [random, {{agent: lookahead, depth: true}}]\n", "cup.yaml:2:44: agents[1].depth", "integer, got true"),
@@ -120,7 +120,6 @@ def test_the_example_of_the_manual(faults: Faults) -> None:
         (f"{TIC}agents: [random, {{agent: greedy, label: ' x'}}]\n", "cup.yaml:2:41: agents[1].label", "' x'"),
         (f'{TIC}agents: [random, {{agent: greedy, label: "a\\nb"}}]\n', "cup.yaml:2:41: agents[1].label", "printable"),
         (f"{TIC}agents: [random, {{agent: greedy, isolation: proces}}]\n", "cup.yaml:2:45: agents[1].isolation", "'proces'"),
-        (f"{TIC}agents: [random, {{agent: {{command: [node, a.js]}}}}]\n", "cup.yaml:2:26: agents[1].agent", "languages"),
         # Limits.
         (f"{TIC}{TWO}limits: 5\n", "cup.yaml:3:9: limits", "expected a mapping, got 5"),
         (f"{TIC}{TWO}limits: {{node: 5}}\n", "cup.yaml:3:10: limits.node", "did you mean 'nodes'"),
@@ -143,12 +142,12 @@ def test_the_example_of_the_manual(faults: Faults) -> None:
         (f"{TIC}{TWO}seed: {2**63}\n", "cup.yaml:3:7: seed", "at most"),
         (f"{TIC}{TWO}name: 3\n", "cup.yaml:3:7: name", "expected text, got 3"),
         (f"{TIC}{TWO}name: ''\n", "cup.yaml:3:7: name", "at least 1 character"),
-        (f"{TIC}{TWO}format: round-robbin\n", "cup.yaml:3:9: format", "did you mean 'round-robin'?"),
+        (f"{TIC}{TWO}format: round-robbin\n", "cup.yaml:3:9: format", "did you mean 'round-robin'"),
         (f"{TIC}{TWO}format: {{name: round-robin, x: 1}}\n", "cup.yaml:3:29: format.x", "unknown key"),
         (f"{TIC}{TWO}format: {{nam: round-robin}}\n", "cup.yaml:3:9: format", "name"),
         (f"{TIC}{TWO}format: 3\n", "cup.yaml:3:9: format", "got 3"),
-        (f"{TIC}{TWO}format: benchmark\n", "cup.yaml:3:9: format", "expected round-robin"),
-        (f"{TILES}{TWO}format: round-robin\n", "cup.yaml:3:9: format", "expected benchmark"),
+        (f"{TIC}{TWO}format: benchmark\n", "cup.yaml:3:9: format", "round-robin"),
+        (f"{TILES}{TWO}format: round-robin\n", "cup.yaml:3:9: format", "benchmark"),
         (f"{TIC}{TWO}plugins: mine.py\n", "cup.yaml:3:10: plugins", "expected a list, got 'mine.py'"),
         (f"{TIC}{TWO}plugins: ['']\n", "cup.yaml:3:11: plugins[0]", "at least 1 character"),
     ],
@@ -240,13 +239,13 @@ def test_two_equal_labels_are_a_fault(faults: Faults, agents: str, place: str, l
 @pytest.mark.parametrize(
     ("heuristic", "place", "words"),
     [
-        ("manhatan", "2:37: agents[0].heuristic", "did you mean 'manhattan'?"),
+        ("manhatan", "2:37: agents[0].heuristic", "did you mean 'manhattan'"),
         ("open-lanes", "2:37: agents[0].heuristic", "belongs to tic-tac-toe"),
-        ("{name: manhatan}", "2:44: agents[0].heuristic", "did you mean 'manhattan'?"),
+        ("{name: manhatan}", "2:44: agents[0].heuristic", "did you mean 'manhattan'"),
         ("{name: manhattan, weight: 2}", "2:55: agents[0].heuristic.weight", "unknown key"),
         ("{sliding-tiles: open-lanes}", "2:53: agents[0].heuristic.sliding-tiles", "belongs to tic-tac-toe"),
-        ("{sliding-tiles: manhatan}", "2:53: agents[0].heuristic.sliding-tiles", "did you mean 'manhattan'?"),
-        ("{sliding-tile: manhattan}", "2:38: agents[0].heuristic.sliding-tile", "did you mean 'sliding-tiles'?"),
+        ("{sliding-tiles: manhatan}", "2:53: agents[0].heuristic.sliding-tiles", "did you mean 'manhattan'"),
+        ("{sliding-tile: manhattan}", "2:38: agents[0].heuristic.sliding-tile", "did you mean 'sliding-tiles'"),
         ("{tic-tac-toe: open-lanes}", "2:51: agents[0].heuristic.tic-tac-toe", "sliding-tiles"),
         ("{sliding-tiles: 3}", "2:53: agents[0].heuristic.sliding-tiles", "got 3"),
         ("3", "2:37: agents[0].heuristic", "got 3"),
@@ -358,6 +357,12 @@ def test_a_wrong_position_is_told_once_for_all_boards_of_a_game(faults: Faults) 
     assert len(faults(f"{game}{TWO}positions: [x.]\n")) == 1
 
 
+def test_faults_by_the_thousand_are_told_without_delay(faults: Faults) -> None:
+    """The time grows with their number, not with its square."""
+    lines = "".join([f"x{number}\n" for number in range(20_000)])
+    assert len(faults(f"{TILES}{TWO}positions: p.txt\n", {"p.txt": lines})) == 20_000
+
+
 # What a spec means
 
 
@@ -395,3 +400,13 @@ def test_a_seed_from_outside_replaces_that_of_the_spec() -> None:
 def test_every_kind_of_isolation_that_there_is_can_be_written(load: Load) -> None:
     """An agent runs in arena's own process unless the spec says otherwise."""
     assert load(f"{TIC}agents: [random, {{agent: greedy, isolation: none}}]\n").boards[0].size == 20
+
+
+def test_the_same_board_twice_is_a_fault(faults: Any) -> None:
+    """Its matches would be the same ones: by name, with a default written out, and by a sweep with equal values."""
+    assert "games[1]: the same board as games[0]" in str(
+        faults("games: [tic-tac-toe, {name: tic-tac-toe, rows: 3}]\nagents: [random, greedy]\n")
+    )
+    assert "the same board as game" in str(
+        faults("game: {name: sliding-tiles, shuffle: {sweep: [5, 5]}}\nagents: [random, greedy]\n")
+    )

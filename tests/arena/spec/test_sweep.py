@@ -159,6 +159,12 @@ def test_a_broken_sweep_does_not_hide_other_faults_of_its_entry(faults: Faults) 
     assert [fault.split(": ")[1] for fault in found] == ["agents[1].depth.sweep", "agents[1].heuristic", "agents[1].limts"]
 
 
+@pytest.mark.parametrize("key", ["limits: {nodes: 0}", "limits: {nods: 5}", "label: 3", "label: ' x'", "heuristic: 3", "dept: 3"])
+def test_a_fault_beside_a_sweep_is_told_once(faults: Faults, key: str) -> None:
+    """It is the same for every value, and nothing follows from it."""
+    assert len(faults(f"{TIC}agents: [random, {{agent: lookahead, depth: {{sweep: [1, 2, 3]}}, {key}}}]\n")) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -171,6 +177,35 @@ def test_too_many_combinations_are_a_fault(faults: Faults, text: str, place: str
     (found,) = faults(text)
     assert found.startswith(f"cup.yaml:{place}: ")
     assert "combinations" in found
+
+
+SHARES = """
+from arena import Game, hookimpl
+
+class Shares(Game):
+    name = "shares"
+    def __init__(self, *, players: int = 2): self.players = players
+    def initial(self, rng): return 0
+    def to_move(self, state): return state % self.players
+    def actions(self, state): return (1,) if state < 6 else ()
+    def result(self, state, action): return state + 1
+    def returns(self, state): return (0.0,) * self.players
+
+@hookimpl
+def arena_games(): return [Shares]
+"""
+
+
+def test_an_entry_must_fit_every_board_of_a_swept_game(faults: Faults, load: Load) -> None:
+    """It is one game still; to leave an entry out of some boards, list them as games."""
+    entries = "agents: [random, greedy, lookahead, alpha-beta]\nplugins: [shares.py]\n"
+    swept = "{name: shares, players: {sweep: [2, 3]}}"
+    (found,) = faults(f"game: {swept}\n{entries}", {"shares.py": SHARES})
+    reason = "alpha-beta cannot play shares: needs two-player; shares is multi-player, zero-sum"
+    assert found == f"cup.yaml:2:37: agents[3]: {reason}"
+    spec = load(f"games: [{swept}]\n{entries}", {"shares.py": SHARES})
+    assert [len(board.seats) for board in spec.boards] == [4, 3]
+    assert [reason in note for note in spec.notes if "alpha-beta" in note] == [True]
 
 
 # Names

@@ -121,7 +121,7 @@ def test_duplicate_keys_are_faults_beside_all_others(faults: Faults) -> None:
     found = faults("game: {name: tic-tac-toe, rows: 3, rows: 4}\nseed: 1\nagents: [randm, greedy]\nseed: 2\n")
     assert [fault.split(": ")[0] for fault in found] == ["cup.yaml:1:36", "cup.yaml:3:10", "cup.yaml:4:1"]
     assert "duplicate key 'rows'" in found[0]
-    assert "did you mean 'random'?" in found[1]
+    assert "did you mean 'random'" in found[1]
     assert "duplicate key 'seed'" in found[2]
     assert "2:1" in found[2]
 

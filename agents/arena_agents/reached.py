@@ -1,0 +1,36 @@
+"""What searches that remember states share: how each was reached, what a step costs, and room when memory runs out."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from arena import Action, Path, Puzzle, State
+
+Reached = dict[State, tuple[Any, ...]]
+"""For every state that has been reached a tuple that ends with the state before it and the action between the two."""
+
+
+def path_to(goal: State, reached: Mapping[State, tuple[Any, ...]]) -> Path:
+    """Return the way to `goal` from the state that was reached from None."""
+    actions: list[Action] = []
+    *_, before, action = reached[goal]
+    while before is not None:
+        actions.append(action)
+        *_, before, action = reached[before]
+    return Path(reversed(actions))
+
+
+def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:
+    """Return what tells the cost of a step; None where every step costs 1, so that nobody needs to ask."""
+    return None if type(puzzle).step_cost is Puzzle.step_cost else puzzle.step_cost
+
+
+@contextmanager
+def emptied_without_memory(*tables: Any) -> Iterator[None]:
+    """Clear `tables` when memory runs out inside, and let the error pass: whoever books it needs room to do so."""
+    try:
+        yield
+    except MemoryError:
+        for table in tables:
+            table.clear()
+        raise

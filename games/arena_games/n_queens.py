@@ -1,0 +1,166 @@
+"""N queens: one in every column of a board of n by n, so that no two attack each other.
+
+A state is the rows of the queens, from 1, column by column: a prefix of the columns in the incremental formulation, all of
+them in the complete one. Up to 255 columns it is a bytes object (8 queens take 41 bytes), beyond that a tuple.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from operator import add, sub
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from arena import Puzzle, heuristic
+from arena_games.n_queens_board import QueensBoard
+
+Side = Annotated[int, Field(ge=1)]
+State = Sequence[int]
+
+MOST_BYTES = 255
+"""The largest row that fits in a byte."""
+
+
+class NQueens(Puzzle):
+    """Put a queen in every column so that no two share a row or a diagonal.
+
+    An action is the row of the queen in the next column, from 1: one where no queen attacks it, or with `actions: all` any.
+    Local and genetic search move the queens of a complete state. Text notation: the rows by column `3 1 4 2`, `-` for the
+    empty board. With 2 and 3 columns there is no solution, which is for the search to find out.
+    """
+
+    name = "n-queens"
+    path_matters: ClassVar[bool] = False
+    default_heuristic: ClassVar[str | None] = "conflicts"
+
+    def __init__(self, *, n: Side = 8, actions: Literal["safe", "all"] = "safe") -> None:
+        if n < 1:
+            raise ValueError(f"n: expected 1 or more, got {n}")
+        self.n = n
+        self.safe = actions == "safe"
+        self._pack: Callable[[Iterable[int]], Any] = bytes if n <= MOST_BYTES else tuple
+        self._rows = range(1, n + 1)
+
+    def initial(self, rng: random.Random) -> State:
+        """Return the empty board."""
+        state: State = self._pack(())
+        return state
+
+    def actions(self, state: State) -> Sequence[int]:
+        """Return the rows for the queen in the next column; none on a full board."""
+        placed = len(state)
+        if placed == self.n:
+            return ()
+        if not self.safe:
+            return self._rows
+        away = range(placed, 0, -1)
+        attacked = {*state, *map(add, state, away), *map(sub, state, away)}
+        return [row for row in self._rows if row not in attacked]
+
+    def result(self, state: State, action: int) -> State:
+        """Put a queen in the next column."""
+        return state + self._pack((action,))  # type: ignore[no-any-return]
+
+    def is_goal(self, state: State) -> bool:
+        """Tell whether all queens stand on rows of the board and no two attack each other. O(n)."""
+        n = self.n
+        if len(state) != n or len(set(state)) != n or min(state) != 1 or max(state) != n:
+            return False
+        columns = range(n)
+        if len(set(map(add, state, columns))) != n or len(set(map(sub, state, columns))) != n:
+            return False
+        return set(map(type, state)) == {int}  # not so in an answer that was made up
+
+    def random_state(self, rng: random.Random) -> State:
+        """Return a complete state with every queen on any row of its column with equal chance."""
+        state: State = self._pack(rng.choices(self._rows, k=self.n))
+        return state
+
+    def neighbors(self, state: State) -> Sequence[State]:
+        """Return the n (n - 1) complete states that differ in one queen, by column, then row.
+
+        They take O(n^3) memory, so from some hundred queens on `local` is the way.
+        """
+        single = [self._pack((row,)) for row in self._rows]
+        found = []
+        for column, old in enumerate(state):
+            before: Any = state[:column]
+            after: Any = state[column + 1 :]
+            found += [before + queen + after for row, queen in enumerate(single, 1) if row != old]
+        return found
+
+    def crossover(self, a: State, b: State, rng: random.Random) -> State:
+        """Return the first columns of `a` with the last ones of `b`, cut at a random place; at least one of each."""
+        if self.n == 1:
+            return a
+        cut = rng.randrange(1, self.n)
+        return a[:cut] + b[cut:]  # type: ignore[operator,no-any-return]
+
+    def mutate(self, state: State, rng: random.Random) -> State:
+        """Return a complete state where one queen, drawn at random, stands on another row."""
+        if self.n == 1:
+            return state
+        rows = list(state)
+        column = rng.randrange(self.n)
+        row = rng.randrange(1, self.n)
+        rows[column] = row + (row >= rows[column])
+        changed: State = self._pack(rows)
+        return changed
+
+    def local(self, state: State) -> QueensBoard:
+        """Return a board with the queens of a complete state, on which a move takes constant time.
+
+        ValueError where there is a column without a queen.
+        """
+        if len(state) != self.n:
+            raise ValueError(f"expected a queen in each of {self.n} columns, got {len(state)}")
+        return QueensBoard(state, self._pack)
+
+    def render(self, state: State) -> str:
+        """Return the board, row 1 at the top; of more than 100 columns the notation."""
+        if self.n > 100:
+            return self.format_state(state)
+        return "\n".join(
+            " ".join("Q" if column < len(state) and state[column] == row else "." for column in range(self.n))
+            for row in self._rows
+        )
+
+    def format_state(self, state: State) -> str:
+        """Return the rows by column `3 1 4 2`, `-` for the empty board."""
+        return " ".join(map(str, state)) or "-"
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `3 1 4 2`; fewer rows than columns leave the last columns empty, `-` all of them.
+
+        Queens may attack each other. ValueError for what is no row of the board, and for more rows than columns.
+        """
+        words = text.split()
+        if words == ["-"]:
+            words = []
+        elif not words:
+            raise ValueError("expected rows such as '3 1 4 2' or '-' for the empty board, got nothing")
+        if len(words) > self.n:
+            raise ValueError(f"expected at most {self.n} rows, one a column, got {len(words)}")
+        rows = [self._row(word, column) for column, word in enumerate(words, 1)]
+        state: State = self._pack(rows)
+        return state
+
+    def _row(self, word: str, column: int) -> int:
+        if word.isascii() and word.isdecimal() and len(word) < 20 and 1 <= int(word) <= self.n:
+            return int(word)
+        raise ValueError(f"expected rows from 1 to {self.n}, got {word[:20]!r} in column {column}")
+
+
+@heuristic("conflicts", game="n-queens")
+def conflicts(game: NQueens, state: State, player: int = 0) -> float:
+    """Return the number of pairs of queens that attack each other, also with others between them. O(n)."""
+    level = [0] * (game.n + 1)
+    rising, falling = [0] * (2 * game.n), [0] * (2 * game.n)
+    pairs = 0
+    for column, row in enumerate(state):
+        up, down = row + column, row - column
+        pairs += level[row] + rising[up] + falling[down]
+        level[row] += 1
+        rising[up] += 1
+        falling[down] += 1
+    return pairs

@@ -1,0 +1,155 @@
+"""Sudoku on grids of any n^2 by n^2 cells. States are integers; `sudoku_grid` says how to read them."""
+
+import random
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from arena import Puzzle, heuristic
+from arena_games.sudoku_generator import random_puzzle
+from arena_games.sudoku_grid import count_solutions, geometry
+
+Box = Annotated[int, Field(ge=1, le=5)]
+Givens = Annotated[int, Field(ge=0)]
+
+DIGITS = "123456789ABCDEFGHIJKLMNOP"
+SHARE = {1: 0.0, 2: 0.37, 3: 0.37}
+"""Of the cells, how many are given by default: 30 of 81. On larger grids, where few givens make days of search, more."""
+SHARE_LARGE = 0.55
+
+
+class Sudoku(Puzzle):
+    """Fill the grid so that every row, column and box holds every digit once.
+
+    `box` is the side of a box, 3 for the usual grid. A random puzzle has one solution and `givens` digits, or a few more
+    where none of the rest can be spared: with 0 it is minimal. An action puts a digit that is not in the row, column or
+    box yet into one empty cell: the first one, or the one with the fewest digits left, where a digit that has no other
+    place in a row, column or box counts as the only one. Text notation: the cells row by row, `.` or `0` for empty, on
+    larger grids letters from `A` for 10; an action `r1c2=7`.
+
+    The goal is a full grid without a contradiction. The rules do not know where the search began, so that an Answer is
+    not held against the givens; a Path is, by being replayed.
+    """
+
+    name = "sudoku"
+    path_matters: ClassVar[bool] = False
+    default_heuristic: ClassVar[str | None] = "empty-cells"
+
+    def __init__(
+        self,
+        *,
+        box: Box = 3,
+        givens: Givens | None = None,
+        cell: Literal["first", "most-constrained"] = "most-constrained",
+    ) -> None:
+        self.grid = grid = geometry(box)
+        self.box = box
+        self.givens = round(SHARE.get(box, SHARE_LARGE) * grid.cells) if givens is None else givens
+        if self.givens > grid.cells:
+            raise ValueError(f"givens: expected at most {grid.cells}, the number of cells, got {givens}")
+        self.first = cell == "first"
+        self._keep = grid.keep
+        self._full = 1 << grid.top
+        self._letters = DIGITS[: grid.digits]
+
+    def initial(self, rng: random.Random) -> int:
+        """Return a random puzzle with exactly one solution."""
+        return random_puzzle(self.grid, self.givens, rng)
+
+    def actions(self, state: int) -> Sequence[int]:
+        """Return the digits for one empty cell; none where the grid is full, or cannot be filled any more."""
+        if state < self._full:
+            return ()
+        if not self.first:
+            return self.grid.most_constrained(state)
+        empty = state >> self.grid.top
+        return self.grid.actions_of((empty & -empty).bit_length() - 1, state)
+
+    def result(self, state: int, action: int) -> int:
+        """Put a digit into a cell."""
+        return state & self._keep[action]
+
+    def is_goal(self, state: int) -> bool:
+        """Tell whether the grid is full without a contradiction."""
+        return state < self._full and self.grid.is_solved(state)
+
+    def solutions(self, state: int) -> int:
+        """Return how many solutions a state has: 0, 1, or 2 for several."""
+        return count_solutions(self.grid, state) or 0
+
+    def cells(self, state: int) -> Sequence[int]:
+        """Return the digits row by row, 0 for empty cells."""
+        grid = self.grid
+        empty = state >> grid.top
+        digits = [0] * grid.cells
+        for digit, shift in enumerate(grid.shifts, 1):
+            plane = state >> shift & grid.plane & ~empty
+            while plane:
+                cell = plane.bit_length() - 1
+                digits[cell] = digit
+                plane ^= 1 << cell
+        return digits
+
+    def format_state(self, state: int) -> str:
+        """Return the cells row by row, `.` for empty ones."""
+        return "".join([self._letters[digit - 1] if digit else "." for digit in self.cells(state)])
+
+    def parse_state(self, text: str) -> int:
+        """Return the state of 81 characters (n^4 with boxes of n by n); `0` is read for `.`, and small letters for large.
+
+        ValueError for a wrong length or character, and where two cells contradict each other, which it names. Whether
+        there is a solution is not checked.
+        """
+        grid = self.grid
+        marks = text.strip().upper()
+        if len(marks) != grid.cells:
+            raise ValueError(f"expected {grid.cells} characters, one a cell, got {len(marks)}")
+        givens = [(cell, self._digit(cell, mark)) for cell, mark in enumerate(marks) if mark not in ".0"]
+        state = grid.blank
+        for number, (cell, digit) in enumerate(givens):
+            if not state >> cell + grid.shifts[digit] & 1:
+                raise self._contradiction(cell, digit, givens[:number])
+            state &= grid.keep[cell * grid.digits + digit]
+        return state
+
+    def _digit(self, cell: int, mark: str) -> int:
+        digit = self._letters.find(mark)
+        if digit < 0:
+            ends = f"{self._letters[0]} to {self._letters[-1]}"
+            raise ValueError(f"expected {ends}, or . for an empty cell, got {mark!r} at {self._place(cell)}")
+        return digit
+
+    def _contradiction(self, cell: int, digit: int, before: Sequence[tuple[int, int]]) -> ValueError:
+        """What is wrong with a digit that cannot stand in a cell because of one of those before it."""
+        grid = self.grid
+        bit = cell + grid.shifts[digit]
+        other = next(one for one, same in before if same == digit and not self._keep[one * grid.digits + same] >> bit & 1)
+        return ValueError(f"contradiction: {self._place(other)} and {self._place(cell)} both hold {self._letters[digit]}")
+
+    def _place(self, cell: int) -> str:
+        row, column = divmod(cell, self.grid.digits)
+        return f"r{row + 1}c{column + 1}"
+
+    def format_action(self, state: int, action: int) -> str:
+        """Return `r1c2=7`."""
+        cell, digit = divmod(action, self.grid.digits)
+        return f"{self._place(cell)}={self._letters[digit]}"
+
+    def render(self, state: int) -> str:
+        """Return the grid with lines between the boxes."""
+        box, digits, text = self.box, self.grid.digits, self.format_state(state)
+        line = "-+-".join(["-" * (2 * box - 1)] * box)
+        shown = []
+        for row in range(digits):
+            if row and row % box == 0:
+                shown.append(line)
+            marks = text[row * digits : (row + 1) * digits]
+            shown.append(" | ".join(" ".join(marks[start : start + box]) for start in range(0, digits, box)))
+        return "\n".join(shown)
+
+
+@heuristic("empty-cells", game="sudoku", admissible=True, consistent=True)
+def empty_cells(game: Sudoku, state: int, player: int = 0) -> float:
+    """Return the number of cells that are still empty, each of which takes one action."""
+    return (state >> game.grid.top).bit_count()

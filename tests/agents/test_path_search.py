@@ -1,0 +1,394 @@
+"""Searches for paths in small graphs: against Bellman-Ford and Dijkstra, and counts done by hand."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import pytest
+
+from arena import Agent, Game, Limits, Puzzle, Record, SpecError, heuristic, play, run
+from arena.configured import settings
+from arena.counting import Meter, counting_view
+from arena.identity import Stream
+from arena.plugins import Registry
+from arena.search import Search, Start
+from arena.testing import check_agent
+from arena_agents.best_first import AStar, BestFirst, UniformCost
+from arena_agents.breadth_first import BreadthFirst
+from arena_agents.depth_first import DepthFirst, IterativeDeepening
+from arena_agents.ida_star import IdaStar
+from arena_games.sliding_tiles import SlidingTiles
+
+EVERY: list[Callable[[], Agent]] = [
+    BreadthFirst,
+    DepthFirst,
+    lambda: DepthFirst(visited=False),
+    IterativeDeepening,
+    UniformCost,
+    BestFirst,
+    AStar,
+    lambda: AStar(weight=2.0),
+    IdaStar,
+    lambda: IdaStar(weight=2.0),
+]
+CHEAPEST = [UniformCost, AStar, IdaStar]
+SHORTEST = [BreadthFirst, IterativeDeepening]
+INFINITY = float("inf")
+LONG = 1_000_000
+"""Moves that are enough for every path here."""
+
+Edges = Mapping[int, Sequence[tuple[int, float]]]
+"""For every state its successors with the cost of the step; an action is the place in the list."""
+
+
+class Graph(Puzzle):
+    """A graph with costs on its edges: from `start` to one of `goals`."""
+
+    name = "graph"
+    default_heuristic: ClassVar[str | None] = None
+
+    def __init__(self, *, edges: Any, start: int = 0, goals: Any = (), estimates: Any = ()) -> None:
+        self.edges, self.start, self.goals, self.estimates = edges, start, goals, estimates
+
+    def initial(self, rng: random.Random) -> int:
+        return self.start
+
+    def actions(self, state: int) -> Sequence[int]:
+        return range(len(self.edges[state]))
+
+    def result(self, state: int, action: int) -> int:
+        successor: int = self.edges[state][action][0]
+        return successor
+
+    def is_goal(self, state: int) -> bool:
+        return state in self.goals
+
+    def step_cost(self, state: int, action: int, successor: int) -> float:
+        cost: float = self.edges[state][action][1]
+        return cost
+
+
+class Maze(Graph):
+    """The same graph with every step at the default cost."""
+
+    name = "maze"
+    step_cost = Puzzle.step_cost
+
+
+@heuristic("given", game="graph")
+def given(game: Graph, state: int, player: int = 0) -> float:
+    """The estimate that the graph was made with."""
+    return game.estimates[state] if game.estimates else 0.0
+
+
+@heuristic("given", game="maze")
+def given_in_maze(game: Maze, state: int, player: int = 0) -> float:
+    """The same for mazes."""
+    return given(game, state)
+
+
+def solve(agent: Agent, game: Game, position: str | None = None, **limits: Any) -> Record:
+    """Play one match with as many moves as it takes; graphs bring their own estimates."""
+    chosen = {"graph": given, "maze": given_in_maze}.get(game.name)
+    return play(game, [agent], position=position, limits=Limits(**{"moves": LONG, **limits}), heuristics=chosen and [chosen])
+
+
+def nodes(record: Record) -> int:
+    return sum(decision.nodes for decision in record.decisions)
+
+
+def cheapest(edges: Edges, goals: Sequence[int]) -> list[float]:
+    """The lowest cost from every state to a goal: Bellman-Ford, relaxing every edge until nothing changes."""
+    costs = [0.0 if state in goals else INFINITY for state in range(len(edges))]
+    for _ in edges:
+        for state in edges:
+            costs[state] = min([costs[state], *(cost + costs[after] for after, cost in edges[state])])
+    return costs
+
+
+def random_graph(rng: random.Random, states: int = 30) -> tuple[dict[int, list[tuple[int, float]]], list[int]]:
+    """A directed graph with loops, dead ends, unreachable parts, and costs of which some are 0 and some are halves."""
+    draw = [0, 0.5, 1, 1, 2, 3.5, 7, 20]
+    edges = {
+        state: [(rng.randrange(states), rng.choice(draw)) for _ in range(rng.choice([0, 1, 2, 3, 4]))] for state in range(states)
+    }
+    return edges, rng.sample(range(1, states), 2)
+
+
+@pytest.mark.parametrize("weight", [0.9, -1.0, INFINITY, float("nan")])
+@pytest.mark.parametrize("agent", ["a-star", "ida-star"])
+def test_weights_below_one_are_faults(agent: str, weight: float) -> None:
+    """A spec with a weight that promises nothing is refused before anything runs."""
+    with pytest.raises(SpecError, match="weight"):
+        run({"game": "sliding-tiles", "agents": [{"agent": agent, "weight": weight}]})
+
+
+def test_ties_go_to_the_larger_g() -> None:
+    """On an open grid from corner to corner every cell has the same f: A* walks straight to the goal.
+
+    It expands one cell of each of the 2 * 19 steps, and generates at most four neighbors of each.
+    """
+    size = 20
+    edges = {}
+    for cell in range(size * size):
+        row, column = divmod(cell, size)
+        beside = [(row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column)]
+        edges[cell] = [(r * size + c, 1) for r, c in beside if 0 <= r < size and 0 <= c < size]
+    left = [2 * (size - 1) - sum(divmod(cell, size)) for cell in edges]
+    record = solve(AStar(), Maze(edges=edges, goals=[size * size - 1], estimates=left))
+    assert record.cost == 2 * (size - 1)
+    assert nodes(record) <= 4 * 2 * (size - 1)
+
+
+def _estimates(kind: str, costs: Sequence[float], rng: random.Random) -> list[float]:
+    """Estimates of which none is too high; the consistent ones are a fixed share of the lowest cost."""
+    shares = {"zero": lambda: 0.0, "consistent": lambda: 0.7, "inconsistent": lambda: rng.choice([0.0, 0.0, 1.0])}
+    return [0.0 if cost == INFINITY else cost * shares[kind]() for cost in costs]
+
+
+@pytest.mark.parametrize("kind", ["zero", "consistent", "inconsistent"])
+@pytest.mark.parametrize("make", [*CHEAPEST, lambda: AStar(weight=1.5), lambda: IdaStar(weight=1.5)])
+def test_paths_in_random_graphs_are_cheapest(make: Callable[[], Agent], kind: str) -> None:
+    """Over 100 directed graphs the cost is Bellman-Ford's, or within the weight of it; where there is no way, it gives up."""
+    rng = random.Random(11)
+    weight = getattr(make(), "weight", 1.0)
+    ended = set()
+    for _ in range(100):
+        edges, goals = random_graph(rng)
+        costs = cheapest(edges, goals)
+        record = solve(make(), Graph(edges=edges, goals=goals, estimates=_estimates(kind, costs, rng)))
+        ended.add(record.termination)
+        if costs[0] == INFINITY:
+            assert (record.termination, record.solved) == ("gave-up", False)
+        else:
+            assert record.solved
+            assert record.cost is not None
+            assert costs[0] - 1e-9 <= record.cost <= weight * costs[0] + 1e-9
+    assert ended == {"normal", "gave-up"}
+
+
+def test_the_estimates_called_inconsistent_are() -> None:
+    """Somewhere an estimate drops by more than the step costs."""
+    rng = random.Random(11)
+    edges, goals = random_graph(rng)
+    costs = cheapest(edges, goals)
+    estimates = _estimates("inconsistent", costs, rng)
+    assert any(estimates[state] > cost + estimates[after] + 1e-9 for state in edges for after, cost in edges[state])
+
+
+@pytest.mark.parametrize(("make", "count"), [(UniformCost, 5), (AStar, 7)])
+def test_a_cheaper_path_replaces_the_dearer_one_even_where_the_state_was_expanded(make: Callable[[], Agent], count: int) -> None:
+    """The textbook case against closed lists: B is expanded by way of its dear edge while the cheap way there looks bad.
+
+    Start 0, A = 1, B = 2, C = 3, goal 4: 0-A 1, A-B 1, 0-B 3, B-C 1, C-4 5; the estimate of A is 6, just right, and those of
+    B and C are 0. The dear way costs 9, the cheap one 8. A* generates A B, C, 4, and again B, C, 4; uniform-cost A B, B, C,
+    4, since a path that has been replaced is not gone on from.
+    """
+    edges = {0: [(1, 1), (2, 3)], 1: [(2, 1)], 2: [(3, 1)], 3: [(4, 5)], 4: []}
+    record = solve(make(), Graph(edges=edges, goals=[4], estimates=[0, 6, 0, 0, 0]))
+    assert (record.cost, nodes(record)) == (8, count)
+    assert record.actions == ("0", "0", "0", "0")
+
+
+@pytest.mark.parametrize("make", SHORTEST)
+def test_paths_in_random_graphs_are_shortest(make: Callable[[], Agent]) -> None:
+    """Breadth first and iterative deepening count actions, whatever they cost."""
+    rng = random.Random(12)
+    for _ in range(100):
+        edges, goals = random_graph(rng)
+        fewest = cheapest({state: [(after, 1) for after, _ in ways] for state, ways in edges.items()}, goals)[0]
+        record = solve(make(), Graph(edges=edges, goals=goals))
+        assert record.moves == (0 if fewest == INFINITY else fewest)
+        assert record.termination == ("gave-up" if fewest == INFINITY else "normal")
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_every_search_finds_a_way_where_there_is_one_and_else_gives_up(make: Callable[[], Agent]) -> None:
+    """100 directed graphs with loops and dead ends; the referee replays the path."""
+    rng = random.Random(13)
+    for _ in range(100):
+        edges, goals = random_graph(rng)
+        possible = cheapest(edges, goals)[0] < INFINITY
+        record = solve(make(), Maze(edges=edges, goals=goals))
+        assert record.solved is possible
+        assert record.termination == ("normal" if possible else "gave-up")
+
+
+@pytest.mark.parametrize("visited", [True, False])
+def test_depth_limits_miss_nothing_within_them(visited: bool) -> None:
+    """Depth first to n actions finds a goal exactly where one is within n, though it may meet states the long way first."""
+    rng = random.Random(14)
+    for _ in range(100):
+        edges, goals = random_graph(rng, 15)
+        fewest = cheapest({state: [(after, 1) for after, _ in ways] for state, ways in edges.items()}, goals)[0]
+        for depth in (1, 2, 3, 4, 6):
+            for record in (
+                solve(DepthFirst(visited=visited, depth=depth), Maze(edges=edges, goals=goals)),
+                solve(DepthFirst(visited=visited, depth=9), Maze(edges=edges, goals=goals), depth=depth),
+            ):
+                assert record.solved is (fewest <= depth)
+                assert record.moves is not None
+                assert record.moves <= depth
+
+
+@pytest.mark.parametrize("make", [BreadthFirst, IterativeDeepening, IdaStar])
+def test_the_depth_limit_of_a_decision_is_kept(make: Callable[[], Agent]) -> None:
+    """A goal ten actions away is found with a limit of ten, and given up with nine."""
+    edges = {state: [(state - 1, 1), (state + 1, 1)] for state in range(1, 20)} | {0: [(1, 1)], 20: [(19, 1)]}
+    assert solve(make(), Maze(edges=edges, goals=[10]), depth=10).moves == 10
+    assert solve(make(), Maze(edges=edges, goals=[10]), depth=9).termination == "gave-up"
+
+
+def _tree() -> Maze:
+    """A tree of seven states, 0 over 1 and 2, 1 over 3 and 4, 2 over 5 and 6; the goal is 5."""
+    edges: Edges = {0: [(1, 1), (2, 1)], 1: [(3, 1), (4, 1)], 2: [(5, 1), (6, 1)], 3: [], 4: [], 5: [], 6: []}
+    return Maze(edges=edges, goals=[5])
+
+
+@pytest.mark.parametrize(
+    ("make", "count"),
+    [
+        (BreadthFirst, 5),  # 1 2 3 4 5
+        (DepthFirst, 5),  # 1 3 4 2 5
+        (lambda: DepthFirst(visited=False), 5),
+        (lambda: DepthFirst(depth=1), 2),  # 1 2
+        (IterativeDeepening, 7),  # 1 2, and 1 3 4 2 5
+        (IdaStar, 13),  # bound 0: 1 2; bound 1: 1 3 4 2 5 6; bound 2: 1 3 4 2 5
+    ],
+)
+def test_node_counts_on_a_tree_are_those_done_by_hand(make: Callable[[], Agent], count: int) -> None:
+    """A goal is recognised when it is generated, and states are generated when they are looked at."""
+    assert nodes(solve(make(), _tree())) == count
+
+
+@pytest.mark.parametrize(("visited", "count"), [(True, 5), (False, 6)])
+def test_visited_states_are_generated_but_not_gone_on_from(visited: bool, count: int) -> None:
+    """A diamond with a tail, 0 over 1 and 2, both over 3, 3 over 4, no goal: 1 3 4 2 3, and 4 again without the set."""
+    diamond: Edges = {0: [(1, 1), (2, 1)], 1: [(3, 1)], 2: [(3, 1)], 3: [(4, 1)], 4: []}
+    record = solve(DepthFirst(visited=visited), Maze(edges=diamond, goals=[5]))
+    assert (record.termination, nodes(record)) == ("gave-up", count)
+
+
+def test_best_first_searches_recognise_a_goal_when_it_is_expanded() -> None:
+    """Before a state at cost 2 uniform-cost expands 0, 1 and 2, all the tree; with exact estimates A* expands 0 and 2."""
+    assert nodes(solve(UniformCost(), _tree())) == 6
+    exact = Maze(edges=_tree().edges, goals=[5], estimates=[2, 9, 1, 9, 9, 0, 9])
+    assert nodes(solve(AStar(), exact)) == 4
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_a_corridor_of_thousands_of_states_does_not_recurse(make: Callable[[], Agent]) -> None:
+    """Python's stack is 1,000 calls deep; the work of iterative deepening grows with the square, so its corridor is shorter."""
+    length = 1_500 if make is IterativeDeepening else 5_000
+    edges: Edges = {state: [(state + 1, 1)] if state < length else [] for state in range(length + 1)}
+    estimates = [length - state for state in range(length + 1)]
+    record = solve(make(), Maze(edges=edges, goals=[length], estimates=estimates))
+    assert (record.solved, record.moves) == (True, length)
+    assert nodes(record) == (length * (length + 1) // 2 if make is IterativeDeepening else length)
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_cycles_of_cost_nothing_end(make: Callable[[], Agent]) -> None:
+    """A ring of free steps with no way out is given up; with a goal behind it, left."""
+    ring = {0: [(1, 0)], 1: [(2, 0)], 2: [(0, 0), (3, 0)], 3: [], 4: []}
+    assert solve(make(), Graph(edges=ring, goals=[4])).termination == "gave-up"
+    assert solve(make(), Graph(edges=ring, goals=[3])).cost == 0
+
+
+@pytest.mark.parametrize("make", [BestFirst, AStar, IdaStar])
+def test_what_the_heuristic_calls_hopeless_is_not_expanded(make: Callable[[], Agent]) -> None:
+    """Infinite estimates: the states behind them are never generated."""
+    edges = {0: [(1, 1), (2, 1)], 1: [(1, 1), (3, 1)], 2: [(2, 1), (3, 1)], 3: []}
+    record = solve(make(), Maze(edges=edges, goals=[3], estimates=[1, INFINITY, INFINITY, 0]))
+    assert (record.termination, nodes(record)) == ("gave-up", 2)
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_a_solved_position_needs_nothing(make: Callable[[], Agent]) -> None:
+    """The agents themselves see that the start is a goal, whoever asks them."""
+    agent = make()
+    path = agent.solve(Maze(edges={0: [(0, 1)]}, goals=[0]), 0, _search())
+    assert path is not None
+    assert path == type(path)(())
+
+
+def _search() -> Search:
+    game = Maze(edges={0: []}, goals=[0])
+    meter = Meter()
+    return Search(counting_view(game, meter), None, Limits(), meter, Stream("seat"), Start(game, Stream("start")))
+
+
+class Digits(Puzzle):
+    """Write `length` digits of which no two neighbors differ by less than 2; only the number written counts."""
+
+    name = "digits"
+    path_matters = False
+
+    def __init__(self, *, length: int = 4) -> None:
+        self.length = length
+
+    def initial(self, rng: random.Random) -> tuple[int, ...]:
+        return ()
+
+    def actions(self, state: tuple[int, ...]) -> Sequence[int]:
+        if len(state) == self.length:
+            return ()
+        return [digit for digit in range(4) if not state or abs(state[-1] - digit) >= 2]
+
+    def result(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def is_goal(self, state: tuple[int, ...]) -> bool:
+        return len(state) == self.length and all(abs(a - b) >= 2 for a, b in pairwise(state))
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_puzzles_where_only_the_solution_counts_are_solved_by_a_path(make: Callable[[], Agent]) -> None:
+    """The referee takes a path to a goal for an answer."""
+    record = play(Digits(length=6), [make()])
+    assert (record.solved, record.moves) == (True, 6)
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_the_conformance_kit_passes(make: Callable[[], Agent]) -> None:
+    """On a small board of tiles, and where only the solution counts."""
+    assert check_agent(make(), SlidingTiles(rows=2, columns=3), matches=2)
+    assert check_agent(make(), Digits(), matches=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("bfs", {}),
+        ("dfs", {"visited": True, "depth": None}),
+        ("iterative-deepening", {}),
+        ("uniform-cost", {}),
+        ("best-first", {}),
+        ("a-star", {"weight": 1.0}),
+        ("ida-star", {"weight": 1.0}),
+    ],
+)
+def test_names_and_defaults_are_those_of_the_contract(name: str, options: dict[str, Any], registry: Registry) -> None:
+    """The words of specs."""
+    made = registry.agent(name)()
+    assert settings(made) == options
+    assert made.needs == {"single-player"}
+
+
+def test_uniform_cost_agrees_with_dijkstra_on_every_state() -> None:
+    """One graph of 200 states, every state the goal in its turn."""
+    rng = random.Random(15)
+    edges, _ = random_graph(rng, 200)
+    costs, frontier = {0: 0.0}, [(0.0, 0)]
+    while frontier:
+        cost, state = heappop(frontier)
+        for after, step in edges[state]:
+            if cost + step < costs.get(after, INFINITY):
+                costs[after] = cost + step
+                heappush(frontier, (cost + step, after))
+    for goal in range(1, 200):
+        record = solve(UniformCost(), Graph(edges=edges, goals=[goal]))
+        assert record.solved is (goal in costs)
+        assert record.cost == costs.get(goal, 0)

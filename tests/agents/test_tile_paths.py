@@ -1,0 +1,146 @@
+"""Searches for paths on sliding tiles: against the distances of the 8-puzzle, and under limits on the 15-puzzle."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena import Agent, Limits, Record, play
+from arena_agents.best_first import AStar, BestFirst, UniformCost
+from arena_agents.breadth_first import BreadthFirst
+from arena_agents.depth_first import DepthFirst, IterativeDeepening
+from arena_agents.ida_star import IdaStar
+from arena_games.sliding_tiles import SlidingTiles
+
+HARD = "14 15 8 12 / 10 11 9 13 / 2 6 5 1 / 3 7 4 ."
+"""A 15-puzzle that takes no search here 500 nodes or fewer."""
+
+
+def solve(agent: Agent, text: str) -> Record:
+    """Solve a position of the 8-puzzle, in as many moves as it takes."""
+    return play(SlidingTiles(), [agent], position=text, limits=Limits(moves=1_000_000))
+
+
+def nodes(record: Record) -> int:
+    return sum(decision.nodes for decision in record.decisions)
+
+
+@pytest.fixture(scope="module")
+def distances() -> dict[Any, int]:
+    """The number of slides from every position of the 8-puzzle to the goal, breadth first from the goal."""
+    game = SlidingTiles()
+    found = {game.goal: 0}
+    order = [game.goal]
+    for state in order:
+        for action in game.actions(state):
+            successor = game.result(state, action)
+            if successor not in found:
+                found[successor] = found[state] + 1
+                order.append(successor)
+    return found
+
+
+@pytest.fixture(scope="module")
+def boards(distances: dict[Any, int]) -> list[tuple[str, int]]:
+    """Positions of the 8-puzzle with their distances: one for every distance, and both that are farthest."""
+    game = SlidingTiles()
+    rng = random.Random(3)
+    by_distance: dict[int, list[Any]] = {}
+    for state, distance in distances.items():
+        by_distance.setdefault(distance, []).append(state)
+    states = [rng.choice(by_distance[distance]) for distance in range(31)] + by_distance[31]
+    return [(game.format_state(state), distances[state]) for state in states]
+
+
+def test_the_distances_are_those_of_the_literature(distances: dict[Any, int], boards: list[tuple[str, int]]) -> None:
+    """181,440 positions, two of them 31 slides away, one of these well known."""
+    assert len(distances) == 181_440
+    assert [distance for _, distance in boards].count(31) == 2
+    assert ("8 6 7 / 2 5 4 / 3 . 1", 31) in boards
+
+
+@pytest.mark.parametrize(
+    ("agent", "farthest"), [(AStar, 31), (IdaStar, 31), (BreadthFirst, 31), (UniformCost, 31), (IterativeDeepening, 17)]
+)
+def test_paths_on_the_eight_puzzle_are_shortest(agent: type[Agent], farthest: int, boards: list[tuple[str, int]]) -> None:
+    """Solved, in exactly as many slides as the distance; the uninformed searches on every fifth board."""
+    step = 1 if agent in {AStar, IdaStar} else 5
+    near = [(text, distance) for text, distance in boards if distance <= farthest]
+    for text, distance in near[::-step]:
+        record = solve(agent(), text)
+        assert (record.solved, record.cost, record.moves) == (True, distance, distance)
+
+
+@pytest.mark.parametrize("make", [AStar, IdaStar])
+@pytest.mark.parametrize("weight", [1.0, 1.2, 2.0, 5.0])
+def test_a_weight_is_a_bound_on_the_cost(
+    make: Callable[..., Agent], weight: float, boards: list[tuple[str, int]], distances: dict[Any, int]
+) -> None:
+    """A weighted search costs at most that many times the lowest cost."""
+    for text, distance in boards[::3]:
+        record = solve(make(weight=weight), text)
+        assert record.solved
+        assert record.cost is not None
+        assert distance <= record.cost <= weight * distance
+
+
+def test_a_weight_saves_nodes(boards: list[tuple[str, int]]) -> None:
+    """Over all boards a weight of 3 takes fewer nodes than none, and gives longer paths: the trade it is there for."""
+    plain, weighted = [[solve(AStar(weight=weight), text) for text, _ in boards] for weight in (1.0, 3.0)]
+    assert sum(map(nodes, weighted)) < sum(map(nodes, plain))
+    assert sum(record.cost or 0 for record in weighted) > sum(record.cost or 0 for record in plain)
+
+
+@pytest.mark.parametrize("make", [BestFirst, DepthFirst, lambda: DepthFirst(depth=35)])
+def test_greedy_and_depth_first_find_paths_that_the_referee_accepts(
+    make: Callable[[], Agent], boards: list[tuple[str, int]]
+) -> None:
+    """Solved, if not shortest."""
+    for text, distance in boards[::8]:
+        record = solve(make(), text)
+        assert record.termination == "normal"
+        assert record.solved
+        assert record.moves is not None
+        assert record.moves >= distance
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        BreadthFirst,
+        DepthFirst,
+        lambda: DepthFirst(visited=False),
+        IterativeDeepening,
+        UniformCost,
+        BestFirst,
+        AStar,
+        IdaStar,
+        lambda: IdaStar(weight=2.0),
+    ],
+)
+@pytest.mark.parametrize("budget", [1, 10, 500])
+def test_a_node_budget_ends_a_search_as_given_up(make: Callable[[], Agent], budget: int) -> None:
+    """Exactly the budget is used on a 15-puzzle that takes far more, and nobody is at fault."""
+    record = play(SlidingTiles(rows=4, columns=4), [make()], position=HARD, limits={"nodes": budget})
+    assert (record.termination, record.solved, nodes(record)) == ("gave-up", False, budget)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are kept on Linux")
+@pytest.mark.parametrize("name", ["bfs", "a-star", "dfs"])
+def test_without_memory_the_match_is_lost_and_the_process_lives(name: str) -> None:
+    """In a process with 150 MiB to live in: the record says `memory`, and the next match is played."""
+    script = f"""
+import resource
+from arena import play
+from arena_games.sliding_tiles import SlidingTiles
+play(SlidingTiles(), ["{name}"])
+resource.setrlimit(resource.RLIMIT_AS, (150 << 20, 150 << 20))
+print(play(SlidingTiles(rows=4, columns=4), ["{name}"], position="{HARD}").termination)
+print(play(SlidingTiles(), ["bfs"]).termination)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout.split() == ["memory", "normal"], done.stderr

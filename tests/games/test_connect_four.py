@@ -1,0 +1,239 @@
+"""Connect four against published counts and values, and against a twin that looks at cells one by one."""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.plugins import Registry
+from arena.testing import check_game, check_heuristic
+from arena_games.connect_four import Centre, ConnectFour, OpenLines
+
+# Positions of the 7x6 board after n plies: J. Tromp, OEIS A212693.
+POSITIONS = [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275]
+# Complete games on a board of 4 columns and 3 rows: R. Jehn, OEIS A342329.
+GAMES = 356_232
+# Positions of the 4x4 board, and its value: J. Tromp, John's Connect Four Playground, tromp.github.io/c4/c4.html.
+POSITIONS_4X4, VALUE_4X4 = 161_029, 0
+
+Board = list[list[str]]
+
+
+def levels(game: ConnectFour, most: int) -> Iterator[dict[Any, int]]:
+    """The positions after 0, 1, ... plies, each with the number of ways to it."""
+    level: dict[Any, int] = {game.initial(random.Random(0)): 1}
+    while level:
+        yield level
+        if most == 0:
+            return
+        after: dict[Any, int] = {}
+        for state, ways in level.items():
+            for action in game.actions(state):
+                successor = game.result(state, action)
+                after[successor] = after.get(successor, 0) + ways
+        level, most = after, most - 1
+
+
+def test_the_standard_board_has_the_known_numbers_of_positions() -> None:
+    """OEIS A212693; and no win or full column stops a sequence of six plies, only seven in one column one of seven."""
+    numbers, sequences = [], []
+    for level in levels(ConnectFour(), 8):
+        numbers.append(len(level))
+        sequences.append(sum(level.values()))
+    assert numbers == POSITIONS
+    assert sequences[:8] == [1, 7, 49, 343, 2401, 16807, 117649, 7**7 - 7]
+
+
+def test_a_small_board_has_the_known_number_of_games() -> None:
+    """OEIS A342329: every complete game on 4 columns and 3 rows, whether it ends with a line or a full board."""
+    game = ConnectFour(rows=3, columns=4)
+    assert sum(ways for level in levels(game, 12) for state, ways in level.items() if game.is_terminal(state)) == GAMES
+
+
+@pytest.mark.slow
+def test_four_by_four_has_the_known_size_and_is_a_draw() -> None:
+    """All positions of the 4x4 board, valued from the last ply back."""
+    game = ConnectFour(rows=4, columns=4)
+    found = list(levels(game, 16))
+    assert sum(map(len, found)) == POSITIONS_4X4
+    value: dict[Any, float] = {}
+    for level in reversed(found):
+        for state in level:
+            better = min if game.to_move(state) else max
+            known = [value[game.result(state, action)] for action in game.actions(state)]
+            value[state] = better(known) if known else game.returns(state)[0]
+    assert value[game.initial(random.Random(0))] == VALUE_4X4
+
+
+def drop(board: Board, column: int, mark: str) -> None:
+    """The twin's move: the lowest empty cell of a column, from 1; boards have their top row first."""
+    next(row for row in reversed(board) if row[column - 1] == ".")[column - 1] = mark
+
+
+@cache
+def lines(rows: int, columns: int, length: int) -> list[list[tuple[int, int]]]:
+    """Every line of a board, as its cells."""
+    found = []
+    for row, column in product(range(rows), range(columns)):
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))[: 4 if length > 1 else 1]:
+            line = [(row + down * k, column + right * k) for k in range(length)]
+            if all(0 <= r < rows and 0 <= c < columns for r, c in line):
+                found.append(line)
+    return found
+
+
+def wins(board: Board, length: int, mark: str) -> bool:
+    return any(all(board[r][c] == mark for r, c in line) for line in lines(len(board), len(board[0]), length))
+
+
+sizes = st.tuples(st.integers(1, 7), st.integers(1, 8)).flatmap(lambda s: st.tuples(st.just(s), st.integers(1, max(s))))
+
+
+@settings(max_examples=100, deadline=None)
+@given(sizes, st.integers(0, 2**32))
+def test_random_games_agree_with_a_twin_that_looks_at_cells(size: tuple[tuple[int, int], int], seed: int) -> None:
+    """On boards of any size: who moves, the actions, results, ends, returns and threats of every position of a game."""
+    (rows, columns), length = size
+    game, rng = ConnectFour(rows=rows, columns=columns, in_a_row=length), random.Random(seed)
+    state = game.initial(rng)
+    board = [["."] * columns for _ in range(rows)]
+    for ply in range(rows * columns + 1):
+        won = [wins(board, length, mark) for mark in "xo"]
+        open_columns = [column for column in range(1, columns + 1) if board[0][column - 1] == "."]
+        assert game.format_state(state) == "/".join(map("".join, board))
+        assert game.parse_state(game.format_state(state)) == state
+        assert game.is_terminal(state) == (any(won) or not open_columns)
+        for seat, mark in enumerate("xo"):
+            expected = []
+            for column in [] if any(won) else open_columns:
+                after = [row[:] for row in board]
+                drop(after, column, mark)
+                if wins(after, length, mark):
+                    expected.append(column)
+            assert list(game.threats(state, seat)) == expected
+        if game.is_terminal(state):
+            assert not game.actions(state)
+            assert list(game.returns(state)) == [won[0] - won[1], won[1] - won[0]]
+            return
+        assert game.to_move(state) == ply % 2
+        assert list(game.actions(state)) == open_columns
+        action = rng.choice(open_columns)
+        state = game.result(state, action)
+        drop(board, action, "xo"[ply % 2])
+    pytest.fail("the game does not end with a full board")
+
+
+def positions(game: ConnectFour, games: int) -> Iterator[Any]:
+    """The unfinished positions of random games."""
+    for seed in range(games):
+        rng = random.Random(seed)
+        state = game.initial(rng)
+        while not game.is_terminal(state):
+            yield state
+            state = game.result(state, rng.choice(game.actions(state)))
+
+
+@pytest.mark.parametrize(("rows", "columns", "length"), [(6, 7, 4), (5, 4, 3), (7, 8, 5), (3, 9, 6), (4, 4, 2)])
+def test_open_lines_is_the_weighted_count_of_lines_of_one_side(rows: int, columns: int, length: int) -> None:
+    """3^(k-1) for k stones in a line without the other side's, over 10 * 3^(in_a_row - 2), by a walk over all lines."""
+    game = ConnectFour(rows=rows, columns=columns, in_a_row=length)
+    evaluate, every = OpenLines(game), lines(rows, columns, length)
+    for state in positions(game, 20):
+        board = game.format_state(state).split("/")
+        total = 0
+        for line in every:
+            cells = [board[r][c] for r, c in line]
+            if ("x" in cells) != ("o" in cells):
+                total += (1 if "x" in cells else -1) * 3 ** (length - cells.count(".") - 1)
+        expected = max(-0.99, min(0.99, total / (10 * 3.0 ** (length - 2))))
+        assert evaluate(state, 0) == pytest.approx(expected)
+        assert evaluate(state, 1) == pytest.approx(-expected)
+
+
+@pytest.mark.parametrize(("columns", "weights"), [(7, [1, 2, 3, 4, 3, 2, 1]), (6, [1, 2, 3, 3, 2, 1])])
+def test_centre_counts_stones_by_the_distance_of_their_column_from_the_side(columns: int, weights: list[int]) -> None:
+    """Columns count 1, 2, 3 and so on from either side."""
+    game = ConnectFour(columns=columns)
+    evaluate = Centre(game)
+    for state in positions(game, 10):
+        total = 0
+        for row in game.format_state(state).split("/"):
+            total += sum(weight * ((cell == "x") - (cell == "o")) for weight, cell in zip(weights, row, strict=True))
+        assert evaluate(state, 0) == pytest.approx(0.99 * total / (6 * sum(weights)))
+        assert evaluate(state, 1) == -evaluate(state, 0)
+
+
+def test_threats_are_the_columns_that_win() -> None:
+    """The end of a row of three, which both want; the top of a column, and the gap in a row."""
+    game = ConnectFour()
+    state = game.parse_state("......./......./......./x....../x....../xoo.o..")
+    assert list(game.threats(game.parse_state("......./......./......./......./......./xxx.ooo"), 0)) == [4]
+    assert list(game.threats(state, 0)) == [1]
+    assert list(game.threats(state, 1)) == [4]
+    assert not game.is_quiet(state)
+    assert game.is_quiet(game.initial(random.Random(0)))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "6 rows of 7"),
+        ("......./......./......./......./.......", "6 rows of 7"),
+        ("......./......./......./......./......./........", "6 rows of 7"),
+        ("......./......./......./......./......./...y...", "'y'"),
+        ("......./......./......./......./...x.../.......", "column 4 has a stone above an empty cell"),
+        ("......./......./......./......./......./xx.....", "as many x as o or one more, got 2 and 0"),
+        ("......./......./......./......./......./o......", "as many x as o or one more, got 0 and 1"),
+        ("......./......./......./......./oooo.../xxxx...", "both sides have 4 in a row"),
+        ("......./......./......./......./ooo..../xxxx..o", "after a win in .*: o cannot have moved last"),
+        ("......./......./......./......./xx...../ooooxxx", "after a win in .*: x cannot have moved last"),
+        ("......./......./x.....x/xo....x/xo...ox/xoo.oox", "no last stone of x completes all lines"),
+    ],
+)
+def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
+    """Wrong sizes, wrong marks, stones in the air, wrong numbers, two winners and play after a win are told apart."""
+    with pytest.raises(ValueError, match=reason):
+        ConnectFour().parse_state(text)
+
+
+def test_a_last_stone_may_complete_two_lines() -> None:
+    """Seven in a row, closed by the middle one, is a position that can come about."""
+    game = ConnectFour()
+    state = game.parse_state("......./......./......./......./ooo.ooo/xxxxxxx")
+    assert game.is_terminal(state)
+    assert list(game.returns(state)) == [1, -1]
+
+
+def test_notation_is_columns_from_one_and_rows_from_the_top() -> None:
+    """x moves when both have as many stones."""
+    game = ConnectFour()
+    state = game.result(game.result(game.initial(random.Random(0)), 4), 4)
+    assert game.format_state(state) == "......./......./......./......./...o.../...x..."
+    assert game.parse_state(" ......./......./......./......./...O.../...X...\n") == state
+    assert list(game.actions(state)) == [1, 2, 3, 4, 5, 6, 7]
+    assert game.parse_action(state, "7") == 7
+    assert game.to_move(state) == 0
+    assert game.render(state).splitlines()[-2:] == [". . . x . . .", "1 2 3 4 5 6 7"]
+    with pytest.raises(ValueError, match="expected one of 1, 2"):
+        game.parse_action(state, "8")
+
+
+def test_more_in_a_row_than_the_board_has_is_refused() -> None:
+    """Nobody could ever win."""
+    with pytest.raises(ValueError, match="in_a_row: expected at most 5"):
+        ConnectFour(rows=5, columns=4, in_a_row=6)
+
+
+@pytest.mark.parametrize("board", [{}, {"rows": 4, "columns": 5}, {"rows": 1, "columns": 5, "in_a_row": 3}, {"in_a_row": 1}])
+def test_the_conformance_kit_passes(board: dict[str, int], registry: Registry) -> None:
+    """The game and both heuristics, as they are registered."""
+    game = registry.game("connect-four")(**board)
+    assert game.default_heuristic == "open-lines"
+    check_game(game)
+    for name in ("open-lines", "centre"):
+        check_heuristic(name, game)
