@@ -10,6 +10,7 @@ import click
 
 from arena import __version__
 from arena.errors import ArenaError, Interrupted
+from arena.interrupts import user_interrupts
 
 Command = Callable[..., Any]
 
@@ -139,7 +140,8 @@ def main() -> None:
 
 def _guarded() -> int:
     try:
-        return cli.main(standalone_mode=False) or 0
+        with user_interrupts():  # also while a spec or a plugin is loading
+            return cli.main(standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2
@@ -154,6 +156,9 @@ def _guarded() -> int:
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except OSError as error:
+        click.echo(f"cannot go on: {error}", err=True)
         return 1
     except Exception:
         click.echo(f"arena {__version__}: an error of its own; please report it with what follows", err=True)

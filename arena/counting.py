@@ -77,7 +77,7 @@ def _offered(kind: type[Game]) -> tuple[str, ...]:
 
 
 def _shallow(game: Game) -> Game:
-    if hasattr(type(game), "__copy__"):
+    if hasattr(type(game), "__copy__") or any(vars(kind).get("__slots__") for kind in type(game).__mro__):
         return copy(game)
     view: Game = object.__new__(type(game))
     view.__dict__.update(game.__dict__)

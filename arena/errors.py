@@ -13,6 +13,7 @@
 Only the command line turns errors into exit codes.
 """
 
+import re
 import sysconfig
 import traceback
 from collections.abc import Iterable, Sequence
@@ -102,10 +103,23 @@ def describe(error: BaseException) -> str:
 
     The deepest frame that belongs neither to arena nor to an installed library is named, so that an author sees his own line.
     """
-    text = " ".join(str(error).split())
+    text = ADDRESS.sub("0x...", " ".join(_words(error).split()))
     head = f"{type(error).__name__}: {text}" if text else type(error).__name__
     place = _place(error)
     return f"{head} ({place})" if place else head
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Interrupted:
+        raise
+    except BaseException:  # written by whoever raised it
+        return "an exception that cannot be shown"
+
+
+ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
+"""Where an object happens to lie in memory: no part of what happened."""
 
 
 def _place(error: BaseException) -> str:
@@ -134,4 +148,10 @@ def author_traceback(error: BaseException, *, most: int = 20) -> str:
     frames: TracebackType | None = error.__traceback__
     while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
-    return "".join(traceback.format_exception(type(error), error, frames, limit=-most, chain=False))
+    try:
+        text = "".join(traceback.format_exception(type(error), error, frames, limit=-most, chain=False))
+    except Interrupted:
+        raise
+    except BaseException:  # the exception cannot be shown
+        text = "".join(traceback.format_tb(frames, limit=-most))
+    return ADDRESS.sub("0x...", text)

@@ -38,6 +38,9 @@ class Leaderboard:
     distinct_games: int
     """How many matches differ in who sat where, the position or the actions."""
     void: int
+    """How many matches could not be scored, since the game or arena itself was at fault."""
+    fallbacks: int
+    """How many actions were drawn at random because a budget ran out before anything was reported."""
     failures: tuple[Failure, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -105,6 +108,7 @@ def leaderboard(board: Board, played: Iterable[Played]) -> Leaderboard:
         games=len(scored),
         distinct_games=len({(one.pairing.seats, one.record.position, one.record.actions, one.record.answer) for one in scored}),
         void=len(everything) - len(scored),
+        fallbacks=sum(one.record.fallbacks for one in scored),
         failures=_failures(labels, scored),
     )
 
@@ -115,12 +119,13 @@ def _count(one: Played, tallies: Sequence[Tally]) -> None:
         tally = tallies[entry]
         tally.games += 1
         got = record.returns[seat]
-        points = 1.0 if got > 0 else 0.5 if got == 0 else 0.0
-        tally.wins += points == 1.0
-        tally.draws += points == 0.5
-        tally.losses += points == 0.0
-        for other in seats[:seat] + seats[seat + 1 :]:
-            tally.points[other] += points
+        rivals = record.returns[:seat] + record.returns[seat + 1 :]
+        best = max(rivals, default=0.0)
+        tally.wins += got > best
+        tally.draws += got == best
+        tally.losses += got < best
+        for other, theirs in zip(seats[:seat] + seats[seat + 1 :], rivals, strict=True):
+            tally.points[other] += 1.0 if got > theirs else 0.5 if got == theirs else 0.0
             tally.met[other] += 1
         if record.seat == seat and record.termination in FAULTS:
             tally.faults[record.termination] += 1
@@ -142,10 +147,10 @@ def _count_solution(record: Record, tally: Tally) -> None:
 
 
 def _merit(tally: Tally, versus: bool) -> tuple[float, ...]:
-    """What a board is sorted by, the smallest first: score, or solved share and then mean moves."""
+    """What a board is sorted by, the smallest first: score, or solved share and then mean cost (moves without costs)."""
     if versus:
         return (-(tally.score or 0.0),)
-    mean = _mean(tally.moves)
+    mean = _mean(tally.costs or tally.moves)
     return (-_share(tally.solved, tally.games), float("inf") if mean is None else mean)
 
 

@@ -24,8 +24,15 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and not value > 0:
+            whole = field.name != "seconds"
+            if value is None and field.name != "moves":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+                raise ValueError(f"limits.{field.name}: expected {'an integer' if whole else 'a number'}, got {value!r}")
+            if not value > 0:
                 raise ValueError(f"limits.{field.name}: expected more than 0, got {value!r}")
+        if self.seconds is not None:
+            object.__setattr__(self, "seconds", float(self.seconds))  # 5 and 5.0 are one limit, and one identity
 
     @property
     def budget(self) -> bool:

@@ -75,13 +75,17 @@ class Positions:
 
     def __getitem__(self, number: int) -> Position:
         """Return the position of a round. What the game raises while drawing or parsing it is passed on."""
-        named = str(number) if self.texts is None else canonical(self.texts[number])
-        position_key = key(f"{self._before}{named}{self._after}")
+        position_key = self.key(number)
         if self.texts is None:
             state = self.game.initial(position_stream(position_key))
         else:
             state = self.game.parse_state(self.texts[number])
         return Position(position_key, state, self.game.format_state(state))
+
+    def key(self, number: int) -> str:
+        """Return the key of the position of a round."""
+        named = str(number) if self.texts is None else canonical(self.texts[number])
+        return key(f"{self._before}{named}{self._after}")
 
     def repetition(self, number: int) -> int:
         """How many equal texts were given before this one; 0 for drawn positions."""

@@ -195,7 +195,7 @@ def load_file(path: str | Path) -> ModuleType:
     if not place.is_file():
         raise FileNotFoundError(f"no such file: {path}")
     mark = blake2b(str(place).encode(), digest_size=4).hexdigest()
-    name = f"arena_plugin_{place.stem}_{mark}"
+    name = re.sub(r"\W", "_", f"arena_plugin_{place.stem}_{mark}")  # a dot would make it a part of a package
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, place)
@@ -276,6 +276,8 @@ def _checked(hook: str, value: Any) -> tuple[tuple[str, ...], Any]:
     _check_parameters(kind, name, value)
     if issubclass(value, Agent):
         _check_agent(value)
+    if issubclass(value, Format) and getattr(value, "kind", None) not in ("versus", "puzzle"):
+        raise _Unfit(f"format {name} ({_line(value)}): kind: expected versus or puzzle, got {getattr(value, 'kind', None)!r}")
     return (kind, str(name)), value
 
 

@@ -1,6 +1,8 @@
 """Plays the matches of a spec in several processes, and survives the death of any of them."""
 
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -20,6 +22,8 @@ from arena.worker import READY, send
 BATCH_SECONDS = 0.1
 """How long a batch should take: long against the cost of handing it over, short against the run."""
 LARGEST_BATCH = 1000
+GRACE = 0.5
+"""Seconds for a worker that closed its pipe to end by itself, so that its exit code can be told."""
 
 Finished = tuple[Scheduled, Record]
 
@@ -32,12 +36,22 @@ class Worker:
     """One worker process. It is in a session of its own, so that Ctrl-C in the terminal reaches the parent alone."""
 
     def __init__(self, spec: Spec) -> None:
+        # The same import path as here, and not the current folder: what is found must not depend on who plays.
+        path = os.pathsep.join(sys.path)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "arena.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-P", "-m", "arena.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": path},
         )
         self._requests = cast(IO[bytes], self._process.stdin)
         self._replies = cast(IO[bytes], self._process.stdout)
-        answer = self.ask((spec.document, spec.plugins, spec.seed))
+        threading.Thread(target=self._bury, daemon=True).start()
+        try:
+            answer = self.ask((spec.document, spec.plugins, spec.seed))
+        except WorkerDied as error:
+            raise ArenaError(f"{error} before it could play") from error
         if answer != READY:
             self.end()
             raise ArenaError(f"a worker process could not load the spec: {answer}")
@@ -48,12 +62,21 @@ class Worker:
             send(self._requests, request)
             return pickle.load(self._replies)  # noqa: S301 - from our own child
         except (OSError, EOFError, pickle.UnpicklingError) as error:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE)
             self.end()
             raise WorkerDied(f"a worker process ended with code {self._process.returncode}") from error
 
+    def _bury(self) -> None:
+        """End what a dead worker has left behind: a child of it would keep the pipes open for ever."""
+        self._process.wait()
+        with suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
     def end(self) -> None:
-        """End the process, whatever it is doing."""
-        self._process.kill()
+        """End the process and its children, whatever they are doing."""
+        with suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for stream in (self._requests, self._replies):
             with suppress(OSError):

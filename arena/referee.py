@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
+from math import isfinite
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
 from arena.configured import name_of
 from arena.counting import Meter, counting_view
-from arena.errors import GameError, Interrupted, OutOfBudget, author_traceback, describe
+from arena.errors import ADDRESS, GameError, Interrupted, OutOfBudget, author_traceback, describe
 from arena.game import Action, Game, Puzzle, State
 from arena.identity import position_stream, seat_stream
 from arena.match import Match
@@ -21,6 +22,7 @@ from arena.search import Search, Start
 
 MARGIN = 0.1
 """Seconds that a decision may run over its limit before it is lost on time."""
+TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
@@ -100,6 +102,8 @@ class Player:
             message = f"expected {expected}, got {_short(choice)}"
             raise Fault(Ending("illegal-action", self.number, message)) from None
         except BaseException as error:  # a comparison written by the agent's author
+            if not isinstance(legal, Sequence):
+                raise GameError(f"actions gave {_short(legal)}; expected a sequence") from error
             raise self._raised(error) from error
 
     def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
@@ -149,6 +153,7 @@ def play_match(match: Match) -> Record:
     log = Log([], [])
     try:
         ending = _play(match, log)
+        "".join(log.actions)  # all of them texts, or the game is at fault
     except Fault as fault:
         ending = fault.ending
         log.returns = _lost(match, ending.seat)
@@ -157,6 +162,7 @@ def play_match(match: Match) -> Record:
     except BaseException as error:
         ending = Ending("void", None, describe(error), author_traceback(error))
         log.returns = (0.0,) * match.game.players
+        log.actions = [str(action) for action in log.actions]
     return _record(match, log, ending)
 
 
@@ -183,16 +189,28 @@ def _take_turns(game: Game, match: Match, players: list[Player], log: Log) -> En
         seat = to_move(state)
         if not 0 <= seat < len(players):
             raise GameError(f"{name_of(game)}: to_move gave seat {seat!r} of {len(players)}")
-        action = players[seat].choose(state, legal_actions(state))
+        legal = legal_actions(state)
+        if not legal:
+            raise GameError(f"{name_of(game)}: no actions in a state that is not terminal, {game.format_state(state)}")
+        action = players[seat].choose(state, legal)
         write(text(state, action))
         state = result(state, action)
     if not is_terminal(state):
         log.returns = (0.0,) * len(players)
         return Ending("move-limit")
-    log.returns = tuple(map(float, game.returns(state)))
-    if len(log.returns) != len(players):
-        raise GameError(f"{name_of(game)}: returns gave {len(log.returns)} values for {len(players)} seats")
+    log.returns = _checked_returns(game, tuple(map(float, game.returns(state))))
     return _NORMAL
+
+
+def _checked_returns(game: Game, returns: tuple[float, ...]) -> tuple[float, ...]:
+    if len(returns) != game.players:
+        raise GameError(f"{name_of(game)}: returns gave {len(returns)} values for {game.players} seats")
+    for value in returns:
+        if not -1.0 <= value <= 1.0:
+            raise GameError(f"{name_of(game)}: returns gave {returns}; expected values in [-1, 1]")
+    if game.zero_sum and abs(sum(returns)) > TOLERANCE:
+        raise GameError(f"{name_of(game)}: returns gave {returns}, which do not add up to 0 as zero_sum promises")
+    return returns
 
 
 _NORMAL = Ending("normal")
@@ -213,7 +231,8 @@ def _walk(puzzle: Puzzle, match: Match, player: Player, log: Log) -> Ending:
         successor = result(state, action)
         log.cost += step_cost(state, action, successor)
         state = successor
-    log.solved = is_goal(state)
+    _check_cost(puzzle, log)
+    log.solved = bool(is_goal(state))
     if log.solved:
         return _NORMAL
     return Ending("move-limit") if legal_actions(state) else Ending("stuck")
@@ -227,9 +246,9 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, player: Player, log: Log) ->
     found = player.solve(state)
     if found is None:
         return Ending("gave-up", player.number)
-    if isinstance(found, Path):
+    if type(found) is Path:  # no subclass, whose attributes an agent could have written
         return _replay(puzzle, match, player, found, log)
-    if isinstance(found, Answer):
+    if type(found) is Answer:
         return _test(puzzle, player, found, log)
     raise Fault(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {_short(found)}"))
 
@@ -245,11 +264,18 @@ def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: Log) 
         successor = puzzle.result(state, action)
         log.cost += puzzle.step_cost(state, action, successor)
         state = successor
-    log.solved = puzzle.is_goal(state)
+    _check_cost(puzzle, log)
+    log.solved = bool(puzzle.is_goal(state))
     if not log.solved:
         message = f"the path of {len(path.actions)} actions does not end at a goal"
         raise Fault(Ending("illegal-action", player.number, message))
     return _NORMAL
+
+
+def _check_cost(puzzle: Puzzle, log: Log) -> None:
+    log.cost = float(log.cost)
+    if not isfinite(log.cost):
+        raise GameError(f"{name_of(puzzle)}: step_cost gave no finite number")
 
 
 def _test(puzzle: Puzzle, player: Player, answer: Answer, log: Log) -> Ending:
@@ -264,8 +290,11 @@ def _test(puzzle: Puzzle, player: Player, answer: Answer, log: Log) -> Ending:
     except BaseException as error:  # whatever the agent calls a state went through the rules
         message = f"expected a state of {name_of(puzzle)}, got {_short(answer.state)} ({describe(error)})"
         raise Fault(Ending("illegal-action", player.number, message)) from error
-    encoded = text.encode()
-    log.answer = text if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
+    if answer.steps is not None and (type(answer.steps) is not int or answer.steps < 0):
+        message = f"expected a whole number of steps or None, got {_short(answer.steps)}"
+        raise Fault(Ending("illegal-action", player.number, message))
+    encoded = text.encode("utf-8", "backslashreplace")
+    log.answer = encoded.decode() if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
     log.steps = answer.steps
     return _NORMAL
 
@@ -316,6 +345,8 @@ _brief.maxlist = _brief.maxtuple = 12
 
 def _short(value: object) -> str:
     try:
-        return _brief.repr(value)
-    except Exception:
+        return ADDRESS.sub("0x...", _brief.repr(value))
+    except Interrupted:
+        raise
+    except BaseException:  # written by the agent's author
         return f"an object of type {type(value).__name__}"

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from arena.errors import Interrupted, author_traceback, describe
 from arena.format import Pairing
 from arena.game import Puzzle
-from arena.identity import key
 from arena.match import Match, Position, match_id
 from arena.record import Record
 from arena.referee import play_match
@@ -53,9 +52,11 @@ class Stage:
     def unplayed(self, scheduled: Scheduled) -> Record:
         """The void record of a match that could not be played."""
         board = self._spec.boards[scheduled.board]
-        labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
+        number = scheduled.pairing.round
+        seats = [board.seats[entry] for entry in scheduled.pairing.seats]
+        labels = tuple([seat.label for seat in seats])
         return Record(
-            id=key(f"{scheduled.board}/{scheduled.pairing.round}/{labels}"),
+            id=match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number)),
             game=board.name,
             position="",
             labels=labels,

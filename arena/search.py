@@ -51,7 +51,7 @@ class Search:
     value: float | None = None
     depth: int | None = None
     line: tuple[Any, ...] = ()
-    _exact = False
+    _exact: bool | None = None
 
     def __init__(
         self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: Start
@@ -116,7 +116,8 @@ class Search:
         """Yield 1, 2, ... for iterative deepening, and stop where going deeper cannot change anything.
 
         It stops at `limits.depth`, after a `report(exact=True)`, and after two successive iterations that used the same
-        numbers of nodes and evaluations and reported the same value: then the whole tree has been seen.
+        numbers of nodes and evaluations and reported the same value: as a rule the whole tree has been seen then. An agent
+        that knows better says `report(exact=False)`, and is believed.
         """
         meter = self._meter
         before: tuple[int, int, float | None] | None = None
@@ -125,7 +126,7 @@ class Search:
             nodes, evaluations = meter.nodes, meter.evaluations
             yield depth
             used = (meter.nodes - nodes, meter.evaluations - evaluations, self.value)
-            if self._exact or used == before:
+            if self._exact or (used == before and self._exact is None):
                 return
             before = used
             depth += 1
@@ -137,17 +138,17 @@ class Search:
         value: float | None = None,
         depth: int | None = None,
         line: Iterable[Any] = (),
-        exact: bool = False,
+        exact: bool | None = None,
     ) -> None:
         """Say what is best so far: an action, or for a solver a Path or an Answer. It counts if the budget runs out.
 
         `value` is from the view of the seat that decides, `line` the expected actions, and `exact` says that no deeper
-        search can change the value.
+        search can change the value; None leaves it to `depths` to guess.
         """
         self.best_action = best
         self.reported = True
-        self.value = None if value is None else value + 0.0  # no minus zero in a record
-        self.depth = depth
+        self.value = None if value is None else float(value) + 0.0  # no minus zero in a record
+        self.depth = None if depth is None else int(depth)
         self.line = tuple(line)
         self._exact = exact
 
@@ -159,5 +160,10 @@ class Search:
         return self._start.state()
 
     def count(self, nodes: int) -> None:
-        """Count states that were generated without the game object; OutOfBudget where a limit is passed."""
+        """Count states that were generated without the game object; OutOfBudget where a limit is passed.
+
+        ValueError for anything but a whole number of 0 or more: nothing is ever taken back.
+        """
+        if type(nodes) is not int or nodes < 0:
+            raise ValueError(f"expected a whole number of nodes, 0 or more, got {nodes!r}")
         self._meter.count(nodes)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import Any
 
 from tabulate import tabulate, tabulate_formats
@@ -68,7 +69,9 @@ def _text(name: str, board: Leaderboard, style: str) -> str:
     shown = [column for column in columns if column[0] not in _RARE or any(column[1](row) for row in board.rows)]
     rows = [[column[1](row) for column in shown] for row in board.rows]
     heading = _HEADINGS.get(style, "{}")
-    parts = [heading.format(f"{name}: {board.title}"), table([title for title, _ in shown], rows, style)]
+    title = f"{name}: {board.title}"
+    caption = heading.format(escape(title) if style.endswith("html") else title)
+    parts = [caption, table([column for column, _ in shown], rows, style)]
     if board.cross is not None and len(board.rows) > 1:
         parts += [heading.format("Score of each row against each column"), _cross(board, style)]
     parts += _remarks(board)
@@ -89,6 +92,8 @@ def _remarks(board: Leaderboard) -> list[str]:
         lines[0] += " Repeated games say nothing new about the agents."
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
+    if board.fallbacks:
+        lines.append(f"{board.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported.")
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
         lines.append(
@@ -149,9 +154,10 @@ _PUZZLE: tuple[Column, ...] = (
     ("95 % interval", lambda row: f"{_share(row['solved_low'])} to {_share(row['solved_high'])}"),
     ("Mean moves", lambda row: _figure(row["mean_moves"])),
     ("When failed", lambda row: _figure(row["mean_moves_failed"])),
+    ("Mean cost", lambda row: "" if row["mean_cost"] in (None, row["mean_moves"]) else _figure(row["mean_cost"])),
     ("Nodes", lambda row: _figure(row["nodes_per_attempt"])),
     ("Seconds", lambda row: _figure(row["seconds_per_attempt"])),
     ("Failures", _kinds),
 )
-_RARE = frozenset({"Failures"})
+_RARE = frozenset({"Failures", "Mean cost"})
 """Columns that are left out where no row has anything to show."""

@@ -1,5 +1,6 @@
 """Plays whole tournaments and single matches."""
 
+import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -73,6 +74,8 @@ def run(
     SpecError lists every fault before anything is played. With several `workers` the matches are played in that many
     processes; the records are the same. `observe` is called after every match. `store` is not part of this version.
     """
+    if workers < 1:
+        raise ValueError(f"workers: expected at least 1, got {workers}")
     if store is not None:
         raise NotImplementedError("stores are not part of this version")
     ready = load_spec(spec)
@@ -124,7 +127,7 @@ def play(
         raise ValueError(f"expected a heuristic for each of {len(listed)} seats, got {len(wanted)}")
     most = limits_of(limits)
     seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
-    texts = None if position is None else [position]
+    texts = None if position is None else [rules.format_state(rules.parse_state(position))]
     where = Positions(rules, name_of(rules), plain(settings(rules)), seed, texts)[0]
     with user_interrupts() as interrupts:
         record = play_match(Match(match_id(where.key, seats, most.moves), rules, where, seats, seed))
@@ -172,16 +175,26 @@ class _Lookup:
     def heuristic(self, game: Game, given: Any, wanted: bool) -> tuple[Evaluation | None, Mapping[str, Any] | None]:
         if given is None:
             given = game.default_heuristic
-            if given is None or not (wanted or self.knows(game, given)):
+            if given is None or not (wanted or _beside(game, given) or self.knows(game, given)):
                 return None, None
         parameters: Mapping[str, Any] = {}
         if isinstance(given, (str, Mapping)):
             name, parameters = _named(given, "name")
-            given = self.registry.heuristic(name_of(game), name)
+            given = _beside(game, name) or self.registry.heuristic(name_of(game), name)
         info = info_of(given)
         if info is None or info.game != name_of(game):
             raise ValueError(f"expected a heuristic of {name_of(game)}, got {given!r}")
         return bind(given, game, parameters), {"name": info.name, "parameters": dict(parameters)}
+
+
+def _beside(game: Game, name: str) -> Any:
+    """The heuristic of that name in the module of the game, for a game that no plugin brings."""
+    module = sys.modules.get(type(game).__module__)
+    for value in vars(module).values() if module else ():
+        info = info_of(value)
+        if info is not None and (info.game, info.name) == (name_of(game), name):
+            return value
+    return None
 
 
 def _named(given: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:

@@ -51,6 +51,8 @@ def refusal(agent: type[Agent], game: Game) -> str | None:
     has = traits(game)
     missing = agent.needs - has
     if not chooses(agent) and not isinstance(game, Puzzle):
+        if missing <= {"single-player"} and "single-player" in has:
+            return f"{name_of(agent)} cannot play {name_of(game)}: it only solves puzzles, and {name_of(game)} is a game"
         missing |= {"single-player"}
     if not missing:
         return None

@@ -6,6 +6,8 @@ Both ends are arena itself, on one machine and of one version, so they speak pic
 import os
 import pickle
 import sys
+import threading
+from time import sleep
 from typing import IO, Any
 
 from arena.errors import ArenaError, describe
@@ -41,14 +43,23 @@ def send(stream: IO[bytes], value: Any) -> None:
 
 
 def main() -> None:
-    """Serve the parent process, with stdout out of reach of agents."""
-    replies = os.fdopen(os.dup(1), "wb")
+    """Serve the parent process, with stdin and stdout out of reach of agents."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # an agent that reads finds nothing, and not the next batch
     os.dup2(2, 1)
     sys.stdout = sys.stderr
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     try:
-        serve(sys.stdin.buffer, replies)
+        serve(requests, replies)
     except BrokenPipeError:  # the parent is gone, and with it whoever wanted the records
         os._exit(1)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended without a word."""
+    while os.getppid() == parent:
+        sleep(1)
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -39,25 +39,29 @@ def deepen(
     look: Callable[[Plies, Horizon], Probe],
     *,
     enough: float = float("inf"),
+    stepwise: bool = False,
 ) -> Action:
     """Return the best action, the first of equals, searched to `depth` plies, or to the end for None.
 
-    Under a budget the search deepens ply by ply, starts each time with the best action so far, and reports as it goes.
-    `look` makes the probe for one search; a value of `enough` ends it. Successors are generated once.
+    Under a budget, or `stepwise` where there is a depth, the search deepens ply by ply until its value is exact, starts each
+    time with the best action so far, and reports as it goes. `look` makes the probe for one search; a value of `enough` ends
+    it. Successors are generated once.
     """
-    if not search.limits.budget:
-        return _look_at(search, moves, _smaller(depth, search.limits.depth), look, enough)[0][0]
+    last = _smaller(depth, search.limits.depth)
+    if not (search.limits.budget or (stepwise and last is not None)):
+        return _look_at(search, moves, last, look, enough)[0][0][0]
     for reached in search.depths():
-        moves = _look_at(search, moves, reached, look, enough)
-        if reached == depth:
+        seen, exact = _look_at(search, moves, reached, look, enough)
+        if exact or reached == last:
             break
-    return next(iter(moves))[0]
+        moves = seen
+    return seen[0][0]
 
 
 def _look_at(
     search: Search, moves: Iterable[Move], depth: Plies, look: Callable[[Plies, Horizon], Probe], enough: float
-) -> list[Move]:
-    """Search every move and return those looked at, the best first."""
+) -> tuple[list[Move], bool]:
+    """Search every move; return those looked at, the best first, and whether a deeper search could not change its value."""
     horizon = Horizon()
     probe = look(depth, horizon)
     seen: list[Move] = []
@@ -70,9 +74,10 @@ def _look_at(
             search.report(move[0], value=top, depth=depth)
             if top >= enough:
                 break
-    search.report(seen[best][0], value=top, depth=depth, exact=not horizon.met or abs(top) > PROVEN)
+    exact = not horizon.met or abs(top) > PROVEN
+    search.report(seen[best][0], value=top, depth=depth, exact=exact)
     seen.insert(0, seen.pop(best))
-    return seen
+    return seen, exact
 
 
 def each(game: Game, state: State, order: Iterable[Action]) -> Iterator[Move]:

@@ -42,7 +42,7 @@ def _farthest(puzzle: Puzzle, search: Search, depth: int) -> Callable[[State], f
 
     def value(state: State, ply: int = 1) -> float:
         if is_goal(state):
-            return -ply * STEP
+            return 1.0 - ply * STEP  # more than any state that is no goal, the sooner the more
         if ply == depth:
             return evaluate(state)
         return max([value(result(state, action), ply + 1) for action in actions(state)], default=float("-inf"))

@@ -1,6 +1,7 @@
 """A spec without faults: boards, ready to be played."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -64,7 +65,10 @@ def make_seat(
     named: str | None = None,
 ) -> Seat:
     """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one."""
-    make: Callable[[], Agent] = partial(agent, **options) if options else agent
+    make: Callable[[], Agent] = agent
+    if options:
+        plain_values = all(isinstance(value, (str, int, float, bool, type(None))) for value in options.values())
+        make = partial(agent, **options) if plain_values else partial(_with_own_options, agent, options)
     return Seat(
         label,
         make,
@@ -73,3 +77,8 @@ def make_seat(
         limits,
         seat_identity(name_of(agent), plain(options), heuristic, limits, named),
     )
+
+
+def _with_own_options(agent: type[Agent], options: Mapping[str, Any]) -> Agent:
+    """An agent with options of its own, so that a list that one match changes is whole in the next."""
+    return agent(**deepcopy(dict(options)))

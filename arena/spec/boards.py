@@ -64,6 +64,7 @@ def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labell
         elif reading.several:
             reading.note(f"{one.label} is left out of {rules.name}: {reason}")
     seats = tuple([_seat(reading, one, rules) for one in playing])
+    _check_twins(reading, rules, playing, seats)
     texts = read_positions(reading, rules)
     format_ = _format(reading, rules)
     if format_ is None:
@@ -74,6 +75,16 @@ def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labell
     positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts)
     field = Field(len(seats), rules.game.players, rounds)
     return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats)
+
+
+def _check_twins(reading: Reading, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
+    """Note a fault where two entries come to the same on a board: their matches would be the same ones."""
+    first: dict[str, Labelled] = {}
+    for one, seat in zip(playing, seats, strict=True):
+        other = first.setdefault(seat.identity, one)
+        if other is not one and other.label != one.label and not reading.faults.found:
+            message = f"{one.label} is the same as {other.label} on {rules.name}; leave one of them out or give it a label"
+            reading.faults.add(one.entry.path, message)
 
 
 def _seat(reading: Reading, one: Labelled, rules: Rules) -> Seat:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from arena.errors import Interrupted, SpecError, describe
-from arena.spec.document import decoded
+from arena.spec.document import Path, decoded
 from arena.spec.games import Rules
 from arena.spec.reading import Reading
 
@@ -17,9 +17,7 @@ def read_positions(reading: Reading, rules: Rules) -> tuple[str, ...] | None:
         if not given:
             reading.faults.add(("positions",), "expected at least one position")
         texts = {number: text for number, text in enumerate(given) if isinstance(text, str)}  # the fault of others is noted
-        for number, text in texts.items():
-            _check(rules, text, partial(reading.faults.add, ("positions", number)))
-        return tuple(texts.values())
+        return tuple([_read(rules, text, partial(reading.faults.add, ("positions", number))) for number, text in texts.items()])
     return None if given is None else _in_file(reading, rules, given)
 
 
@@ -38,15 +36,15 @@ def _in_file(reading: Reading, rules: Rules, name: str) -> tuple[str, ...]:
     texts = {number: line.strip() for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")}
     if not texts:
         reading.faults.add(("positions",), f"{called} holds no position; expected one a line")
-    for number, text in texts.items():
-        _check(rules, text, partial(reading.faults.add_at, called, number, ("positions",)))
-    return tuple(texts.values())
+    where: Path = ("positions",)
+    return tuple([_read(rules, text, partial(reading.faults.add_at, called, number, where)) for number, text in texts.items()])
 
 
-def _check(rules: Rules, text: str, report: Callable[[str], None]) -> None:
+def _read(rules: Rules, text: str, report: Callable[[str], None]) -> str:
+    """The text as the game itself writes it, so that one position has one key however it is given."""
     try:
         state = rules.game.parse_state(text)
-        rules.game.format_state(state)
+        written = rules.game.format_state(state)
         over = not rules.puzzle and rules.game.is_terminal(state)
     except Interrupted:
         raise
@@ -57,3 +55,5 @@ def _check(rules: Rules, text: str, report: Callable[[str], None]) -> None:
     else:
         if over:
             report(f"the game is over in this position of {rules.name}: {text!r}")
+        return written
+    return text

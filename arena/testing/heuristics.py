@@ -6,6 +6,7 @@ from itertools import count
 from math import isfinite
 from typing import Any
 
+from arena.configured import name_of
 from arena.errors import Refused
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
@@ -70,7 +71,7 @@ def check_heuristic(
 def _game(game: Game | type[Game] | str) -> Game:
     if isinstance(game, str):
         game = load_plugins().game(game)
-    return game() if isinstance(game, type) else game
+    return Trial(name_of(game), 0, 0).call("the game cannot be made", game) if isinstance(game, type) else game
 
 
 def _check_play(game: Game, info: HeuristicInfo, evaluate: Evaluation, trial: Trial) -> Met:

@@ -5,6 +5,7 @@ them in the complete one. Up to 255 columns it is a bytes object (8 queens take 
 """
 
 import random
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from operator import add, sub
 from typing import Annotated, Any, ClassVar, Literal
@@ -36,6 +37,8 @@ class NQueens(Puzzle):
     def __init__(self, *, n: Side = 8, actions: Literal["safe", "all"] = "safe") -> None:
         if n < 1:
             raise ValueError(f"n: expected 1 or more, got {n}")
+        if n in (2, 3):
+            warnings.warn(f"{n} queens have no solution; the search runs all the same", stacklevel=2)
         self.n = n
         self.safe = actions == "safe"
         self._pack: Callable[[Iterable[int]], Any] = bytes if n <= MOST_BYTES else tuple

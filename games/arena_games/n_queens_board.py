@@ -8,7 +8,7 @@ from typing import Any
 Move = tuple[int, int]
 """(column from 0, row from 1) puts the queen of a column on a row; (column, ~other) swaps the rows of two columns."""
 
-LOOKS = 8
+LOOKS = 12
 """Squares that a proposal looks at to find one with empty diagonals."""
 ANY_ROW = 0.05
 """Share of proposals that put a queen on any row, so that every complete state can be reached."""

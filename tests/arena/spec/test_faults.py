@@ -410,3 +410,9 @@ def test_the_same_board_twice_is_a_fault(faults: Any) -> None:
     assert "the same board as game" in str(
         faults("game: {name: sliding-tiles, shuffle: {sweep: [5, 5]}}\nagents: [random, greedy]\n")
     )
+
+
+def test_two_entries_that_come_to_the_same_on_a_board_are_a_fault(faults: Any) -> None:
+    """With several games a default heuristic and the same one by name would be ranked as two."""
+    found = faults("games: [tic-tac-toe, sliding-tiles]\nagents: [random, greedy, {agent: greedy, heuristic: open-lanes}]\n")
+    assert any("is the same as" in fault and "agents[2]" in fault for fault in found)

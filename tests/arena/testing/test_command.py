@@ -110,11 +110,11 @@ def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path) -> None:
 
 
 def test_a_planted_bug_in_a_file_is_told_on_stdout(tmp_path: Path) -> None:
-    """The game fails with all that is needed to see it again, the agent passes all the same, and the code is 1."""
+    """The game fails with all that is needed to see it again, its heuristic passes all the same, and the code is 1."""
     broken = SOUND.replace("return (1, -1) if", 'print("noise")\n        return (1, 1) if')
     done = check(write(tmp_path, "mine.py", broken), "--seed", "7", cwd=tmp_path)
     assert done.returncode == 1
-    failure = done.stdout.split("agent cautious: ok")[0].splitlines()
+    failure = done.stdout.split("agent cautious")[0].splitlines()
     assert failure[:3] == ["game nim: FAILED", "nim: returns add up to zero", "  seed: 7, play 0"]
     assert [line.split(":")[0] for line in failure[3:]] == ["  actions so far", "  expected", "  got"]
     assert failure[4:] == ["  expected: 0", "  got: 2 from [1, 1]"] or failure[4:] == ["  expected: 0", "  got: 0 from [-1, 1]"]

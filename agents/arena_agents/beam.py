@@ -1,0 +1,90 @@
+"""Local beam search: several states at once, and the best of all their successors."""
+
+import random
+from collections.abc import Iterator
+from heapq import heapify, heappop
+from itertools import chain, count
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from arena import Agent, Answer, Game, Search, State
+from arena_agents.hill_climb import Count
+from arena_agents.incumbent import Incumbent
+from arena_agents.local_moves import Landscape, Listing, Step
+
+Width = Annotated[int, Field(ge=1, le=100_000)]
+Candidate = tuple[float, float, int, Listing, Step]
+"""Cost, a random number to break ties, a number that no other has, the view it comes from, and the move."""
+
+
+class Beam(Agent):
+    """Keeps the `width` best of all successors of the states it holds; answers with the best state found.
+
+    It begins with the round's start and random states, and never holds a state twice, so on a plateau it moves on. It ends
+    after `sideways` steps in a row without a better state. A step of the whole beam counts as one move.
+    S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, section 4.1.3 (local beam search).
+    """
+
+    name = "beam"
+    needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
+
+    def __init__(self, *, width: Width = 10, sideways: Count = 100) -> None:
+        self.width = width
+        self.sideways = sideways
+
+    def solve(self, game: Game, state: State, search: Search) -> Answer:
+        """Return the best state found."""
+        land = Landscape(game, state, search)
+        incumbent = Incumbent(search)
+        first = land.listing(land.start())
+        incumbent.offer(first.cost, first.state(), 0)
+        others = (land.listing(land.fresh()) for _ in range(self.width - 1))
+        seen: set[State] = set()
+        beam = list(_unseen(chain([first], others), seen, self.width))
+        steps, left, lowest = 0, self.sideways, float("inf")
+        while beam:
+            best = min(beam, key=_cost)
+            if best.cost < lowest:
+                left, lowest = self.sideways, best.cost
+                incumbent.offer(lowest, best.state(), steps)
+                if land.solved(best):
+                    break
+            elif left == 0:
+                break
+            else:
+                left -= 1
+            beam = list(_unseen(_best_first(beam, land, search.rng), seen, self.width))
+            steps += 1
+        return incumbent.answer(steps)
+
+
+def _cost(view: Listing) -> float:
+    return view.cost
+
+
+def _best_first(beam: list[Listing], land: Landscape, rng: random.Random) -> Iterator[Listing]:
+    """Yield a view of each successor of each state, the cheapest first, equal ones in random order."""
+    candidates: list[Candidate] = []
+    number = count()
+    for view in beam:
+        cost, delta = view.cost, view.delta
+        candidates += [(cost + delta(move), rng.random(), next(number), view, move) for move in view.moves()]
+    heapify(candidates)
+    while candidates:
+        _, _, _, view, move = heappop(candidates)
+        successor = land.listing(view.state())
+        successor.apply(move)
+        yield successor
+
+
+def _unseen(views: Iterator[Listing], seen: set[State], most: int) -> Iterator[Listing]:
+    """Yield those that stand at states not seen before, so many at most."""
+    for view in views:
+        state = view.state()
+        if state not in seen:
+            seen.add(state)
+            yield view
+            most -= 1
+            if most == 0:
+                return

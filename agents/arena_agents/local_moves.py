@@ -1,0 +1,154 @@
+"""How local searches step through a puzzle: one interface over its own local view and over `neighbors`.
+
+What a puzzle offers decides it here and nowhere else: a view of its own where it gives `local`, else a view made of
+`neighbors` (or `mutate`, for one successor at a time) and the heuristic.
+"""
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, cast
+
+from arena import Game, Puzzle, Search, State
+
+Step = Any
+"""A move of a view: whatever its `propose` and `moves` give. It is good until the next `apply`."""
+SAMPLE = 100
+"""Proposals that stand for all moves where neither the view nor the puzzle can list them."""
+
+
+class View(Protocol):
+    """A complete state that changes in place. Its cost is 0 at a goal and nowhere below."""
+
+    @property
+    def cost(self) -> float:
+        """The cost of the state."""
+
+    def propose(self, rng: random.Random, /) -> Step:
+        """A move at random."""
+
+    def delta(self, move: Step, /) -> float:
+        """By how much a move would change the cost."""
+
+    def apply(self, move: Step, /) -> Any:
+        """Make a move."""
+
+    def state(self) -> State:
+        """The state as it is now."""
+
+
+class Listing(View, Protocol):
+    """A view that can tell every move, for steepest ascent."""
+
+    def moves(self) -> Iterable[Step]:
+        """Every move."""
+
+
+class Landscape:
+    """Makes views of a puzzle's complete states: the first one, fresh ones, and of any state."""
+
+    def __init__(self, game: Game, position: State, search: Search) -> None:
+        self.puzzle = cast(Puzzle, game)
+        self._position = position
+        self._search = search
+        self._viewed = _offers(self.puzzle, "local")
+        self._listed = _offers(self.puzzle, "neighbors")
+        self._drawn = _offers(self.puzzle, "random_state")
+
+    def start(self) -> State:
+        """The state that all local searches of the round start from; the position itself where none can be drawn."""
+        return self._search.start() if self._drawn else self._position
+
+    def fresh(self) -> State:
+        """A state for a restart, drawn at random; the position itself where none can be drawn."""
+        return self.puzzle.random_state(self._search.rng) if self._drawn else self._position
+
+    def view(self, state: State) -> View:
+        """A view that proposes moves one by one."""
+        if self._viewed:
+            return cast(View, self.puzzle.local(state))
+        return Neighborhood(self.puzzle, self._search, state)
+
+    def listing(self, state: State) -> Listing:
+        """A view that lists its moves. Where nothing can list them, each list is a sample of proposals."""
+        view = self.view(state)
+        if getattr(view, "moves", None) is not None:
+            return cast(Listing, view)
+        if self._listed:
+            return Neighborhood(self.puzzle, self._search, state)
+        return Sampled(view, self._search.rng)
+
+    def cost(self, state: State) -> float:
+        """The cost of a state, as its view would tell it."""
+        if self._viewed:
+            return cast(View, self.puzzle.local(state)).cost
+        return self._search.cost_to_go(state)
+
+    def solved(self, view: View) -> bool:
+        """Tell whether a view stands at a goal."""
+        return view.cost <= 0 and self.puzzle.is_goal(view.state())
+
+
+class Neighborhood:
+    """A view made of `neighbors` and the heuristic; a move is the successor itself."""
+
+    __slots__ = ("_evaluate", "_known", "_moves", "_mutate", "_neighbors", "_state", "cost")
+
+    def __init__(self, puzzle: Puzzle, search: Search, state: State) -> None:
+        self._neighbors = puzzle.neighbors
+        self._mutate = puzzle.mutate if _offers(puzzle, "mutate") else None
+        self._evaluate = search.cost_to_go
+        self._state = state
+        self._moves: Sequence[State] | None = None
+        self._known: tuple[State, float] = (state, self._evaluate(state))
+        self.cost = self._known[1]
+
+    def moves(self) -> Sequence[State]:
+        """The successors; generated once a state."""
+        if self._moves is None:
+            self._moves = self._neighbors(self._state)
+        return self._moves
+
+    def propose(self, rng: random.Random) -> State:
+        """A successor at random; only that one is generated where the puzzle can mutate."""
+        return rng.choice(self.moves()) if self._mutate is None else self._mutate(self._state, rng)
+
+    def delta(self, move: State) -> float:
+        """The change of cost."""
+        self._known = (move, self._evaluate(move))
+        return self._known[1] - self.cost
+
+    def apply(self, move: State) -> None:
+        """Go to a successor."""
+        known, cost = self._known
+        self.cost = cost if known is move else self._evaluate(move)
+        self._state = move
+        self._moves = None
+
+    def state(self) -> State:
+        """Where the view stands."""
+        return self._state
+
+
+class Sampled:
+    """A view that takes a sample of proposals for the list of its moves."""
+
+    def __init__(self, view: View, rng: random.Random) -> None:
+        self._view = view
+        self._rng = rng
+        self.propose = view.propose
+        self.delta = view.delta
+        self.apply = view.apply
+        self.state = view.state
+
+    @property
+    def cost(self) -> float:
+        """The cost of the state."""
+        return self._view.cost
+
+    def moves(self) -> Sequence[Step]:
+        """So many proposals; the same move may come twice."""
+        return [self.propose(self._rng) for _ in range(SAMPLE)]
+
+
+def _offers(puzzle: Puzzle, method: str) -> bool:
+    return getattr(type(puzzle), method) is not getattr(Puzzle, method)

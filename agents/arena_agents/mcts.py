@@ -1,0 +1,51 @@
+"""Monte-Carlo tree search: a tree that grows where random play has gone well."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from arena import Action, Agent, Game, Search, State
+from arena_agents.game_tree import GameTree
+
+ROLLOUTS = 1_000
+"""Simulations of a decision where neither `rollouts` nor a budget says how many."""
+
+Exploration = Annotated[float, Field(ge=0, le=1_000)]
+Rollouts = Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+
+class MCTS(Agent):
+    """Plays the action that most simulations went through, unless another is proven to be better.
+
+    A simulation goes down the tree by UCT, adds one state to it, and plays on from there at random to the end. `exploration`
+    is the constant c of UCT, for returns in [-1, 1]. A decision takes `rollouts` simulations; without that number as many
+    as the budget allows, and 1,000 where there is none. It ends earlier once the best action is proven. Any number of
+    seats: everybody plays for his own returns. `limits.depth` cuts simulations off, with the heuristic for the rest.
+    L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006 (UCT); M. Winands, Y. Bjornsson, J.-T. Saito,
+    Monte-Carlo Tree Search Solver, 2008 (proven values); N. Sturtevant, An Analysis of UCT in Multi-Player Games, 2008.
+    """
+
+    name = "mcts"
+
+    def __init__(self, *, exploration: Exploration = 1.414, rollouts: Rollouts | None = None) -> None:
+        self.exploration = exploration
+        self.rollouts = rollouts
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return the most visited action."""
+        legal = game.actions(state)
+        if len(legal) == 1:
+            return legal[0]
+        tree = GameTree(game, state, search, self.exploration)
+        try:
+            self._grow(tree, search.limits.budget)
+        finally:  # also when the budget runs out
+            tree.report()
+        return search.best_action
+
+    def _grow(self, tree: GameTree, budget: bool) -> None:
+        rollouts = self.rollouts or (None if budget else ROLLOUTS)
+        simulations = 0
+        while not tree.proven and simulations != rollouts:
+            tree.simulate()
+            simulations += 1

@@ -1,0 +1,527 @@
+"""Local searches: shares on 8 queens against the textbook, climbs against a twin that counts pairs, laws of chance."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, product
+from math import exp, sqrt
+from operator import ne
+from typing import Any, ClassVar, NamedTuple
+
+import pytest
+
+from arena import Agent, Answer, Limits, Puzzle, Refused, play
+from arena.counting import Meter, counting_view
+from arena.errors import OutOfBudget
+from arena.identity import Stream
+from arena.plugins import Registry
+from arena.search import Search, Start
+from arena.testing import check_agent
+from arena_agents.annealing import Annealing
+from arena_agents.beam import Beam
+from arena_agents.genetic import Genetic
+from arena_agents.hill_climb import HillClimb
+from arena_agents.min_conflicts import MinConflicts
+from arena_games.n_queens import NQueens
+
+LOCAL: list[Callable[..., Agent]] = [HillClimb, MinConflicts, Annealing, Beam, Genetic]
+SIGMAS = 4.0
+"""A share outside this many standard errors comes once in 16,000 correct samples; the seeds are fixed."""
+
+
+def attacks(rows: Sequence[int]) -> int:
+    """Pairs of queens on one row or diagonal, counted pair by pair."""
+    return sum(rows[a] == rows[b] or abs(rows[a] - rows[b]) == b - a for a, b in combinations(range(len(rows)), 2))
+
+
+class Board:
+    """A view of queens that counts all pairs anew at every question."""
+
+    def __init__(self, rows: Sequence[int]) -> None:
+        self._rows = tuple(rows)
+
+    @property
+    def cost(self) -> float:
+        return attacks(self._rows)
+
+    def moves(self) -> list[tuple[int, int]]:
+        n = len(self._rows)
+        return [(column, row) for column in range(n) for row in range(n) if row != self._rows[column]]
+
+    def propose(self, rng: random.Random) -> tuple[int, int]:
+        return rng.choice(self.moves())
+
+    def after(self, move: tuple[int, int]) -> tuple[int, ...]:
+        return (*self._rows[: move[0]], move[1], *self._rows[move[0] + 1 :])
+
+    def delta(self, move: tuple[int, int]) -> float:
+        return attacks(self.after(move)) - self.cost
+
+    def apply(self, move: tuple[int, int]) -> None:
+        self._rows = self.after(move)
+
+    def state(self) -> tuple[int, ...]:
+        return self._rows
+
+
+class Unlisted:
+    """The same view, but it cannot list its moves."""
+
+    def __init__(self, rows: Sequence[int]) -> None:
+        board = Board(rows)
+        self._board = board
+        self.propose, self.delta, self.apply, self.state = board.propose, board.delta, board.apply, board.state
+
+    @property
+    def cost(self) -> float:
+        return self._board.cost
+
+
+class Queens(Puzzle):
+    """Queens with nothing but the rules; what local search may use is added below."""
+
+    name = "queens"
+    path_matters: ClassVar[bool] = False
+
+    def __init__(self, *, n: int = 5) -> None:
+        self.n = n
+
+    def initial(self, rng: random.Random) -> Any:
+        return (0,) * self.n
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        return ()
+
+    def result(self, state: Any, action: Any) -> Any:
+        raise NotImplementedError
+
+    def is_goal(self, state: Any) -> bool:
+        return len(state) == self.n and attacks(state) == 0
+
+
+class Drawn(Queens):
+    def random_state(self, rng: random.Random) -> Any:
+        return tuple(rng.randrange(self.n) for _ in range(self.n))
+
+
+class Viewed(Drawn):
+    def local(self, state: Any) -> Any:
+        return Board(state)
+
+
+class Neighboring(Drawn):
+    def neighbors(self, state: Any) -> Any:
+        board = Board(state)
+        return [board.after(move) for move in board.moves()]
+
+
+class Sampling(Drawn):
+    def local(self, state: Any) -> Any:
+        return Unlisted(state)
+
+
+class Mixed(Neighboring, Sampling):
+    """A view that cannot list its moves, and neighbors that can."""
+
+
+class Fixed(Queens):
+    """A view, and no state to be drawn at random."""
+
+    def local(self, state: Any) -> Any:
+        return Board(state)
+
+
+class Breeding(Neighboring):
+    def crossover(self, a: Any, b: Any, rng: random.Random) -> Any:
+        cut = rng.randrange(1, self.n)
+        return a[:cut] + b[cut:]
+
+    def mutate(self, state: Any, rng: random.Random) -> Any:
+        board = Board(state)
+        return board.after(board.propose(rng))
+
+
+class Solved(NamedTuple):
+    answer: Answer
+    goal: bool
+    start: Any
+    nodes: int
+    reports: list[tuple[Answer, float]]
+
+
+def solve(agent: Agent, puzzle: Puzzle, seed: int = 0, *, limits: Mapping[str, Any] | None = None, blind: bool = False) -> Solved:
+    """Let a solver solve once, as the referee would; the answer is the last report where the budget runs out."""
+    meter, bounds = Meter(), Limits(**(limits or {}))
+    meter.begin(bounds.nodes, bounds.seconds)
+    view = counting_view(puzzle, meter)
+    evaluation = None if blind else lambda state, player=0: attacks(state)
+    start = Start(puzzle, Stream(f"start/{seed}"))
+    search = Search(view, evaluation, bounds, meter, Stream(f"seat/{seed}"), start)
+    reports: list[tuple[Answer, float]] = []
+    report = search.report
+
+    def watched(best: Any, **facts: Any) -> None:
+        reports.append((best, facts["value"]))
+        report(best, **facts)
+
+    search.report = watched  # type: ignore[method-assign]
+    try:
+        answer: Any = agent.solve(view, puzzle.initial(random.Random(seed)), search)
+    except OutOfBudget:
+        answer = search.best_action
+    drawn = isinstance(puzzle, (Drawn, NQueens))
+    return Solved(answer, puzzle.is_goal(answer.state), start.state() if drawn else None, meter.nodes, reports)
+
+
+def shares(agent: Agent, puzzle: Puzzle, climbs: int) -> tuple[float, float, float]:
+    """The share solved, and the mean numbers of moves of those that were and those that were not."""
+    steps: dict[bool, list[int]] = {True: [], False: []}
+    for seed in range(climbs):
+        solved = solve(agent, puzzle, seed)
+        steps[solved.goal].append(solved.answer.steps or 0)
+    means = {goal: sum(taken) / max(1, len(taken)) for goal, taken in steps.items()}
+    return len(steps[True]) / climbs, means[True], means[False]
+
+
+def error(share: float, climbs: int) -> float:
+    return sqrt(share * (1 - share) / climbs)
+
+
+# Hill climbing
+
+
+def test_strict_climbing_solves_14_percent_of_8_queens() -> None:
+    """14 %, in 4 moves to solve and 3 to fail on average (Russell and Norvig, section 4.1.1; 14.009 % of 100,000 in the seed)."""
+    share, solving, failing = shares(HillClimb(), NQueens(), 3000)
+    assert abs(share - 0.14) <= SIGMAS * error(0.14, 3000)
+    assert solving == pytest.approx(4, abs=0.3)
+    assert failing == pytest.approx(3, abs=0.3)
+
+
+def test_sideways_moves_to_the_first_best_successor_solve_a_third() -> None:
+    """33 to 35 % by a twin (31 % in the seed); who fails goes to and fro until the 100 sideways moves are used up."""
+    share, _, failing = shares(HillClimb(sideways=100, choice="first"), NQueens(), 800)
+    assert 0.33 - SIGMAS * error(0.33, 800) <= share <= 0.35 + SIGMAS * error(0.35, 800)
+    assert 100 <= failing <= 103
+
+
+def test_sideways_moves_at_random_solve_94_percent() -> None:
+    """94 %, with about 21 moves to solve and 64 to fail (Russell and Norvig, section 4.1.1)."""
+    share, solving, failing = shares(HillClimb(sideways=100), NQueens(), 2000)
+    assert abs(share - 0.94) <= SIGMAS * error(0.94, 2000)
+    assert solving == pytest.approx(20, abs=3)
+    assert failing == pytest.approx(64, abs=12)
+
+
+@pytest.mark.parametrize("agent", [HillClimb(restarts=200), HillClimb(sideways=100, restarts=20)], ids=["strict", "sideways"])
+def test_restarts_solve_all(agent: Agent) -> None:
+    """All of 300; strict climbing needs about 7 climbs, so 6 failures of 3 moves and a success of 4 (section 4.1.1)."""
+    share, solving, _ = shares(agent, NQueens(), 300)
+    assert share == 1
+    assert solving == pytest.approx(22, abs=5)
+
+
+def twin_climb(rows: tuple[int, ...], allowed: int) -> tuple[tuple[int, ...], int]:
+    """Steepest ascent to the first best successor, with sideways moves in a row up to `allowed`."""
+    steps = sideways = 0
+    while attacks(rows) > 0:
+        board = Board(rows)
+        best = min((board.after(move) for move in board.moves()), key=attacks)
+        if attacks(best) > attacks(rows):
+            break
+        sideways = sideways + 1 if attacks(best) == attacks(rows) else 0
+        if sideways > allowed:
+            break
+        rows = best
+        steps += 1
+    return rows, steps
+
+
+@pytest.mark.parametrize("kind", [Viewed, Neighboring, Mixed])
+@pytest.mark.parametrize("sideways", [0, 1, 4])
+def test_climbs_to_the_first_best_successor_are_those_of_a_twin(kind: type[Queens], sideways: int) -> None:
+    """The same last state after the same number of moves from 60 starts, by views and by neighbors alike."""
+    puzzle = kind(n=6)
+    for seed in range(60):
+        solved = solve(HillClimb(sideways=sideways, choice="first"), puzzle, seed)
+        assert (solved.answer.state, solved.answer.steps) == twin_climb(solved.start, sideways)
+
+
+def test_strict_climbing_at_random_has_the_exact_chance_on_5_queens() -> None:
+    """Over all 3,125 starts, ties with equal chance: the share solved agrees with a table of exact chances."""
+    chances: dict[tuple[int, ...], float] = {}
+
+    def chance(rows: tuple[int, ...]) -> float:
+        if rows not in chances:
+            here = attacks(rows)
+            board = Board(rows)
+            after = [board.after(move) for move in board.moves()]
+            lowest = min(map(attacks, after))
+            best = [other for other in after if attacks(other) == lowest]
+            climbs = here > 0 and lowest < here
+            chances[rows] = sum(map(chance, best)) / len(best) if climbs else float(here == 0)
+        return chances[rows]
+
+    exact = sum(map(chance, product(range(5), repeat=5))) / 5**5
+    share, _, _ = shares(HillClimb(), NQueens(n=5), 2000)
+    assert 0.1 < exact < 0.9
+    assert abs(share - exact) <= SIGMAS * error(exact, 2000)
+
+
+def test_every_delta_is_a_node_and_nothing_else() -> None:
+    """A climb that makes k moves and fails has looked at all 56 successors k + 1 times; one that solves, k times."""
+    for seed in range(30):
+        solved = solve(HillClimb(), NQueens(), seed)
+        assert solved.nodes == 56 * ((solved.answer.steps or 0) + (not solved.goal))
+
+
+def test_a_view_that_cannot_list_its_moves_is_sampled() -> None:
+    """Most 5 queens are still solved, and each look takes a hundred proposals."""
+    found = [solve(HillClimb(sideways=20, restarts=5), Sampling(), seed) for seed in range(20)]
+    assert all(solved.goal for solved in found)
+    assert all(solved.nodes % 100 in range(6) for solved in found)  # restarts draw a state each
+
+
+# The others
+
+
+@pytest.mark.parametrize(
+    ("agent", "n", "boards"),
+    [
+        (MinConflicts(), 8, 100),
+        (MinConflicts(), 100, 20),
+        (Annealing(), 8, 100),
+        (Annealing(), 100, 10),
+        (Beam(), 8, 50),
+        (Beam(), 16, 3),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_the_defaults_solve_queens(agent: Agent, n: int, boards: int) -> None:
+    """All boards, on 8 columns and on larger ones."""
+    assert all(solve(agent, NQueens(n=n), seed).goal for seed in range(boards))
+
+
+@pytest.mark.parametrize("kind", [Viewed, Neighboring, Sampling, Mixed, Fixed])
+@pytest.mark.parametrize(
+    "agent", [HillClimb(sideways=10, restarts=20), MinConflicts(patience=200), Annealing(), Beam(width=3)], ids=lambda a: a.name
+)
+def test_whatever_a_puzzle_offers_is_enough(agent: Agent, kind: type[Queens]) -> None:
+    """Views with and without a list, neighbors with the heuristic, and a start that cannot be drawn: 5 queens are solved."""
+    assert all(solve(agent, kind(), seed).goal for seed in range(5))
+
+
+@pytest.mark.slow
+def test_min_conflicts_solves_a_hundred_thousand_queens() -> None:
+    """By the view's proposals, in a time that grows about as the board does: a few looks a queen."""
+    record = play(NQueens(n=100_000), ["min-conflicts"])
+    assert record.solved
+    assert record.decisions[0].nodes < 5 * 100_000
+
+
+class Slope(Puzzle):
+    """Every move costs 1 more, for ever."""
+
+    name = "slope"
+    path_matters: ClassVar[bool] = False
+
+    def initial(self, rng: random.Random) -> Any:
+        return 1
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        return ()
+
+    def result(self, state: Any, action: Any) -> Any:
+        raise NotImplementedError
+
+    def is_goal(self, state: Any) -> bool:
+        return False
+
+    def local(self, state: Any) -> Any:
+        return Climb(state)
+
+
+class Climb:
+    def __init__(self, cost: int) -> None:
+        self.cost = cost
+
+    def propose(self, rng: random.Random) -> str:
+        return "up"
+
+    def delta(self, move: str) -> int:
+        return 1
+
+    def apply(self, move: str) -> None:
+        self.cost += 1
+
+    def state(self) -> int:
+        return self.cost
+
+
+@pytest.mark.parametrize(("start", "end"), [(1.0, 1.0), (0.4, 0.4), (3.0, 0.2)])
+def test_annealing_takes_worse_moves_with_the_chance_of_metropolis(start: float, end: float) -> None:
+    """Moves that cost 1 more are taken as often as the sum of e^(-1/T) over a geometric schedule says; the best is kept."""
+    steps = 4000
+    chances = [exp(-1 / (start * (end / start) ** (k / (steps - 1)))) for k in range(steps)]
+    solved = solve(Annealing(start=start, end=end, steps=steps), Slope(), 1, blind=True)
+    expected, spread = sum(chances), sqrt(sum(p * (1 - p) for p in chances))
+    assert abs((solved.answer.steps or 0) - expected) <= SIGMAS * spread
+    assert solved.nodes == steps
+    assert solved.answer.state == 1
+
+
+def test_annealing_refuses_to_heat_up() -> None:
+    """A schedule that ends hotter than it starts is a fault of the options."""
+    with pytest.raises(ValueError, match="end: expected at most start, 1, got 2"):
+        Annealing(start=1.0, end=2.0)
+
+
+def test_a_wider_beam_solves_more_on_its_first_plateau() -> None:
+    """Without sideways moves a beam of one is a strict climb: 14 % on 8 queens; a beam of ten solves several times as many."""
+    one, _, _ = shares(Beam(width=1, sideways=0), NQueens(), 500)
+    ten, _, _ = shares(Beam(width=10, sideways=0), NQueens(), 60)
+    assert abs(one - 0.14) <= SIGMAS * error(0.14, 500)
+    assert ten > 2 * one
+
+
+def test_a_beam_holds_no_state_twice() -> None:
+    """On 3 queens, which have no solution, a beam that may go sideways for ever ends after all 27 states."""
+    solved = solve(Beam(width=2, sideways=10**9), Viewed(n=3))
+    assert not solved.goal
+    assert (solved.answer.steps or 0) <= 27
+    assert attacks(solved.answer.state) == min(attacks(rows) for rows in product(range(3), repeat=3))
+
+
+def test_the_genetic_algorithm_solves_8_queens() -> None:
+    """By its defaults, on at least 17 of 20 boards."""
+    assert sum(solve(Genetic(), NQueens(), seed).goal for seed in range(20)) >= 17
+
+
+@pytest.mark.parametrize(("mutation", "each"), [(0.0, 1), (1.0, 2)])
+def test_a_generation_generates_one_child_a_place_and_its_mutations(mutation: float, each: int) -> None:
+    """On 3 queens, without a solution: 9 states beside the start, then 10 crossovers a generation, and as many mutations."""
+    solved = solve(Genetic(population=10, mutation=mutation, generations=7), Breeding(n=3))
+    assert solved.answer.steps == 7
+    assert solved.nodes == 9 + 7 * 10 * each
+
+
+class Stock(Puzzle):
+    """States are (cost, number), the cost 1 to 4; a child is its first parent, who is written down."""
+
+    name = "stock"
+    path_matters: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self.parents: list[tuple[int, int]] = []
+
+    def initial(self, rng: random.Random) -> Any:
+        return (1, 0)
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        return ()
+
+    def result(self, state: Any, action: Any) -> Any:
+        raise NotImplementedError
+
+    def is_goal(self, state: Any) -> bool:
+        return False
+
+    def local(self, state: Any) -> Any:
+        return Climb(state[0])
+
+    def random_state(self, rng: random.Random) -> Any:
+        return (rng.randint(1, 4), rng.getrandbits(60))
+
+    def crossover(self, a: Any, b: Any, rng: random.Random) -> Any:
+        self.parents += [a, b]
+        return a
+
+    def mutate(self, state: Any, rng: random.Random) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(("selection", "chances"), [
+    ("roulette", [3 / 6, 2 / 6, 1 / 6, 0]),
+    ("tournament", [1 - (3 / 4) ** 3, (3 / 4) ** 3 - (2 / 4) ** 3, (2 / 4) ** 3 - (1 / 4) ** 3, (1 / 4) ** 3]),
+])  # fmt: skip
+def test_parents_are_selected_with_the_chances_that_are_promised(selection: Any, chances: list[float]) -> None:
+    """Costs 1 to 4 in equal parts: in proportion to what the dearest costs more, or the best of three."""
+    stock = Stock()
+    solve(Genetic(population=6000, mutation=0.0, generations=1, selection=selection), stock, blind=True)
+    counted = Counter(cost for cost, _ in stock.parents)
+    assert len(stock.parents) == 12_000
+    for cost, chance in enumerate(chances, 1):
+        assert abs(counted[cost] / 12_000 - chance) <= 0.03
+
+
+# What holds for all
+
+
+@pytest.mark.parametrize("agent", LOCAL)
+def test_all_start_from_the_board_of_the_round(agent: Callable[..., Agent]) -> None:
+    """With a budget of one node nobody gets further than one move away from it, and nobody answers with a worse board."""
+    for seed in range(5):
+        solved = solve(agent(), NQueens(), seed, limits={"nodes": 1})
+        moved = sum(map(ne, solved.answer.state, solved.start))
+        assert solved.nodes == 1
+        assert solved.answer.steps in (0, 1)
+        assert moved <= 2 * solved.answer.steps  # a move may swap two rows
+        assert attacks(solved.answer.state) <= attacks(solved.start)
+
+
+@pytest.mark.parametrize("agent", LOCAL)
+def test_a_node_budget_is_kept_and_the_best_state_so_far_is_the_answer(agent: Callable[..., Agent], registry: Registry) -> None:
+    """On 30 queens with 3,000 nodes: nobody passes the limit, all answer, and better than they began."""
+    puzzle = NQueens(n=30)
+    for seed in range(3):
+        solved = solve(agent(), puzzle, seed, limits={"nodes": 3000})
+        ending = attacks(solved.answer.state)
+        assert solved.nodes <= 3000
+        assert ending < attacks(solved.start)
+        assert solved.reports[-1] == (solved.answer, -ending)
+    record = play(puzzle, [registry.agents[agent.name]()], limits={"nodes": 500})  # type: ignore[attr-defined]
+    assert record.termination == "normal"
+    assert record.decisions[0].nodes <= 500
+    assert record.answer is not None
+
+
+@pytest.mark.parametrize("agent", LOCAL)
+def test_reports_never_get_worse(agent: Callable[..., Agent]) -> None:
+    """Each report is at least as good as the one before, tells the true value, and the last one is the answer."""
+    for seed in range(5):
+        solved = solve(agent(), NQueens(), seed)
+        values = [value for _, value in solved.reports]
+        assert values == sorted(values)
+        assert all(-attacks(answer.state) == value for answer, value in solved.reports)
+        assert solved.reports[-1][0] == solved.answer
+
+
+@pytest.mark.filterwarnings("ignore:. queens have no solution")
+@pytest.mark.parametrize("agent", LOCAL)
+@pytest.mark.parametrize("n", [2, 3])
+def test_queens_without_a_solution_end_unsolved(agent: Callable[..., Agent], n: int) -> None:
+    """2 and 3 queens: the search ends by itself, with one attacking pair, which is the least there is."""
+    record = play(NQueens(n=n), [agent()])
+    assert (record.termination, record.solved) == ("normal", False)
+    assert record.answer is not None
+    assert attacks([int(row) for row in record.answer.split()]) == 1
+
+
+@pytest.mark.parametrize("agent", LOCAL)
+def test_one_queen_is_solved_without_a_move(agent: Callable[..., Agent]) -> None:
+    """The only board is the solution."""
+    record = play(NQueens(n=1), [agent()])
+    assert (record.solved, record.moves) == (True, 0)
+
+
+@pytest.mark.parametrize("agent", LOCAL)
+def test_local_searches_pass_the_check(agent: type[Agent]) -> None:
+    """The same seed gives the same answer, a budget of one node is survived, and the global generator is left alone."""
+    assert check_agent(agent, NQueens(), matches=2)
+
+
+@pytest.mark.parametrize("agent", LOCAL)
+def test_puzzles_where_the_path_matters_are_refused(agent: Any) -> None:
+    """Refused before anything runs, with the reason: an answer without a path would not count."""
+    with pytest.raises(Refused, match=f"{agent.name} cannot play sliding-tiles: needs solution-only"):
+        play("sliding-tiles", [agent.name])

@@ -1,0 +1,390 @@
+"""Monte-Carlo tree search: forced wins and blocks, proven values against brute force, games for three, budgets."""
+
+import random
+from collections.abc import Callable, Sequence
+from math import log, sqrt
+from typing import Any
+
+import pytest
+
+from arena import Game, Puzzle, SpecError, play, run
+from arena.counting import Meter, counting_view
+from arena.identity import Stream
+from arena.limits import Limits
+from arena.search import Search, Start
+from arena.testing import check_agent
+from arena_agents.game_tree import GameTree
+from arena_agents.mcts import MCTS, ROLLOUTS
+from arena_games.connect_four import ConnectFour
+from arena_games.n_queens import NQueens
+from arena_games.tic_tac_toe import TicTacToe
+
+Decide = Callable[..., Any]
+STEP = 1e-6
+
+
+def best_for_everyone(game: Game, state: Any) -> Sequence[float]:
+    """What everybody gets when each seat plays for its own returns; the first of equal actions."""
+    if game.is_terminal(state):
+        return game.returns(state)
+    mover = game.to_move(state)
+    return max((best_for_everyone(game, game.result(state, a)) for a in game.actions(state)), key=lambda r: r[mover])
+
+
+def test_a_win_with_the_next_action_is_always_taken(decide: Decide, open_positions: list[Any]) -> None:
+    """In all positions of tic-tac-toe that have one, with no more simulations than it takes to try every action."""
+    game = TicTacToe()
+    winning = [state for state in open_positions if game.threats(state, game.to_move(state))]
+    assert len(winning) > 1000
+    for state in winning:
+        decided = decide(MCTS(rollouts=9), game, state)
+        assert decided.action in game.threats(state, game.to_move(state))
+        if len(game.actions(state)) > 1:
+            assert decided.value == pytest.approx(1 - STEP)
+
+
+def test_a_threat_is_blocked(decide: Decide, open_positions: list[Any]) -> None:
+    """Where the other seat would win next, and can be kept from it in one way alone, that is what is played."""
+    game = TicTacToe()
+    threatened = [
+        (state, threats[0])
+        for state in open_positions
+        if not game.threats(state, game.to_move(state))
+        and len(threats := game.threats(state, 1 - game.to_move(state))) == 1
+        and best_for_everyone(game, state)[game.to_move(state)] >= 0
+    ]
+    assert len(threatened) > 500
+    for state, block in threatened[::3]:
+        assert decide(MCTS(rollouts=200), game, state).action == block
+
+
+def test_a_tree_seen_whole_has_the_value_of_perfect_play(decide: Decide, open_positions: list[Any]) -> None:
+    """With five cells left and simulations without end, the search ends by itself, with the right result and action."""
+    game = TicTacToe()
+    for state in [state for state in open_positions if len(game.actions(state)) in (2, 3, 4, 5)][::9]:
+        seat = game.to_move(state)
+        exact = best_for_everyone(game, state)[seat]
+        decided = decide(MCTS(rollouts=10**9), game, state)
+        assert decided.value == pytest.approx(exact, abs=1e-5)
+        assert best_for_everyone(game, game.result(state, decided.action))[seat] == exact
+
+
+def test_a_lost_position_is_known_to_be_lost(decide: Decide) -> None:
+    """Three threats cannot all be blocked: by proof the loss comes in two plies, whatever is played."""
+    game = TicTacToe()
+    state = game.parse_state("x.x/..o/xo.")
+    assert set(game.threats(state, 0)) == {2, 4, 5}
+    assert decide(MCTS(), game, state).value == pytest.approx(-(1 - 2 * STEP), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_it_never_loses_to_random_play() -> None:
+    """Forty games of tic-tac-toe with 500 simulations a move, from both seats, most of them won; four of connect four won."""
+    results = []
+    for seed in range(20):
+        results.append(play("tic-tac-toe", [MCTS(rollouts=500), "random"], seed=seed).returns[0])
+        results.append(play("tic-tac-toe", ["random", MCTS(rollouts=500)], seed=seed).returns[1])
+    assert min(results) >= 0
+    assert sum(results) >= 30
+    for seed in range(2):
+        assert play("connect-four", [MCTS(rollouts=200), "random"], seed=seed).returns == (1, -1)
+        assert play("connect-four", ["random", MCTS(rollouts=200)], seed=seed).returns == (-1, 1)
+
+
+def test_more_simulations_play_better() -> None:
+    """On connect four 300 simulations a move against 10, from both seats: more wins than losses in twelve games."""
+    score = 0.0
+    for seed in range(6):
+        score += play(ConnectFour(), [MCTS(rollouts=300), MCTS(rollouts=10)], seed=seed).returns[0]
+        score += play(ConnectFour(), [MCTS(rollouts=10), MCTS(rollouts=300)], seed=seed).returns[1]
+    assert score >= 6
+
+
+class Heap(Game):
+    """Any number of seats take 1 to 3 from a heap in turn; who takes the last wins, and everybody else loses differently."""
+
+    name = "heap"
+    zero_sum = False
+
+    def __init__(self, *, seats: int = 3) -> None:
+        self.players = seats
+
+    def initial(self, rng: random.Random) -> Any:
+        return (9, 0)
+
+    def to_move(self, state: Any) -> int:
+        seat: int = state[1]
+        return seat
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return [take for take in (1, 2, 3) if take <= state[0]]
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] - action, (state[1] + 1) % self.players)
+
+    def returns(self, state: Any) -> Sequence[float]:
+        winner = (state[1] - 1) % self.players
+        last = [1.0, *[-0.1 * k for k in range(1, self.players)]]
+        return [last[(winner - seat) % self.players] for seat in range(self.players)]
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+@pytest.mark.parametrize("heap", [2, 4, 5, 6, 7, 8, 9])
+def test_any_number_of_seats_play_for_their_own_returns(seats: int, heap: int, decide: Decide) -> None:
+    """Every seat gets different returns, so there is one best play: that of brute force, by proof, from every seat."""
+    game = Heap(seats=seats)
+    for seat in range(seats):
+        decided = decide(MCTS(rollouts=10**6), game, (heap, seat))
+        exact = best_for_everyone(game, (heap, seat))[seat]
+        assert decided.value == pytest.approx(exact, abs=1e-4)
+        assert best_for_everyone(game, game.result((heap, seat), decided.action))[seat] == exact
+
+
+class TwoTurns(Game):
+    """Seats take numbers from either end of a row; a taken 3 gives its taker another turn. More points win."""
+
+    name = "two-turns"
+
+    def __init__(self, *, row: Sequence[int] = (1, 3, 2)) -> None:
+        self.row = tuple(row)
+
+    def initial(self, rng: random.Random) -> Any:
+        return (self.row, 0, 0)
+
+    def to_move(self, state: Any) -> int:
+        seat: int = state[1]
+        return seat
+
+    def actions(self, state: Any) -> Sequence[str]:
+        return ["left", "right"][: len(state[0])]
+
+    def result(self, state: Any, action: str) -> Any:
+        row, seat, lead = state
+        taken, rest = (row[0], row[1:]) if action == "left" else (row[-1], row[:-1])
+        return (rest, seat if taken == 3 else 1 - seat, lead + (taken if seat == 0 else -taken))
+
+    def returns(self, state: Any) -> Sequence[float]:
+        sign = (state[2] > 0) - (state[2] < 0)
+        return (float(sign), float(-sign))
+
+
+def test_a_seat_may_have_several_turns_running(decide: Decide) -> None:
+    """Returns go to who moved, not to every other ply: on rows drawn at random, against brute force."""
+    rng = random.Random(5)
+    for _ in range(40):
+        game = TwoTurns(row=[rng.randint(1, 3) for _ in range(rng.randint(2, 8))])
+        state = game.initial(rng)
+        action = decide(MCTS(rollouts=10**6), game, state).action
+        assert best_for_everyone(game, game.result(state, action))[0] == best_for_everyone(game, state)[0]
+
+
+class Offer(Game):
+    """The first seat may be safe, for 0.2. If it is not, the second may end it as `ends` says, or go on for 40 plies.
+
+    Going on is wide, and ends with the win of the first seat, whoever plays how.
+    """
+
+    name = "offer"
+
+    def __init__(self, *, ends: Sequence[Sequence[float]]) -> None:
+        self.ends = ends
+        self.players = len(ends[0])
+
+    def initial(self, rng: random.Random) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return len(state) % 2
+
+    def actions(self, state: Any) -> Sequence[str]:
+        if not state:
+            return ("safe", "offer")
+        if state == ("offer",):
+            return [*map(str, range(len(self.ends))), "on"][: len(self.ends) + (self.players == 2)]
+        return () if state[:2] != ("offer", "on") or len(state) == 40 else "abcdef"
+
+    def result(self, state: Any, action: str) -> Any:
+        return (*state, action)
+
+    def returns(self, state: Any) -> Sequence[float]:
+        if state == ("safe",):
+            return (0.2, -0.2, 0.0)[: self.players]
+        return (1.0, -1.0) if state[1] == "on" else self.ends[int(state[1])]
+
+
+def test_a_proven_reply_counts_though_no_simulation_goes_there_any_more(decide: Decide) -> None:
+    """The reply that ends it at -0.5 is proven at once; what follows from going on does not make the offer look better."""
+    game = Offer(ends=[(-0.5, 0.5)])
+    for seed in range(20):
+        decided = decide(MCTS(rollouts=200), game, (), seed=f"{seed}")
+        assert (decided.action, decided.value) == ("safe", pytest.approx(0.2, abs=1e-5))
+
+
+def test_a_seat_that_does_not_care_does_one_thing_or_the_other(decide: Decide) -> None:
+    """Two replies are worth 0 to who makes them, and 0.5 or -0.5 to the first seat: one is assumed, for value and action."""
+    game = Offer(ends=[(0.5, 0.0, -0.5), (-0.5, 0.0, 0.5)])
+    found = {decide(MCTS(), game, (), seed=f"{seed}")[:2] for seed in range(20)}
+    assert {(action, round(value, 4)) for action, value in found} == {("safe", 0.2), ("offer", 0.5)}
+
+
+class Endless(Game):
+    """Two seats go round for ever; only the action of 7 times running at the right places ends it."""
+
+    name = "endless"
+
+    def initial(self, rng: random.Random) -> Any:
+        return 0
+
+    def to_move(self, state: Any) -> int:
+        return int(state % 2)
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return (1, 2)
+
+    def result(self, state: Any, action: int) -> Any:
+        self.deepest = max(getattr(self, "deepest", 0), state + 1)
+        return state + 1
+
+    def is_terminal(self, state: Any) -> bool:
+        return False
+
+    def returns(self, state: Any) -> Sequence[float]:
+        raise AssertionError("it does not end")
+
+
+def test_games_without_an_end_are_cut_off(decide: Decide) -> None:
+    """A simulation ends by itself; with a depth limit no state beyond it is generated, and the search ends there."""
+    assert decide(MCTS(rollouts=3), Endless(), 0).action in (1, 2)
+    decided = decide(MCTS(rollouts=10**9), Endless(), 0, limits={"depth": 6})
+    assert decided.action in (1, 2)
+    assert decided.nodes <= 6 * 2**6
+    game = TicTacToe()
+    assert decide(MCTS(rollouts=10**9), game, (0, 0), limits={"depth": 2}).nodes <= 9 * 2 + 72
+
+
+def test_with_a_depth_of_one_it_plays_what_the_heuristic_likes_best(decide: Decide, open_positions: list[Any]) -> None:
+    """Then it is the greedy agent: the value of the best successor, by the heuristic, the 4,520 positions sampled."""
+    game = TicTacToe()
+    for state in open_positions[::50]:
+        if len(game.actions(state)) > 1:
+            decided = decide(MCTS(), game, state, limits={"depth": 1})
+            seat = game.to_move(state)
+            if game.threats(state, seat):
+                assert decided.value == pytest.approx(1 - STEP)
+            else:
+                assert decided.nodes == len(game.actions(state))
+
+
+def test_one_simulation_is_one_game_to_its_end(decide: Decide) -> None:
+    """From the empty board a simulation generates between 5 and 9 states; a thousand are the default, or a proof before."""
+    for seed in range(50):
+        assert 5 <= decide(MCTS(rollouts=1), TicTacToe(), (0, 0), seed=f"{seed}").nodes <= 9
+    by_default, by_number = decide(MCTS(), TicTacToe(), (0, 0)), decide(MCTS(rollouts=ROLLOUTS), TicTacToe(), (0, 0))
+    assert ROLLOUTS == 1000
+    assert by_default == by_number
+
+
+def test_an_only_action_is_played_without_a_search(decide: Decide) -> None:
+    """The last empty cell needs no simulation."""
+    game = TicTacToe()
+    decided = decide(MCTS(), game, game.parse_state("xox/xo./oxo"))
+    assert (decided.action, decided.nodes) == (6, 0)
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 17, 400])
+def test_a_node_budget_is_kept_and_something_is_reported(nodes: int) -> None:
+    """No decision generates more than it may; already one node is enough to say something, so chance never decides."""
+    record = play("connect-four", ["mcts", "mcts"], limits={"nodes": nodes, "moves": 8})
+    assert record.fallbacks == 0
+    assert all(decision.nodes <= nodes for decision in record.decisions)
+    assert record.decisions[0].nodes == nodes
+
+
+def test_a_time_budget_is_kept() -> None:
+    """Without a number of simulations it takes the time that there is, and no more."""
+    record = play("connect-four", ["mcts", "random"], limits={"seconds": 0.05, "moves": 2})
+    assert record.termination == "move-limit"
+    assert 0.05 <= record.decisions[0].seconds < 0.15
+
+
+@pytest.fixture
+def tree() -> Callable[[Game, float], GameTree]:
+    def make(game: Game, exploration: float) -> GameTree:
+        meter = Meter()
+        view = counting_view(game, meter)
+        search = Search(view, None, Limits(), meter, Stream("seat"), Start(game, Stream("start")))
+        return GameTree(view, game.initial(random.Random(1)), search, exploration)
+
+    return make
+
+
+def test_every_node_counts_what_went_through_it(tree: Callable[[Game, float], GameTree]) -> None:
+    """Visits add up: those of the children to those of their parent, less the one that made it; totals stay within them."""
+    grown = tree(ConnectFour(), 1.4)
+    for _ in range(2000):
+        grown.simulate()
+    unseen = [grown._root]
+    assert grown._root.visits == 2000
+    seen = 0
+    while unseen:
+        node = unseen.pop()
+        seen += 1
+        assert abs(node.total) <= node.visits
+        if node.best is None and node.children:
+            made = 0 if node is grown._root else 1
+            assert sum(child.visits for child in node.children) == node.visits - made
+        unseen += node.children
+    assert seen > 1000
+
+
+def test_the_next_child_is_the_one_with_the_highest_upper_confidence_bound(tree: Callable[[Game, float], GameTree]) -> None:
+    """UCB1 by its formula, computed before every simulation: the mean to the mover plus c sqrt(ln N / n)."""
+    c = 0.7
+    grown = tree(ConnectFour(), c)
+    root = grown._root
+    for _ in range(7):
+        grown.simulate()
+    for _ in range(500):
+        bounds = [child.total / child.visits + c * sqrt(log(root.visits) / child.visits) for child in root.children]
+        before = [child.visits for child in root.children]
+        grown.simulate()
+        assert root.best is None
+        chosen = [child.visits - visits for child, visits in zip(root.children, before, strict=True)].index(1)
+        assert bounds[chosen] == pytest.approx(max(bounds))
+
+
+class Corridor(Puzzle):
+    """Walk along a line from 0 to 4; a step to the left of 0 is a dead end."""
+
+    name = "corridor"
+
+    def initial(self, rng: random.Random) -> Any:
+        return 0
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return (-1, 1) if state >= 0 else ()
+
+    def result(self, state: Any, action: int) -> Any:
+        return state + action
+
+    def is_goal(self, state: Any) -> bool:
+        return bool(state == 4)
+
+
+def test_puzzles_are_played_too() -> None:
+    """It walks to the goal, away from the dead end, and places 8 queens one by one."""
+    assert play(Corridor(), ["mcts"]).solved
+    assert play(NQueens(), ["mcts"]).solved
+
+
+@pytest.mark.parametrize("game", [TicTacToe(), ConnectFour(), Heap(), Corridor(), NQueens(n=5)], ids=lambda game: game.name)
+def test_it_passes_the_check(game: Game) -> None:
+    """Legal actions, the same from the same seed, also with a budget of one node."""
+    assert check_agent(MCTS(rollouts=50), game, matches=3)
+
+
+@pytest.mark.parametrize("options", [{"rollouts": 0}, {"exploration": -1}])
+def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
+    """No simulation at all, and a bonus that is none."""
+    with pytest.raises(SpecError):
+        run({"game": "tic-tac-toe", "agents": ["random", {"agent": "mcts", **options}]})

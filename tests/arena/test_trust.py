@@ -1,0 +1,335 @@
+"""What the referee and the board make of games and agents that do not play fair; each was once seen to go wrong."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf, nan
+from typing import Any
+
+import pytest
+
+from arena import Agent, Answer, Game, Path, Puzzle, Search, play, run
+from arena.leaderboard import leaderboards
+from arena.tables import render
+from arena_games.tic_tac_toe import TicTacToe
+
+
+class First(Agent):
+    name = "first"
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return game.actions(state)[0]
+
+
+class TwoRoads(Game):
+    """Seat 0 takes a road, then every action is forced: the left road loses after five more, the right one wins."""
+
+    name = "two-roads"
+
+    def initial(self, rng: random.Random) -> Any:
+        return ""
+
+    def to_move(self, state: str) -> int:
+        return len(state) % 2
+
+    def actions(self, state: str) -> Sequence[str]:
+        return ["L", "R"] if not state else ["-"] if len(state) < 6 else []
+
+    def result(self, state: str, action: str) -> str:
+        return state + action
+
+    def returns(self, state: str) -> Sequence[float]:
+        return (1, -1) if state[0] == "R" else (-1, 1)
+
+
+@pytest.mark.parametrize("agent", ["minimax", "alpha-beta", {"agent": "alpha-beta", "table": True}])
+def test_deepening_sees_forced_lines_to_their_end(agent: Any) -> None:
+    """Equal iterations are no proof: under a budget the winning road is found, as without one."""
+    for limits in ({}, {"nodes": 1000}):
+        record = play(TwoRoads(), [agent, First()], limits=limits)
+        assert (record.actions[0], record.returns) == ("R", (1, -1))
+
+
+class Line(Puzzle):
+    """Walk from 3 to 5 on a line from 0 to 9; there is no heuristic."""
+
+    name = "line"
+
+    def initial(self, rng: random.Random) -> int:
+        return 3
+
+    def actions(self, state: int) -> Sequence[int]:
+        return [step for step in (-1, 1) if 0 <= state + step <= 9]
+
+    def result(self, state: int, action: int) -> int:
+        return state + action
+
+    def is_goal(self, state: int) -> bool:
+        return state == 5
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_lookahead_takes_a_goal_that_it_sees_without_any_heuristic(depth: int) -> None:
+    """A goal is better than whatever is none."""
+    record = play(Line(), {"agent": "lookahead", "depth": depth}, position="4")
+    assert record.actions == ("1",)
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted(Game):
+    """A game whose attributes are in slots."""
+
+    heap: int = 5
+    name = "slotted"
+
+    def initial(self, rng: random.Random) -> Any:
+        return (self.heap, 0)
+
+    def to_move(self, state: Any) -> int:
+        return int(state[1])
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return range(1, min(2, state[0], self.heap) + 1)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] - action, 1 - state[1])
+
+    def returns(self, state: Any) -> Sequence[float]:
+        return (1, -1) if state[1] else (-1, 1)
+
+
+def test_a_game_with_slots_is_played() -> None:
+    """Nobody is blamed for attributes that are not in a dictionary."""
+    assert play(Slotted(), ["minimax", "random"]).termination == "normal"
+
+
+class Odd(TicTacToe):
+    """Tic-tac-toe with one method spoiled."""
+
+    name = "odd"
+
+
+def spoiled(method: str, value: Any) -> Game:
+    kind = type("Spoiled", (Odd,), {method: lambda *_: value})
+    game: Game = kind()
+    return game
+
+
+@pytest.mark.parametrize(
+    ("method", "value"),
+    [
+        ("actions", {1, 2}),
+        ("actions", ()),
+        ("returns", (nan, nan)),
+        ("returns", (2.0, -2.0)),
+        ("returns", (inf, -inf)),
+        ("returns", (1.0, 0.0)),
+        ("format_action", 7),
+    ],
+)
+def test_a_broken_game_is_nobodys_fault(method: str, value: Any) -> None:
+    """Actions that are no sequence or missing, returns out of range or not zero-sum, texts that are none: all void."""
+    agents: list[Any] = [Fixed(choice=1), Fixed(choice=1)] if method == "actions" else [First(), First()]
+    record = play(spoiled(method, value), agents)
+    assert record.termination == "void"
+    assert record.seat is None
+
+
+class Fixed(Agent):
+    """Always answers the same."""
+
+    name = "fixed"
+
+    def __init__(self, *, choice: Any) -> None:
+        self.choice = choice
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        if isinstance(self.choice, BaseException):
+            raise self.choice
+        return self.choice
+
+    def solve(self, game: Game, state: Any, search: Search) -> Any:
+        return self.choice
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise SystemExit("no words")
+
+
+class Hidden:
+    def __repr__(self) -> str:
+        raise SystemExit("no words")
+
+
+@pytest.mark.parametrize("choice", [Unspeakable(), Hidden()])
+def test_an_agent_cannot_escape_its_loss_by_what_cannot_be_shown(choice: Any) -> None:
+    """Neither an exception nor an action whose text raises makes the match void."""
+    record = play(TicTacToe(), [Fixed(choice=choice), First()])
+    assert (record.seat, record.returns) == (0, (-1, 1))
+
+
+class Words(Puzzle):
+    """Say anything with an x in it."""
+
+    name = "words"
+    path_matters = False
+
+    def initial(self, rng: random.Random) -> str:
+        return "a"
+
+    def actions(self, state: str) -> Sequence[str]:
+        return ["x", "y"]
+
+    def result(self, state: str, action: str) -> str:
+        return state + action
+
+    def is_goal(self, state: str) -> bool:
+        return "x" in state
+
+    def format_state(self, state: str) -> str:
+        return state
+
+
+class EvilPath(Path):
+    @property
+    def actions(self) -> Any:
+        raise RuntimeError("gone")
+
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("found", [EvilPath(), Answer("x", steps="many"), Answer("x", steps=-1), Answer("x", steps=True)])  # type: ignore[arg-type]
+def test_a_solution_of_another_make_is_an_illegal_action(found: Any) -> None:
+    """A subclass of Path, and steps that are no number: the solver's fault, and no board breaks on it later."""
+    record = play(Words(), Fixed(choice=found))
+    assert (record.termination, record.seat, record.solved) == ("illegal-action", 0, False)
+
+
+def test_an_answer_that_is_no_unicode_can_be_recorded() -> None:
+    """Half a surrogate pair in a state is written out."""
+    record = play(Words(), Fixed(choice=Answer("x\ud800")))
+    assert record.solved
+    assert record.answer == "x\\ud800"
+
+
+class Dear(Line):
+    name = "dear"
+
+    def step_cost(self, state: int, action: int, successor: int) -> float:
+        return inf
+
+
+def test_a_step_that_costs_no_finite_number_makes_the_match_void() -> None:
+    """JSON has no infinity."""
+    assert play(Dear(), "a-star", limits={"nodes": 50}).termination in ("void", "gave-up")
+    assert play(Dear(), Fixed(choice=1)).solved in (True, False)
+
+
+def test_nodes_are_never_given_back() -> None:
+    """A negative count is the agent's exception."""
+
+    class Cheat(Agent):
+        name = "cheat"
+
+        def choose(self, game: Game, state: Any, search: Search) -> Any:
+            search.count(-(10**9))
+
+    record = play(TicTacToe(), [Cheat(), First()], limits={"nodes": 10})
+    assert (record.termination, record.seat) == ("exception", 0)
+    assert record.decisions[0].nodes == 0
+
+
+PLUGIN = """
+from arena import Agent, Game, hookimpl
+
+class Sharer(Agent):
+    '''Plays the action that the length of its list says, and makes the list longer.'''
+    name = "sharer"
+
+    def __init__(self, *, played: list[int] = [1]):
+        self.played = played
+
+    def choose(self, game, state, search):
+        self.played.append(1)
+        legal = game.actions(state)
+        return legal[len(self.played) % len(legal)]
+
+class General(Game):
+    '''Both seats get something; seat 0 gets more.'''
+    name = "general"
+    zero_sum = False
+    def initial(self, rng): return 0
+    def to_move(self, state): return state % 2
+    def actions(self, state): return [1] if state < 2 else []
+    def result(self, state, action): return state + 1
+    def returns(self, state): return (0.9, 0.1)
+
+@hookimpl
+def arena_agents(): return [Sharer]
+
+@hookimpl
+def arena_games(): return [General]
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Any) -> str:
+    (tmp_path / "sharing.py").write_text(PLUGIN)
+    return str(tmp_path / "sharing.py")
+
+
+@pytest.mark.parametrize("options", [{}, {"played": [1, 1]}])
+def test_what_one_match_does_to_an_option_is_gone_in_the_next(plugin: str, options: Any) -> None:
+    """A list from the spec or from a default is whole again: with one more agent the old matches are the same."""
+    entry = {"agent": "sharer", **options}
+    spec = {"game": "tic-tac-toe", "rounds": 2, "plugins": [plugin], "agents": [entry, "random"]}
+    before = {record.id: record.actions for record in run(spec).records}
+    after = {record.id: record.actions for record in run({**spec, "agents": ["greedy", entry, "random"]}).records}
+    assert {identity: after[identity] for identity in before} == before
+
+
+def test_of_returns_that_do_not_add_up_to_zero_the_larger_wins(plugin: str) -> None:
+    """0.9 beats 0.1, on the board and in the cross table; everyone has each seat once a round."""
+    spec = {"game": "general", "rounds": 2, "plugins": [plugin], "agents": ["random", "sharer"]}
+    board = leaderboards(run(spec))[0]
+    assert [(row["wins"], row["draws"], row["losses"]) for row in board.rows] == [(2, 0, 2), (2, 0, 2)]
+    assert board.cross == ((None, 0.5), (0.5, None))
+
+
+def test_actions_drawn_for_want_of_a_report_are_said_on_the_board() -> None:
+    """Greedy cannot look at all successors with three nodes."""
+    results = run({"game": "tic-tac-toe", "rounds": 1, "limits": {"nodes": 3}, "agents": ["greedy", "random"]})
+    assert "were drawn at random: a budget ran out" in render(results, leaderboards(results))
+
+
+def test_seconds_as_a_whole_number_are_the_same_limit() -> None:
+    """5 and 5.0 give one identity."""
+    ids = [play("tic-tac-toe", ["random", "random"], limits={"seconds": seconds}).id for seconds in (5, 5.0)]
+    assert ids[0] == ids[1]
+
+
+def test_one_position_has_one_key_however_it_is_written() -> None:
+    """Capital letters, spaces and zeros are notation, not another position."""
+    ids = [play("tic-tac-toe", ["random", "random"], position=text).id for text in ("x../.../...", " X../.../... ")]
+    assert ids[0] == ids[1]
+    specs = [
+        {"game": "tic-tac-toe", "positions": [text], "agents": ["random", "greedy"]} for text in ("x../.../...", "X../.../...")
+    ]
+    assert [record.id for record in run(specs[0]).records] == [record.id for record in run(specs[1]).records]
+
+
+@dataclass
+class Unnamed(TicTacToe):
+    """A class of a script, without a name of its own."""
+
+    tag: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+
+def test_a_dataclass_is_a_game() -> None:
+    """Its own constructor and all."""
+    assert play(Unnamed(), ["random", "random"]).termination == "normal"

@@ -1,0 +1,264 @@
+"""Sudoku against published counts and a published puzzle, and against solvers that keep no bits."""
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Literal, get_type_hints
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from arena import Agent, Path, Search, play
+from arena.testing import check_game, check_heuristic
+from arena.traits import traits
+from arena_games.sudoku import Sudoku, empty_cells
+from arena_games.sudoku_grid import count_solutions, geometry
+
+Cell = Literal["first", "most-constrained"]
+ORDERS: tuple[Cell, ...] = ("first", "most-constrained")
+
+# The example of the Wikipedia article "Sudoku", by Tim Stellmach, with the solution shown there.
+PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+SOLUTION = "534678912672195348198342567859761423426853791713924856961537284287419635345286179"
+
+
+def peers(cell: int, box: int) -> set[int]:
+    """The twin's rules: the other cells in the same row, column or box."""
+    n = box * box
+    row, column = divmod(cell, n)
+    same = {(row, k) for k in range(n)} | {(k, column) for k in range(n)}
+    same |= {(row // box * box + i, column // box * box + j) for i in range(box) for j in range(box)}
+    return {r * n + c for r, c in same} - {cell}
+
+
+def all_solutions(cells: list[int], box: int) -> Iterator[list[int]]:
+    """The twin: fill the cell with the fewest digits that no peer has, by recursion over lists and sets."""
+    n = box * box
+    options = {
+        cell: set(range(1, n + 1)) - {cells[peer] for peer in peers(cell, box)} for cell in range(n * n) if cells[cell] == 0
+    }
+    if not options:
+        yield list(cells)
+        return
+    cell = min(options, key=lambda one: len(options[one]))
+    for digit in sorted(options[cell]):
+        cells[cell] = digit
+        yield from all_solutions(cells, box)
+        cells[cell] = 0
+
+
+def goals(puzzle: Sudoku, state: int) -> Iterator[int]:
+    """All goals that the actions lead to, depth first."""
+    unseen = [state]
+    while unseen:
+        state = unseen.pop()
+        if puzzle.is_goal(state):
+            yield state
+        unseen += [puzzle.result(state, action) for action in reversed(puzzle.actions(state))]
+
+
+@pytest.mark.parametrize("cell", ORDERS)
+def test_there_are_288_small_grids(cell: Cell) -> None:
+    """The known number of grids of 4 by 4, each met once, whichever cell is filled first."""
+    puzzle = Sudoku(box=2, cell=cell)
+    found = list(goals(puzzle, puzzle.parse_state("." * 16)))
+    assert len(found) == len(set(found)) == 288
+    assert count_solutions(geometry(2), geometry(2).blank, most=1000) == 288
+
+
+@pytest.mark.parametrize("cell", ORDERS)
+def test_the_published_puzzle_has_the_published_solution_and_no_other(cell: Cell) -> None:
+    """Thirty givens, fifty-one cells to fill."""
+    puzzle = Sudoku(cell=cell)
+    state = puzzle.parse_state(PUZZLE)
+    assert [puzzle.format_state(goal) for goal in goals(puzzle, state)] == [SOLUTION]
+    assert puzzle.solutions(state) == 1
+    assert empty_cells(puzzle, state) == 51
+
+
+grids = st.lists(st.integers(0, 4), min_size=16, max_size=16)
+
+
+@settings(max_examples=300, deadline=None)
+@given(grids)
+def test_solutions_and_contradictions_of_small_grids_agree_with_the_twin(cells: list[int]) -> None:
+    """Any sixteen characters: refused where two peers are equal, else with as many solutions as plain search finds."""
+    puzzle = Sudoku(box=2)
+    text = "".join(map(str, cells))
+    if any(cells[a] == cells[b] != 0 for a in range(16) for b in peers(a, 2)):
+        with pytest.raises(ValueError, match="both hold"):
+            puzzle.parse_state(text)
+        return
+    state = puzzle.parse_state(text)
+    twins = {"".join(map(str, cells)) for cells in all_solutions(cells, 2)}
+    assert puzzle.solutions(state) == min(2, len(twins))
+    for cell in ORDERS:
+        ordered = Sudoku(box=2, cell=cell)
+        assert {ordered.format_state(goal) for goal in goals(ordered, state)} == twins
+
+
+@pytest.mark.parametrize(("box", "givens", "puzzles"), [(2, 0, 40), (3, 30, 4), (3, 0, 3)])
+def test_random_puzzles_have_one_solution_and_the_givens_that_were_asked_for(box: int, givens: int, puzzles: int) -> None:
+    """By the twin; and with no givens asked for, none can be spared."""
+    puzzle = Sudoku(box=box, givens=givens)
+    seen = set()
+    for seed in range(puzzles):
+        state = puzzle.initial(random.Random(seed))
+        cells = list(puzzle.cells(state))
+        assert len(list(all_solutions(cells, box))) == 1
+        if givens:
+            assert sum(map(bool, cells)) == givens
+        else:
+            for cell, digit in enumerate(cells):
+                if digit:
+                    spared = puzzle.parse_state("".join(map(str, [*cells[:cell], 0, *cells[cell + 1 :]])))
+                    assert puzzle.solutions(spared) == 2
+        seen.add(state)
+    assert len(seen) == puzzles
+
+
+@pytest.mark.parametrize("box", [1, 2, 3, 4, 5])
+def test_random_puzzles_of_any_size_can_be_solved(box: int) -> None:
+    """Depth first from the default number of givens, to a grid where every row, column and box holds every digit."""
+    puzzle = Sudoku(box=box)
+    n = box * box
+    state = puzzle.initial(random.Random(box))
+    given_cells = puzzle.cells(state)
+    cells = puzzle.cells(next(goals(puzzle, state)))
+    assert all(old in (0, new) for old, new in zip(given_cells, cells, strict=True))
+    assert all(cells[cell] != cells[peer] for cell in range(n * n) for peer in peers(cell, box))
+    assert set(cells) == set(range(1, n + 1))
+    assert puzzle.parse_state(puzzle.format_state(state)) == state
+
+
+def test_the_first_cell_takes_every_digit_that_no_peer_has() -> None:
+    """In the published puzzle that is r1c3, with 1, 2 and 4."""
+    puzzle = Sudoku(cell="first")
+    state = puzzle.parse_state(PUZZLE)
+    assert [puzzle.format_action(state, action) for action in puzzle.actions(state)] == ["r1c3=1", "r1c3=2", "r1c3=4"]
+    after = puzzle.result(state, puzzle.parse_action(state, "r1c3=4"))
+    assert puzzle.format_state(after) == PUZZLE[:2] + "4" + PUZZLE[3:]
+
+
+def test_the_most_constrained_cell_is_the_one_with_the_fewest_digits() -> None:
+    """A cell with one digit left; else a digit with one place left; else two digits, or more; none at a dead end."""
+    puzzle = Sudoku(box=2)
+
+    def actions(*rows: str) -> list[str]:
+        state = puzzle.parse_state("".join(rows))
+        return [puzzle.format_action(state, action) for action in puzzle.actions(state)]
+
+    assert actions("12..", "3...", "....", "....") == ["r2c2=4"]
+    assert actions("1...", "..1.", "....", "...2") == ["r4c2=1"]  # every cell has two digits left or more
+    assert actions("12..", "....", "....", "....") == ["r1c3=3", "r1c3=4"]
+    assert actions("....", "....", "....", "....") == ["r1c1=1", "r1c1=2", "r1c1=3", "r1c1=4"]
+    assert actions("123.", "....", "....", "...4") == []
+    usual = Sudoku()
+    state = usual.parse_state("." * 72 + "123456...")  # three digits left in row 9, more everywhere else
+    assert [usual.format_action(state, action) for action in usual.actions(state)] == ["r9c7=7", "r9c7=8", "r9c7=9"]
+
+
+def test_a_digit_without_a_place_is_a_dead_end() -> None:
+    """Every empty cell of row 2 has 3 and 4 left, but 1 has no place there: it stands in row 1 and in row 3."""
+    text = "..1..2..1......."
+    assert Sudoku(box=2).actions(Sudoku(box=2).parse_state(text)) == ()
+    assert Sudoku(box=2).solutions(Sudoku(box=2).parse_state(text)) == 0
+    assert len(Sudoku(box=2, cell="first").actions(Sudoku(box=2).parse_state(text))) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (PUZZLE[:-1], "expected 81 characters, one a cell, got 80"),
+        (PUZZLE + ".", "got 82"),
+        ("", "got 0"),
+        (PUZZLE[:20] + "x" + PUZZLE[21:], "expected 1 to 9, or . for an empty cell, got 'X' at r3c3"),
+        (".5....5.." + "." * 72, "r1c2 and r1c7 both hold 5"),
+        (".5......." + "." * 63 + ".5.......", "r1c2 and r9c2 both hold 5"),
+        ("5........" + "..5......" + "." * 63, "r1c1 and r2c3 both hold 5"),
+        ("5" * 81, "r1c1 and r1c2 both hold 5"),
+    ],
+)
+def test_a_text_that_is_no_position_is_refused_with_the_reason(text: str, reason: str) -> None:
+    """Lengths, letters and contradictions, with the cells."""
+    with pytest.raises(ValueError, match=reason):
+        Sudoku().parse_state(text)
+
+
+def test_no_solution_and_several_are_not_refused() -> None:
+    """Only a contradiction is; r1c9 has no digit left in the first."""
+    puzzle = Sudoku()
+    assert puzzle.solutions(puzzle.parse_state("12345678.........9" + "." * 63)) == 0
+    assert puzzle.solutions(puzzle.parse_state("." * 81)) == 2
+
+
+def test_notation_reads_zeros_and_on_larger_grids_letters() -> None:
+    """Zero and dot are one; A is 10 in both cases of letters, G the last digit with boxes of 4 by 4."""
+    assert Sudoku().parse_state(PUZZLE.replace(".", "0")) == Sudoku().parse_state(f" {PUZZLE}\n")
+    large = Sudoku(box=4)
+    state = large.parse_state("aG1" + "." * 253)
+    assert large.format_state(state) == "AG1" + "." * 253
+    assert list(large.cells(state))[:4] == [10, 16, 1, 0]
+    with pytest.raises(ValueError, match="expected 1 to G"):
+        large.parse_state("H" + "." * 255)
+    assert Sudoku(box=2).render(Sudoku(box=2).parse_state("12..............")).splitlines()[:3] == [
+        "1 2 | . .",
+        ". . | . .",
+        "----+----",
+    ]
+
+
+def test_parameters_that_do_not_fit_are_refused() -> None:
+    """More givens than cells; no boxes; a cell order that nobody knows."""
+    with pytest.raises(ValueError, match="givens: expected at most 16"):
+        Sudoku(box=2, givens=17)
+    hints: dict[str, Any] = get_type_hints(Sudoku.__init__, include_extras=True)
+    for name, value in (("box", 0), ("box", 6), ("givens", -1), ("cell", "last")):
+        with pytest.raises(ValidationError):
+            TypeAdapter(hints[name]).validate_python(value)
+
+
+def test_only_a_full_grid_without_a_contradiction_is_a_goal() -> None:
+    """Integers that an agent might make up are none: two digits exchanged, or cells with two digits and others with none."""
+    puzzle = Sudoku()
+    goal = puzzle.parse_state(SOLUTION)
+    assert puzzle.is_goal(goal)
+    assert not any(puzzle.is_goal(goal ^ 1 << bit) for bit in range(810))
+    assert not any(map(puzzle.is_goal, (0, -1, -goal, puzzle.grid.digit_planes)))
+    swapped = goal
+    for cell, shift in product((SOLUTION.index("1"), SOLUTION.index("2")), puzzle.grid.shifts[:2]):
+        swapped ^= 1 << cell + shift  # r1c8 and r1c9: each gets the other's digit
+    assert not puzzle.is_goal(swapped)
+    ones, twos = [goal >> shift & puzzle.grid.plane for shift in puzzle.grid.shifts[:2]]
+    assert not puzzle.is_goal(goal ^ (ones ^ twos) << puzzle.grid.shifts[1])
+
+
+@pytest.mark.parametrize("cell", ORDERS)
+def test_the_game_and_its_heuristic_keep_their_contracts(cell: Cell) -> None:
+    """Admissible and consistent over whole small puzzles."""
+    for box in (1, 2, 3):
+        check_game(Sudoku(box=box, cell=cell), matches=4)
+        assert {"range", "consistent"} <= set(check_heuristic(empty_cells, Sudoku(box=box, cell=cell), matches=4))
+    assert traits(Sudoku()) == {"single-player", "solution-only"}
+
+
+class Filler(Agent):
+    """Hands in the path to the first goal, depth first."""
+
+    name = "filler"
+
+    def solve(self, game: Any, state: Any, search: Search) -> Path:
+        unseen: list[tuple[Any, tuple[Any, ...]]] = [(state, ())]
+        while True:
+            state, done = unseen.pop()
+            if game.is_goal(state):
+                return Path(done)
+            unseen += [(game.result(state, action), (*done, action)) for action in game.actions(state)]
+
+
+def test_a_path_is_replayed_from_the_position() -> None:
+    """The referee counts a path as solved, with as many moves as there were empty cells."""
+    record = play(Sudoku(), [Filler()], position=PUZZLE)
+    assert (record.solved, record.termination, record.moves) == (True, "normal", 51)
