@@ -106,6 +106,13 @@ class Puzzle(Game):
     def is_goal(self, state: State) -> bool:
         """Tell whether `state` solves the puzzle."""
 
+    def is_answer(self, position: State, state: State) -> bool:
+        """Tell whether an Answer with a final state solves the puzzle that `position` set; by default whether it is a goal.
+
+        Optional, for puzzles whose goals do not tell where the search began, such as a full sudoku.
+        """
+        return self.is_goal(state)
+
     def step_cost(self, state: State, action: Action, successor: State) -> float:
         """Return the cost of one action, 0 or more."""
         return 1

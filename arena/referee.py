@@ -249,7 +249,7 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, player: Player, log: Log) ->
     if type(found) is Path:  # no subclass, whose attributes an agent could have written
         return _replay(puzzle, match, player, found, log)
     if type(found) is Answer:
-        return _test(puzzle, player, found, log)
+        return _test(puzzle, match, player, found, log)
     raise Fault(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {_short(found)}"))
 
 
@@ -278,12 +278,12 @@ def _check_cost(puzzle: Puzzle, log: Log) -> None:
         raise GameError(f"{name_of(puzzle)}: step_cost gave no finite number")
 
 
-def _test(puzzle: Puzzle, player: Player, answer: Answer, log: Log) -> Ending:
+def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, log: Log) -> Ending:
     if puzzle.path_matters:
         message = f"expected a Path or None, got an Answer: in {name_of(puzzle)} the path matters"
         raise Fault(Ending("illegal-action", player.number, message))
     try:
-        log.solved = bool(puzzle.is_goal(answer.state))
+        log.solved = bool(puzzle.is_answer(match.position.state, answer.state))
         text = puzzle.format_state(answer.state)
     except Interrupted:
         raise

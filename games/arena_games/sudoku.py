@@ -28,8 +28,7 @@ class Sudoku(Puzzle):
     place in a row, column or box counts as the only one. Text notation: the cells row by row, `.` or `0` for empty, on
     larger grids letters from `A` for 10; an action `r1c2=7`.
 
-    The goal is a full grid without a contradiction. The rules do not know where the search began, so that an Answer is
-    not held against the givens; a Path is, by being replayed.
+    The goal is a full grid without a contradiction; an Answer must also keep the digits of the position that was set.
     """
 
     name = "sudoku"
@@ -73,6 +72,10 @@ class Sudoku(Puzzle):
     def is_goal(self, state: int) -> bool:
         """Tell whether the grid is full without a contradiction."""
         return state < self._full and self.grid.is_solved(state)
+
+    def is_answer(self, position: int, state: int) -> bool:
+        """Tell whether the grid is full without a contradiction and keeps every digit of the position."""
+        return self.is_goal(state) and state & position == state
 
     def solutions(self, state: int) -> int:
         """Return how many solutions a state has: 0, 1, or 2 for several."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from arena import Agent, Path, Search, play
+from arena import Agent, Answer, Path, Search, play
 from arena.testing import check_game, check_heuristic
 from arena.traits import traits
 from arena_games.sudoku import Sudoku, empty_cells
@@ -262,3 +262,25 @@ def test_a_path_is_replayed_from_the_position() -> None:
     """The referee counts a path as solved, with as many moves as there were empty cells."""
     record = play(Sudoku(), [Filler()], position=PUZZLE)
     assert (record.solved, record.termination, record.moves) == (True, "normal", 51)
+
+
+def test_an_answer_must_keep_the_givens() -> None:
+    """A full grid without a contradiction is no solution of another puzzle; the puzzle's own solution is."""
+    puzzle = Sudoku(box=2)
+
+    class Filler(Agent):
+        """Hands in a grid whatever was asked."""
+
+        name = "filler"
+
+        def __init__(self, *, grid: str) -> None:
+            self.grid = grid
+
+        def solve(self, game: Any, state: Any, search: Any) -> Answer:
+            return Answer(game.parse_state(self.grid))
+
+    for grid, solved in (("1234341221434321", True), ("2134342112434312", False)):
+        record = play(puzzle, Filler(grid=grid), position="1...............")
+        assert puzzle.is_goal(puzzle.parse_state(grid))
+        assert record.solved is solved
+        assert record.termination == "normal"
