@@ -44,8 +44,8 @@ def figure(key: str) -> Callable[[Row], str]:
 
     def shown(row: Row) -> str:
         value = row[key]
-        if value is None:
-            return "-"
+        if not value:
+            return "-" if value is None else "0"
         return (
             f"{value:,.0f}"
             if value >= 1000
