@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from arena.agent import Agent
 from arena.errors import ArenaError, Fault, GameError, OutOfBudget, PluginError, Refused, SpecError, UnknownName
 from arena.format import Field, Format, Pairing
-from arena.game import Action, Game, Puzzle, State
+from arena.game import Action, Game, Puzzle, State, overrides
 from arena.heuristic import heuristic
 from arena.hookspecs import hookimpl
 from arena.limits import Limits
@@ -52,6 +52,7 @@ __all__ = [
     "heuristic",
     "hookimpl",
     "load_plugins",
+    "overrides",
     "play",
     "run",
     "tell_progress",

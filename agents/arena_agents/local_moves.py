@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, cast
 
-from arena import Game, Puzzle, Search, State
+from arena import Game, Puzzle, Search, State, overrides
 
 Step = Any
 """A move of a view: whatever its `propose` and `moves` give. It is good until the next `apply`."""
@@ -50,9 +50,9 @@ class Landscape:
         self.puzzle = cast(Puzzle, game)
         self._position = position
         self._search = search
-        self._viewed = _offers(self.puzzle, "local")
-        self._listed = _offers(self.puzzle, "neighbors")
-        self._drawn = _offers(self.puzzle, "random_state")
+        self._viewed = overrides(self.puzzle, "local")
+        self._listed = overrides(self.puzzle, "neighbors")
+        self._drawn = overrides(self.puzzle, "random_state")
 
     def start(self) -> State:
         """The state that all local searches of the round start from; the position itself where none can be drawn."""
@@ -95,7 +95,7 @@ class Neighborhood:
 
     def __init__(self, puzzle: Puzzle, search: Search, state: State) -> None:
         self._neighbors = puzzle.neighbors
-        self._mutate = puzzle.mutate if _offers(puzzle, "mutate") else None
+        self._mutate = puzzle.mutate if overrides(puzzle, "mutate") else None
         self._evaluate = search.cost_to_go
         self._state = state
         self._moves: Sequence[State] | None = None
@@ -148,7 +148,3 @@ class Sampled:
     def moves(self) -> Sequence[Step]:
         """So many proposals; the same move may come twice."""
         return [self.propose(self._rng) for _ in range(SAMPLE)]
-
-
-def _offers(puzzle: Puzzle, method: str) -> bool:
-    return getattr(type(puzzle), method) is not getattr(Puzzle, method)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from arena import Action, Path, Puzzle, State
+from arena import Action, Path, Puzzle, State, overrides
 
 Reached = dict[State, tuple[Any, ...]]
 """For every state that has been reached a tuple that ends with the state before it and the action between the two."""
@@ -22,7 +22,7 @@ def path_to(goal: State, reached: Mapping[State, tuple[Any, ...]]) -> Path:
 
 def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:
     """Return what tells the cost of a step; None where every step costs 1, so that nobody needs to ask."""
-    return None if type(puzzle).step_cost is Puzzle.step_cost else puzzle.step_cost
+    return puzzle.step_cost if overrides(puzzle, "step_cost") else None
 
 
 @contextmanager
