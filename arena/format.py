@@ -1,4 +1,4 @@
-"""What a tournament format is: who meets whom on which position, as a pure function of the field."""
+"""What a tournament format is: who meets whom on which position, as a pure function of the field and the results so far."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -29,6 +29,21 @@ class Pairing(NamedTuple):
     seats: tuple[int, ...]
 
 
+class Outcomes:
+    """The results of a board so far, by pairing; kept for formats that follow them."""
+
+    def __init__(self) -> None:
+        self._returns: dict[Pairing, tuple[float, ...] | None] = {}
+
+    def add(self, pairing: Pairing, returns: tuple[float, ...] | None) -> None:
+        """Note what every seat of a pairing got; None where the match was void."""
+        self._returns[pairing] = returns
+
+    def of(self, pairing: Pairing) -> tuple[float, ...] | None:
+        """Return what every seat of a pairing got; None where the match was void. KeyError for one that has no result yet."""
+        return self._returns[pairing]
+
+
 class Format(Configured, ABC):
     """A way to schedule the matches of a board. Options come from the spec as keyword arguments of `__init__`."""
 
@@ -36,6 +51,8 @@ class Format(Configured, ABC):
     """The key in the registry: small letters, digits and dashes."""
     kind: ClassVar[Kind]
     """Whether it is for agents against each other or for agents against a puzzle."""
+    follows_results: ClassVar[bool] = False
+    """Whether the schedule looks at the results so far. Then `outcomes` holds those of all pairings before a None."""
 
     @abstractmethod
     def fewest(self, players: int) -> int:
@@ -43,8 +60,8 @@ class Format(Configured, ABC):
 
     @abstractmethod
     def size(self, field: Field) -> int:
-        """Return the number of matches of the schedule."""
+        """Return the number of matches of the schedule, the most there can be where it depends on results."""
 
     @abstractmethod
-    def schedule(self, field: Field) -> Iterator[Pairing]:
-        """Yield every match once, always in the same order."""
+    def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
+        """Yield every match once, always in the same order; None where it goes on when all of them have a result."""

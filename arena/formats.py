@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 from math import perm
 from typing import ClassVar
 
-from arena.format import Field, Format, Kind, Pairing
+from arena.format import Field, Format, Kind, Outcomes, Pairing
 from arena.hookspecs import hookimpl
 
 
@@ -27,7 +27,7 @@ class RoundRobin(Format):
         """Return rounds times the orders of all groups."""
         return field.rounds * perm(field.entries, field.players)
 
-    def schedule(self, field: Field) -> Iterator[Pairing]:
+    def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing]:
         """Yield round after round, in it group after group, in it all orders of seats."""
         for number in range(field.rounds):
             for group in combinations(range(field.entries), field.players):
@@ -49,7 +49,7 @@ class Benchmark(Format):
         """Return rounds times entries."""
         return field.rounds * field.entries
 
-    def schedule(self, field: Field) -> Iterator[Pairing]:
+    def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing]:
         """Yield position after position, and each for every agent."""
         for number in range(field.rounds):
             for entry in range(field.entries):

@@ -3,13 +3,33 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from arena.agent import Agent
 from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
 from arena.limits import Limits
+
+Isolation = Literal["none", "process", "sandbox"]
+"""Where an agent runs: in the process that plays, in a process of its own, or in one that sees nothing of the user's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How another process makes the agent of a seat."""
+
+    agent: str
+    """Its name in the registry; of a command, what to call it."""
+    options: Mapping[str, Any]
+    heuristic: Mapping[str, Any] | None
+    """Its name and parameters."""
+    plugins: tuple[str, ...]
+    """What the process loads beside the installed plugins."""
+    folder: str
+    """Where it runs: the folder of the spec."""
+    command: tuple[str, ...] | None = None
+    """What to start; None starts Python's own host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +44,9 @@ class Seat:
     limits: Limits
     identity: str
     """Canonical text of all that makes it play as it does."""
+    isolation: Isolation = "none"
+    program: Program | None = None
+    """Needed where the isolation is not `none`."""
 
 
 @dataclass(frozen=True, slots=True)

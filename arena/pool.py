@@ -6,16 +6,15 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
 from queue import SimpleQueue
 from time import perf_counter
 from typing import IO, Any, cast
 
 from arena.errors import ArenaError
 from arena.record import Record
-from arena.schedule import Scheduled, Stage, schedule
+from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
 from arena.worker import READY, send
 
@@ -26,6 +25,7 @@ GRACE = 0.5
 """Seconds for a worker that closed its pipe to end by itself, so that its exit code can be told."""
 
 Finished = tuple[Scheduled, Record]
+Take = Callable[[int], list[Scheduled] | None]
 
 
 class WorkerDied(Exception):
@@ -84,12 +84,16 @@ class Worker:
 
 
 class Pool:
-    """Workers that share one schedule. Batches grow until one takes about a tenth of a second."""
+    """Workers that share one schedule. Batches grow until one takes about a tenth of a second.
 
-    def __init__(self, spec: Spec, workers: int) -> None:
+    `take(size)` gives the matches to play next, none when all are given out, None while it waits for results; it is called
+    by one thread at a time. Whoever iterates over `play` tells the schedule about a result before asking for the next.
+    """
+
+    def __init__(self, spec: Spec, workers: int, take: Take) -> None:
         self._spec = spec
-        self._schedule = schedule(spec)
-        self._lock = threading.Lock()
+        self._take = take
+        self._lock = threading.Condition()
         self._workers: set[Worker] = set()
         self._closed = False
         self._finished: SimpleQueue[Finished | BaseException | None] = SimpleQueue()
@@ -109,6 +113,8 @@ class Pool:
                     raise finished
                 else:
                     yield finished
+                    with self._lock:
+                        self._lock.notify_all()  # the schedule may go on now
         finally:
             self._close()
 
@@ -116,6 +122,7 @@ class Pool:
         with self._lock:
             self._closed = True
             workers = list(self._workers)
+            self._lock.notify_all()
         for worker in workers:
             worker.end()
 
@@ -155,7 +162,12 @@ class Pool:
 
     def _next(self, size: int) -> list[Scheduled]:
         with self._lock:
-            return [] if self._closed else list(islice(self._schedule, size))
+            while not self._closed:
+                batch = self._take(size)
+                if batch is not None:
+                    return batch
+                self._lock.wait()
+            return []
 
     def _one_by_one(self, batch: list[Scheduled]) -> Worker:
         """Play a batch that killed a worker match by match in a new one; a match that kills that one too is void."""

@@ -73,6 +73,10 @@ class Record(NamedTuple):
     fallbacks: int
     """How often a random action was played because the budget ran out before anything was reported."""
     decisions: tuple[Decision, ...]
+    drew: tuple[bool, ...] = ()
+    """For every seat, whether its random stream was used: where none was, a repeated match says nothing new."""
+    timing: dict[str, Any] | None = None
+    """What else depends on the clock, such as the seconds by which a decision ran over its limit."""
 
     def as_dict(self) -> dict[str, Any]:
         """The record as plain values, ready for JSON."""
@@ -83,6 +87,7 @@ class Record(NamedTuple):
     def timeless(self) -> dict[str, Any]:
         """The record as plain values without what the clock decides: what must be equal when it is played again."""
         plain = self.as_dict()
+        del plain["timing"]
         for decision in plain["decisions"]:
             del decision["seconds"]
         return plain

@@ -1,8 +1,9 @@
 """Plays one match and trusts nobody: actions are checked, paths replayed, answers tested, faults booked on their seat."""
 
+import random
 import reprlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from math import isfinite
@@ -14,7 +15,7 @@ from arena.configured import name_of
 from arena.counting import Meter, counting_view
 from arena.errors import ADDRESS, GameError, Interrupted, OutOfBudget, author_traceback, describe
 from arena.game import Action, Game, Puzzle, State
-from arena.identity import position_stream, seat_stream
+from arena.identity import drawn, position_stream, seat_stream
 from arena.match import Match
 from arena.outcome import Answer, Path
 from arena.record import Decision, Reason, Record
@@ -25,6 +26,13 @@ MARGIN = 0.1
 TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
+
+
+OnTurn = Callable[[int], None]
+
+
+def nobody(seat: int) -> None:
+    """Who is told whose turn it is where nobody wants to know."""
 
 
 class Ending(NamedTuple):
@@ -56,6 +64,8 @@ class Log:
     fallbacks: int = 0
     returns: tuple[float, ...] = ()
     solved: bool = False
+    streams: list[random.Random] = field(default_factory=list)
+    """The random stream of every seat that has been taken."""
 
 
 class Player:
@@ -73,6 +83,7 @@ class Player:
         self._meter = meter = Meter()
         self._view = counting_view(match.game, meter)
         self._rng = seat_stream(match.id, number)
+        log.streams.append(self._rng)
         self._start = start
         self._log = log
         self._note = log.decisions.append
@@ -145,18 +156,18 @@ class Player:
         return Fault(Ending(kind, self.number, describe(error), author_traceback(error)))
 
 
-def play_match(match: Match) -> Record:
+def play_match(match: Match, on_turn: OnTurn = nobody) -> Record:
     """Play a match to its end and return its record. Only the user's interrupt is passed on.
 
-    A fault of the game itself makes the match void.
+    A fault of the game itself makes the match void. `on_turn` is told the seat before an agent is made or asked.
     """
     log = Log([], [])
     try:
-        ending = _play(match, log)
+        ending = _play(match, log, on_turn)
         "".join(log.actions)  # all of them texts, or the game is at fault
     except Fault as fault:
         ending = fault.ending
-        log.returns = _lost(match, ending.seat)
+        log.returns = lost(len(match.seats), ending.seat)
     except Interrupted:
         raise
     except BaseException as error:
@@ -166,11 +177,14 @@ def play_match(match: Match) -> Record:
     return _record(match, log, ending)
 
 
-def _play(match: Match, log: Log) -> Ending:
+def _play(match: Match, log: Log, on_turn: OnTurn) -> Ending:
     start = Start(match.game, position_stream(match.position.key, "start"))
-    players = [Player(match, number, start, log) for number in range(len(match.seats))]
+    players = []
+    for number in range(len(match.seats)):
+        on_turn(number)
+        players.append(Player(match, number, start, log))
     if not isinstance(match.game, Puzzle):
-        return _take_turns(match.game, match, players, log)
+        return _take_turns(match.game, match, players, log, on_turn)
     if players[0].seat.solver:
         ending = _ask_for_solution(match.game, match, players[0], log)
     else:
@@ -179,7 +193,7 @@ def _play(match: Match, log: Log) -> Ending:
     return ending
 
 
-def _take_turns(game: Game, match: Match, players: list[Player], log: Log) -> Ending:
+def _take_turns(game: Game, match: Match, players: list[Player], log: Log, on_turn: OnTurn) -> Ending:
     is_terminal, to_move, legal_actions = game.is_terminal, game.to_move, game.actions
     result, text, write = game.result, game.format_action, log.actions.append
     state = match.position.state
@@ -192,6 +206,7 @@ def _take_turns(game: Game, match: Match, players: list[Player], log: Log) -> En
         legal = legal_actions(state)
         if not legal:
             raise GameError(f"{name_of(game)}: no actions in a state that is not terminal, {game.format_state(state)}")
+        on_turn(seat)
         action = players[seat].choose(state, legal)
         write(text(state, action))
         state = result(state, action)
@@ -303,8 +318,8 @@ def _moves(match: Match) -> int:
     return match.seats[0].limits.moves
 
 
-def _lost(match: Match, seat: int | None) -> tuple[float, ...]:
-    players = len(match.seats)
+def lost(players: int, seat: int | None) -> tuple[float, ...]:
+    """What everyone gets when one seat loses by a fault."""
     if players == 1:
         return (0.0,)
     return tuple([-1.0 if number == seat else 1.0 / (players - 1) for number in range(players)])
@@ -335,6 +350,7 @@ def _record(match: Match, log: Log, ending: Ending) -> Record:
         log.cost if puzzle and not answered else None,
         log.fallbacks,
         tuple(map(_decision, log.decisions)),
+        tuple(map(drawn, log.streams)) or (False,) * len(match.seats),
     )
 
 

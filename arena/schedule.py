@@ -1,14 +1,15 @@
-"""The matches of a spec, one after the other, and how each is set up and played."""
+"""The matches of a spec, and how each is set up and played."""
 
+import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe
-from arena.format import Pairing
+from arena.format import Outcomes, Pairing
 from arena.game import Puzzle
 from arena.match import Match, Position, match_id
-from arena.record import Record
-from arena.referee import play_match
+from arena.record import Reason, Record
+from arena.referee import OnTurn, lost, nobody, play_match
 from arena.spec import Board, Spec
 
 
@@ -16,24 +17,77 @@ class Scheduled(NamedTuple):
     """One match of a schedule, as a reference that a worker process understands."""
 
     number: int
+    """Its place in the schedule, from 0."""
     board: int
     pairing: Pairing
 
 
-def schedule(spec: Spec) -> Iterator[Scheduled]:
-    """Yield every match of a spec once, always in the same order: board after board."""
-    number = 0
-    for place, board in enumerate(spec.boards):
-        for pairing in board.format.schedule(board.field):
-            yield Scheduled(number, place, pairing)
-            number += 1
+class Plan:
+    """The schedule of a spec, board after board, as a pure function of the spec and of the results so far.
 
-
-class Stage:
-    """Sets up and plays the matches of one spec. Keeps the position of the round at hand, which many matches share."""
+    Whoever plays takes matches and tells their results, from any thread. A format that looks at results makes the plan wait
+    for those of all matches that were taken.
+    """
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
+        self._outcomes = [Outcomes() for _ in spec.boards]
+        self._upcoming = self._all()
+        self._untold = 0
+        self._waiting = False
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> list[Scheduled] | None:
+        """Return up to `size` matches to be played next; none when the plan is over, None while it waits for results."""
+        with self._lock:
+            return self._taken(size)
+
+    def _taken(self, size: int) -> list[Scheduled] | None:
+        batch: list[Scheduled] = []
+        while len(batch) < size:
+            if self._waiting and self._untold:
+                return batch or None
+            self._waiting = False
+            following = next(self._upcoming, _OVER)
+            if following is _OVER:
+                break
+            if following is None:
+                self._waiting = True
+            else:
+                batch.append(following)
+                self._untold += 1
+        return batch
+
+    def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None) -> None:
+        """Take the result of a match that was taken before; None where it was void."""
+        with self._lock:
+            self._untold -= 1
+            if self._spec.boards[scheduled.board].format.follows_results:
+                self._outcomes[scheduled.board].add(scheduled.pairing, returns)
+
+    def _all(self) -> Iterator[Scheduled | None]:
+        number = 0
+        for place, board in enumerate(self._spec.boards):
+            for pairing in board.format.schedule(board.field, self._outcomes[place]):
+                if pairing is None:
+                    yield None
+                    continue
+                yield Scheduled(number, place, pairing)
+                number += 1
+
+
+_OVER = Scheduled(-1, -1, Pairing(-1, ()))
+
+
+class Stage:
+    """Sets up and plays the matches of one spec. Keeps the position of the round at hand, which many matches share.
+
+    `on_turn` is told, before every decision, which seat is to move.
+    """
+
+    def __init__(self, spec: Spec, on_turn: OnTurn = nobody) -> None:
+        self._spec = spec
+        self._on_turn = on_turn
         self._round: tuple[int, int] | None = None
         self._position: Position | BaseException | None = None
 
@@ -42,38 +96,50 @@ class Stage:
         board = self._spec.boards[scheduled.board]
         position = self._meet(board, scheduled)
         if isinstance(position, BaseException):
-            message = f"no position: {describe(position)}"
-            return self.unplayed(scheduled)._replace(message=message, traceback=author_traceback(position))
+            record = self.unplayed(scheduled, message=f"no position: {describe(position)}")
+            return record._replace(traceback=author_traceback(position))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
-        return play_match(Match(identity, board.game, position, seats, self._spec.seed))
+        return play_match(Match(identity, board.game, position, seats, self._spec.seed), on_turn=self._on_turn)
 
-    def unplayed(self, scheduled: Scheduled) -> Record:
-        """The void record of a match that could not be played."""
+    def identity(self, scheduled: Scheduled) -> str:
+        """Return the id of a match, whether or not it has been played."""
         board = self._spec.boards[scheduled.board]
         number = scheduled.pairing.round
         seats = [board.seats[entry] for entry in scheduled.pairing.seats]
-        labels = tuple([seat.label for seat in seats])
+        return match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number))
+
+    def unplayed(
+        self, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None
+    ) -> Record:
+        """The record of a match that was lost before its own record could be made: void, or an agent's fault."""
+        board = self._spec.boards[scheduled.board]
+        players = len(scheduled.pairing.seats)
         return Record(
-            id=match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number)),
+            id=self.identity(scheduled),
             game=board.name,
-            position="",
-            labels=labels,
+            position="" if seat is None else self._text(board, scheduled),
+            labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
             seed=self._spec.seed,
             actions=(),
             answer=None,
-            returns=(0.0,) * len(labels),
+            returns=(0.0,) * players if seat is None else lost(players, seat),
             solved=False if isinstance(board.game, Puzzle) else None,
-            termination="void",
-            seat=None,
-            message=None,
+            termination=termination,
+            seat=seat,
+            message=message,
             traceback=None,
             moves=0,
             cost=None,
             fallbacks=0,
             decisions=(),
+            drew=(False,) * players,
         )
+
+    def _text(self, board: Board, scheduled: Scheduled) -> str:
+        position = self._meet(board, scheduled)
+        return position.text if isinstance(position, Position) else ""
 
     def _meet(self, board: Board, scheduled: Scheduled) -> Position | BaseException:
         here = (scheduled.board, scheduled.pairing.round)

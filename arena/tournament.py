@@ -1,7 +1,7 @@
 """Plays whole tournaments and single matches."""
 
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -20,7 +20,7 @@ from arena.plugins import Registry, load_plugins
 from arena.pool import Pool
 from arena.record import Record
 from arena.referee import play_match
-from arena.schedule import Stage, schedule
+from arena.schedule import Plan, Scheduled, Stage
 from arena.spec import Spec, load_spec, make_seat
 from arena.spec.parameters import plain
 from arena.traits import refusal
@@ -91,13 +91,16 @@ def run(
 
 
 def _played(spec: Spec, workers: int) -> Generator[Played, None, None]:
-    if workers > 1:
-        for scheduled, record in Pool(spec, workers).play():
-            yield Played(*scheduled, record)
-        return
+    plan = Plan(spec)
+    for scheduled, record in Pool(spec, workers, plan.take).play() if workers > 1 else _here(spec, plan):
+        plan.tell(scheduled, None if record.termination == "void" else record.returns)
+        yield Played(*scheduled, record)
+
+
+def _here(spec: Spec, plan: Plan) -> Iterator[tuple[Scheduled, Record]]:
     stage = Stage(spec)
-    for scheduled in schedule(spec):
-        yield Played(*scheduled, stage.play(scheduled))
+    while batch := plan.take(1):
+        yield batch[0], stage.play(batch[0])
 
 
 def play(

@@ -10,7 +10,7 @@ import pytest
 from arena import Limits
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
-from arena.schedule import Stage, schedule
+from arena.schedule import Plan, Stage
 from arena.search import Search, Start
 from arena.spec import load_spec
 from arena_agents.alpha_beta import AlphaBeta
@@ -33,7 +33,7 @@ def test_a_match_against_a_bare_loop(bench: "Bench") -> None:
     """
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     spec = load_spec({"game": "tic-tac-toe", "agents": agents, "rounds": MATCHES // 2, "seed": 1})
-    matches = list(schedule(spec))
+    matches = Plan(spec).take(MATCHES) or []
     game = TicTacToe()
     rng = random.Random(1)
 
@@ -59,7 +59,7 @@ def test_a_match_costs_at_most_five_loops_that_seed_their_generators(bench: "Ben
     """The same match against a loop that picks, applies, and gives every seat a freshly seeded generator, as a match must."""
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     spec = load_spec({"game": "tic-tac-toe", "agents": agents, "rounds": MATCHES // 2, "seed": 1})
-    matches = list(schedule(spec))
+    matches = Plan(spec).take(MATCHES) or []
     game = TicTacToe()
 
     def staged() -> None:
