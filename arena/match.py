@@ -44,6 +44,10 @@ class Seat:
     limits: Limits
     identity: str
     """Canonical text of all that makes it play as it does."""
+    agent: str = ""
+    """The name of the agent in the registry."""
+    heuristic: str | None = None
+    """The name of the heuristic, None where there is none."""
     isolation: Isolation = "none"
     program: Program | None = None
     """Needed where the isolation is not `none`."""

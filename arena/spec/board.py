@@ -76,6 +76,8 @@ def make_seat(
         evaluation,
         limits,
         seat_identity(name_of(agent), plain(options), heuristic, limits, named),
+        name_of(agent),
+        None if heuristic is None else heuristic["name"],
     )
 
 

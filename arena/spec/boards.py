@@ -1,11 +1,11 @@
 """Puts games and entries together: who plays on which board, under which label, in which format."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.format import Field, Format
-from arena.match import Positions, Seat
+from arena.match import Positions, Program, Seat
 from arena.spec.board import Board, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
@@ -89,10 +89,24 @@ def _check_twins(reading: Reading, rules: Rules, playing: Sequence[Labelled], se
 
 def _seat(reading: Reading, one: Labelled, rules: Rules) -> Seat:
     entry = one.entry
-    evaluation, described = fitted(reading, entry.choices, rules, entry.path)
+    if entry.command is not None and not entry.choices:
+        evaluation, described = None, None  # a program has its own
+    else:
+        evaluation, described = fitted(reading, entry.choices, rules, entry.path)
     if evaluation is None and entry.agent.wants_heuristic:
         reading.note(f"{one.label} has no heuristic on {rules.name}: it takes all unfinished states for equal")
-    return make_seat(entry.agent, entry.options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label)
+    options = entry.options if entry.command is None else {**entry.options, "command": list(entry.command)}
+    seat = make_seat(entry.agent, options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label)
+    return placed(seat, entry, described, reading)
+
+
+def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: Reading) -> Seat:
+    """A seat in the process where its entry wants to run."""
+    if entry.isolation == "none":
+        return seat
+    folder = str(reading.document.folder)
+    program = Program(entry.name, entry.options, heuristic, reading.plugins, folder, entry.command)
+    return replace(seat, isolation=entry.isolation, program=program)
 
 
 def _check_number(reading: Reading, format_: Format, rules: Rules, playing: int) -> None:

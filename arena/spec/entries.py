@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, get_args
+
+from pydantic import Field
 
 from arena.agent import Agent
 from arena.errors import suggestion
+from arena.external import Command, called, found
 from arena.limits import Limits
+from arena.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices
 from arena.spec.document import Path
 from arena.spec.games import Rules
@@ -18,7 +22,7 @@ from arena.spec.sweep import Variant, variants
 from arena.traits import refusal
 
 KEYS = tuple(EntryKeys.model_fields)
-NO_MEMORY = "a memory limit needs agents in processes of their own, which this version does not have; leave it out"
+NO_MEMORY = "a memory limit needs isolation: process or sandbox; leave out isolation: none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,14 @@ class Entry:
     label: str | None
     limits: Limits
     choices: Choices
+    isolation: Isolation = "none"
+    command: tuple[str, ...] | None = None
+    """The program that plays, where it is not a Python agent."""
+
+    @property
+    def name(self) -> str:
+        """What to call it where it has no label and no rival."""
+        return self.agent.name if self.command is None else called(self.command)
 
 
 def read_entries(reading: Reading, rules: Sequence[Rules]) -> list[Entry]:
@@ -48,13 +60,7 @@ def read_entries(reading: Reading, rules: Sequence[Rules]) -> list[Entry]:
 
 def common_limits(reading: Reading) -> Limits:
     """The limits at the top of a spec."""
-    return Limits(**without(reading.values.get("limits") or {}, "memory_mb"))
-
-
-def check_common_limits(reading: Reading) -> None:
-    """Note a fault for a limit that cannot be kept."""
-    if (reading.values.get("limits") or {}).get("memory_mb") is not None:
-        reading.report(("limits", "memory_mb"), NO_MEMORY)
+    return Limits(**(reading.values.get("limits") or {}))
 
 
 def features(reading: Reading, entry: Entry, default: str | None) -> Features:
@@ -65,7 +71,7 @@ def features(reading: Reading, entry: Entry, default: str | None) -> Features:
         if getattr(entry.limits, name) != getattr(common, name):
             settings[f"limits.{name}" if name in settings else name] = getattr(entry.limits, name)
     word = " ".join(map(str, entry.choices.values())) or default or "default"
-    return Features(entry.agent.name, entry.label, word, settings)
+    return Features(entry.name, entry.label, word, settings)
 
 
 def _variants(reading: Reading, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
@@ -94,20 +100,26 @@ def _entry(reading: Reading, rules: Sequence[Rules], path: Path, variant: Varian
     _check_words(values, report)
     limits = _limits(reading, values.get("limits"), report)
     choices = read_choices(reading, values.get("heuristic"), path, variant)
-    agent = _agent(reading, path, variant)
+    command = _command(reading, path, variant)
+    agent = Command if command is not None else _agent(reading, path, variant)
     options = None if agent is None else _options(reading, agent, path, variant)
+    isolation = _isolation(reading, values.get("isolation"), limits, command is not None, report)
     sound = reading.faults.noted == before
     if reading.games:
         check_choices(reading, choices, reading.games)
     if agent is None:
         return None
     _check_fits(reading, rules, agent, path)
-    return Entry(path, agent, options, values.get("label"), limits, choices) if sound and options is not None else None
+    if not sound or options is None:
+        return None
+    return Entry(path, agent, options, values.get("label"), limits, choices, isolation, command)
 
 
 def _options(reading: Reading, agent: type[Agent], path: Path, variant: Variant) -> dict[str, Any] | None:
     report = reading.below(path, variant)
     given = without(variant.values, *KEYS)
+    if agent is Command:
+        return given
     options = validated(agent, given, (), lambda where, message: report(where, _hinted(where, message)))
     return None if options is None or reading.made(agent, options, path) is None else options
 
@@ -122,12 +134,43 @@ def _check_fits(reading: Reading, rules: Sequence[Rules], agent: type[Agent], pa
 def _agent(reading: Reading, path: Path, variant: Variant) -> type[Agent] | None:
     name = variant.values.get("agent")
     where = (*path, *variant.origin(("agent",))) if reading.is_mapping(path) else path
-    if isinstance(name, dict):
-        reading.faults.add(where, "agents in other languages are not part of this version; expected the name of an agent")
     if not isinstance(name, str):
         return None
     found: type[Agent] | None = reading.known(reading.registry.agent, name, where)
     return found
+
+
+def _command(reading: Reading, path: Path, variant: Variant) -> tuple[str, ...] | None:
+    """The program of {command: [...]}; None where an entry names an agent, and after a fault."""
+    given = variant.values.get("agent")
+    if not isinstance(given, dict):
+        return None
+    report = reading.below(path, variant)
+    for key in given:
+        if key != "command":
+            report(("agent", key), f"{UNKNOWN_KEY}; {suggestion(key, ['command'])}; options stand beside agent")
+    if "command" not in given:
+        report(("agent",), "expected the name of an agent or {command: [program, argument, ...]}")
+        return None
+    words: list[str] | None = checked(_WORDS, given["command"], ("agent", "command"), report)
+    if words is None:
+        return None
+    if not found(words[0], reading.document.folder):
+        where = f"in {reading.document.folder}" if "/" in words[0] else "on PATH"
+        report(("agent", "command"), f"no program {words[0]!r} {where} that can be started")
+    return tuple(words)
+
+
+def _isolation(reading: Reading, given: Any, limits: Limits, command: bool, report: Report) -> Isolation:
+    """Where an entry runs: as it says, as the spec says, or in a process of its own where a limit needs one."""
+    wanted: Isolation | None = given if given in _KINDS else reading.values.get("isolation")
+    if wanted is None:
+        return "process" if command or limits.seconds is not None or limits.memory_mb is not None else "none"
+    if wanted == "none" and limits.memory_mb is not None:
+        report(("isolation",), NO_MEMORY)
+    if wanted == "none" and command:
+        report(("isolation",), "a program runs in a process of its own; expected process or sandbox, got 'none'")
+    return wanted
 
 
 def _hinted(path: Path, message: str) -> str:
@@ -139,11 +182,9 @@ def _hinted(path: Path, message: str) -> str:
 
 
 def _check_words(values: Mapping[str, Any], report: Report) -> None:
-    label, isolation = values.get("label"), values.get("isolation")
+    label = values.get("label")
     if isinstance(label, str) and (not label.isprintable() or label != label.strip()):
         report(("label",), f"expected printable text without space around it, got {label!r}")
-    if isinstance(isolation, str) and isolation != "none":
-        report(("isolation",), f"expected none, the only kind in this version, got {isolation!r}")
 
 
 def _limits(reading: Reading, given: Any, report: Report) -> Limits:
@@ -155,9 +196,9 @@ def _limits(reading: Reading, given: Any, report: Report) -> Limits:
         given = without(given, "moves")
     before = reading.faults.noted
     checked(_LIMITS, given, ("limits",), hinting(report, DecisionLimits.model_fields))
-    if isinstance(given, dict) and given.get("memory_mb") is not None:
-        report(("limits", "memory_mb"), NO_MEMORY)
     return common if reading.faults.noted > before else replace(common, **given)
 
 
 _LIMITS = adapter(DecisionLimits)
+_WORDS = adapter(Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)])
+_KINDS = get_args(Isolation)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from arena.limits import MOVES
+from arena.match import Isolation
 
 MOST = 10**9
 """No count in a spec may be larger."""
@@ -39,11 +40,11 @@ class EntryKeys(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    agent: str | Options = Field(description="The name of an agent.")
+    agent: str | Options = Field(description="The name of an agent, or {command: [program, argument, ...]}.")
     label: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(None, description="What tables call it.")
     heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
     limits: DecisionLimits | Options | None = Field(None, description="Limits of this entry alone.")
-    isolation: str | None = Field(None, description="none: the agent runs in arena's own process.")
+    isolation: Isolation | None = Field(None, description="Where this agent runs; see the key of the spec.")
 
 
 class SpecKeys(_Keys):
@@ -57,6 +58,11 @@ class SpecKeys(_Keys):
     positions: str | list[str] | None = Field(None, description="Texts, or a file with one text a line.")
     agents: list[str | Options] = Field(description="Who plays.")
     limits: MatchLimits | None = Field(None, description="For every entry that gives none of its own.")
+    isolation: Isolation | None = Field(
+        None,
+        description="none: agents run in arena's own processes; process: each in one of its own, the default under a limit of "
+        "seconds or memory; sandbox: in one without network or files.",
+    )
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = Field(0, description="Everything random follows from it.")
     plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")
 

@@ -34,6 +34,7 @@ def _in_file(reading: Reading, rules: Rules, name: str) -> tuple[str, ...]:
         reading.faults.add(("positions",), f"{called} cannot be read: {reason}")
         return ()
     texts = {number: line.strip() for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")}
+    reading.lines = list(texts.values())
     if not texts:
         reading.faults.add(("positions",), f"{called} holds no position; expected one a line")
     where: Path = ("positions",)

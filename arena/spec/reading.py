@@ -23,9 +23,13 @@ class Reading:
     registry: Registry
     faults: Faults
     seed: int = 0
+    plugins: tuple[str, ...] = ()
+    """What was loaded beside the installed plugins."""
     games: tuple[str, ...] = ()
     """The games of the spec that exist."""
     notes: list[str] = field(default_factory=list)
+    lines: list[str] | None = None
+    """The positions that a file beside the spec gives."""
 
     @property
     def several(self) -> bool:

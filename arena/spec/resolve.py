@@ -1,6 +1,7 @@
 """From a file to a spec that can be played. Whatever is wrong is noted and the rest is read all the same."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path as FilePath
 from typing import Any
@@ -10,7 +11,7 @@ from arena.plugins import Registry, load_plugins
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
 from arena.spec.document import Document, as_document, read_document
-from arena.spec.entries import check_common_limits, read_entries
+from arena.spec.entries import read_entries
 from arena.spec.faults import Faults
 from arena.spec.games import read_games
 from arena.spec.keys import checked_keys
@@ -44,13 +45,14 @@ def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> S
     faults = Faults(document)
     values = checked_keys(document, faults)
     registry, loaded = _plugins(document, values, plugins, faults)
-    reading = Reading(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed)
-    check_common_limits(reading)
+    reading = Reading(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed, loaded)
     rules = read_games(reading)
     entries = read_entries(reading, rules)
     boards = read_boards(reading, rules, entries)
     faults.stop_if_any()
     name = values.get("name") or FilePath(document.name).stem
+    if reading.lines is not None:  # from here on the spec stands alone: workers and stores need no other file
+        document = replace(document, values={**document.values, "positions": reading.lines})
     return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded)
 
 

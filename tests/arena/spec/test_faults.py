@@ -416,3 +416,51 @@ def test_two_entries_that_come_to_the_same_on_a_board_are_a_fault(faults: Any) -
     """With several games a default heuristic and the same one by name would be ranked as two."""
     found = faults("games: [tic-tac-toe, sliding-tiles]\nagents: [random, greedy, {agent: greedy, heuristic: open-lanes}]\n")
     assert any("is the same as" in fault and "agents[2]" in fault for fault in found)
+
+
+@pytest.mark.parametrize(
+    ("entry", "where", "says"),
+    [
+        ("{agent: {command: []}}", "agents[1].agent.command", "at least 1 item"),
+        ("{agent: {command: 'node x.js'}}", "agents[1].agent.command", "expected a list"),
+        ("{agent: {command: [1]}}", "agents[1].agent.command[0]", "expected text, got 1"),
+        ("{agent: {comand: [node]}}", "agents[1].agent", "did you mean 'command'?"),
+        ("{agent: {command: [no-such-program-here]}}", "agents[1].agent.command", "no program 'no-such-program-here' on PATH"),
+        ("{agent: {command: [./nothing-here]}}", "agents[1].agent.command", "that can be started"),
+        ("{agent: {command: [sh]}, isolation: none}", "agents[1].isolation", "expected process or sandbox, got 'none'"),
+        ("{agent: greedy, isolation: none, limits: {memory_mb: 100}}", "agents[1].isolation", "memory limit needs isolation"),
+    ],
+)
+def test_a_program_that_cannot_play_is_a_fault(faults: Faults, entry: str, where: str, says: str) -> None:
+    """What is wrong with a command is said at the command, before anything is started."""
+    text = "\n".join(map(str, faults(f"{TIC}agents: [random, {entry}]\n")))
+    assert where in text
+    assert says in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "kinds"),
+    [
+        ("agents: [random, greedy]", ["none", "none"]),
+        ("limits: {nodes: 9, depth: 2}\nagents: [random, greedy]", ["none", "none"]),
+        ("limits: {seconds: 1}\nagents: [random, greedy]", ["process", "process"]),
+        ("agents: [random, {agent: greedy, limits: {memory_mb: 500}}]", ["none", "process"]),
+        ("isolation: none\nlimits: {seconds: 1}\nagents: [random, {agent: greedy, isolation: sandbox}]", ["none", "sandbox"]),
+        ("isolation: process\nagents: [random, {agent: greedy, isolation: none}]", ["process", "none"]),
+        ("agents: [random, {agent: {command: [sh]}}]", ["none", "process"]),
+    ],
+)
+def test_where_an_agent_runs_follows_from_the_spec(load: Load, keys: str, kinds: list[str]) -> None:
+    """A limit of seconds or memory and a program need a process; else what the entry says, then what the spec says."""
+    seats = load(f"{TIC}{keys}\n").boards[0].seats
+    assert [seat.isolation for seat in seats] == kinds
+    assert all((seat.program is not None) == (seat.isolation != "none") for seat in seats)
+
+
+def test_a_program_without_a_label_is_called_by_its_file(load: Load) -> None:
+    """`sh -c my_agent.js` is `my_agent`, and its options are its own."""
+    seat = load(f"{TIC}agents: [random, {{agent: {{command: [sh, my_agent.js]}}, temper: cold}}]\n").boards[0].seats[1]
+    assert seat.label == "my_agent"
+    assert seat.program is not None
+    assert seat.program.command == ("sh", "my_agent.js")
+    assert dict(seat.program.options) == {"temper": "cold"}

@@ -1,0 +1,96 @@
+"""What code a spec plays with: the version and a hash of the source of every plugin that it uses."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from arena.plugins import Registry, Source
+from arena.spec import Board, Spec
+
+OWN = "gamearena:"
+"""How the names of the plugins that come with arena begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The version of a plugin, None where it has none, and a hash of its source."""
+
+    version: str | None
+    hash: str
+
+
+def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
+    """The fingerprint of every plugin and program that a spec uses, by the name of its source.
+
+    A plugin in a package counts with all Python files of the package, a single file alone, a program with every word of its
+    command that names a file. What these import from elsewhere is not looked at.
+    """
+    found: dict[str, set[Path]] = {}
+    versions: dict[str, str | None] = {}
+    for source, used in _used(spec):
+        found.setdefault(source.name, set()).update(_files(used))
+        versions[source.name] = source.version
+    for words, folder in _commands(spec):
+        found.setdefault(" ".join(words), set()).update(path for word in words if (path := folder / word).is_file())
+        versions.setdefault(" ".join(words), None)
+    return {name: Fingerprint(versions[name], _hash(files)) for name, files in sorted(found.items())}
+
+
+def trusted(spec: Spec) -> bool:
+    """Tell whether all that runs in arena's own processes came with arena."""
+    return all(source.name.startswith(OWN) for source, _ in _used(spec, isolated=False))
+
+
+def _used(spec: Spec, *, isolated: bool = True) -> Iterator[tuple[Source, Any]]:
+    for board in spec.boards:
+        for key in _keys(board, isolated):
+            source = spec.registry.sources.get(key)
+            if source is not None:
+                yield source, _value(spec.registry, key)
+
+
+def _keys(board: Board, isolated: bool) -> Iterator[tuple[str, ...]]:
+    yield "game", board.name
+    for seat in board.seats:
+        if seat.heuristic is not None:
+            yield "heuristic", board.name, seat.heuristic
+        if isolated or seat.isolation == "none":
+            yield "agent", seat.agent
+
+
+def _value(registry: Registry, key: tuple[str, ...]) -> Any:
+    tables: dict[str, Mapping[Any, Any]] = {
+        "game": registry.games,
+        "agent": registry.agents,
+        "heuristic": registry.heuristics,
+    }
+    return tables[key[0]][key[1] if len(key) == 2 else key[1:]]
+
+
+def _commands(spec: Spec) -> Iterator[tuple[tuple[str, ...], Path]]:
+    for board in spec.boards:
+        for seat in board.seats:
+            if seat.program is not None and seat.program.command is not None:
+                yield seat.program.command, Path(seat.program.folder)
+
+
+def _files(used: Any) -> list[Path]:
+    module = sys.modules.get(getattr(used, "__module__", None) or "")
+    top = sys.modules.get(module.__name__.partition(".")[0]) if module else None
+    folders = list(getattr(top, "__path__", []))
+    if folders:
+        return [file for folder in folders for file in Path(folder).rglob("*.py")]
+    place = getattr(module, "__file__", None)
+    return [Path(place)] if place else []
+
+
+def _hash(files: set[Path]) -> str:
+    whole = blake2b(digest_size=16)
+    for file in sorted(files):
+        content = file.read_bytes()
+        whole.update(f"{file.name} {len(content)}\n".encode())
+        whole.update(content)
+    return whole.hexdigest()
