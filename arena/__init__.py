@@ -12,8 +12,7 @@ from arena.limits import Limits
 from arena.outcome import Answer, Path
 from arena.search import Search
 from arena.tracking import tell_progress
-
-__version__ = "0.1.0"
+from arena.version import __version__
 
 if TYPE_CHECKING:
     from arena import testing

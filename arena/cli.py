@@ -140,7 +140,7 @@ def main() -> None:
 
 def _guarded() -> int:
     try:
-        with user_interrupts():  # also while a spec or a plugin is loading
+        with user_interrupts(at_once=True):  # also while a spec or a plugin is loading
             return cli.main(standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()

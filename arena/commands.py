@@ -36,11 +36,8 @@ def run(spec: str, *, workers: int, seed: int | None, style: str, quiet: bool, p
         if not quiet:
             for note in ready.notes:
                 _say(f"note: {note}")
-        progress = Progress(sum(board.size for board in ready.boards), sys.stderr, quiet=quiet)
-        try:
+        with Progress(ready.boards, sum(board.size for board in ready.boards), sys.stderr, quiet=quiet) as progress:
             results = play_all(ready, workers=workers, observe=progress.note)
-        finally:
-            progress.end()
         print(render(results, leaderboards(results), style), file=out)
         for record in results.void[:3]:
             _say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")

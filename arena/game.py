@@ -87,11 +87,12 @@ class Game(Configured, ABC):
 
     def parse_action(self, state: State, text: str) -> Action:
         """Return the action of `state` that `text` stands for; ValueError says what was expected."""
-        legal = {self.format_action(state, action): action for action in self.actions(state)}
-        try:
-            return legal[text.strip()]
-        except KeyError:
-            raise ValueError(f"expected one of {', '.join(legal) or 'no action'}, got {text!r}") from None
+        wanted, legal = text.strip(), self.actions(state)
+        for action in legal:
+            if self.format_action(state, action) == wanted:
+                return action
+        texts = ", ".join([self.format_action(state, action) for action in legal])
+        raise ValueError(f"expected one of {texts or 'no action'}, got {text!r}")
 
 
 class Puzzle(Game):

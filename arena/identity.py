@@ -10,6 +10,10 @@ from hashlib import blake2b
 from typing import Any
 
 KEY_BYTES = 16
+POSITION = "{}/{}"
+"""The purpose of a position's stream, from its key and its use."""
+SEAT = "{}/seat/{}"
+"""The purpose of a seat's stream, from the id of the match and the number of the seat."""
 
 
 def canonical(value: Any) -> str:

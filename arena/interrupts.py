@@ -1,5 +1,6 @@
 """Tells the user's Ctrl-C from a KeyboardInterrupt that an agent raises."""
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -8,33 +9,57 @@ from types import FrameType
 
 from arena.errors import Interrupted
 
+CODE = 130
+"""The exit code of an interrupted run."""
+
 
 class Interrupts:
     """Remembers whether the user has interrupted, even where an agent swallowed the exception."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, at_once: bool = False) -> None:
         self.pending = False
+        self.at_once = at_once
+        """Whether a second signal ends the process at once: on the command line, not in somebody's Python."""
+        self._held = 0
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
         """Note the signal and raise Interrupted wherever the program is."""
+        if self.pending and self.at_once:
+            os._exit(CODE)
         self.pending = True
-        raise Interrupted
+        if not self._held:
+            raise Interrupted
 
     def check(self) -> None:
         """Raise Interrupted if the signal came and was swallowed."""
         if self.pending:
             raise Interrupted
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let nothing in the block be torn apart: a signal that comes meanwhile is raised behind it."""
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+        self.check()
+
 
 @contextmanager
-def user_interrupts() -> Iterator[Interrupts]:
-    """Turn SIGINT into Interrupted for a while; outside the main thread nothing changes."""
-    interrupts = Interrupts()
+def user_interrupts(*, at_once: bool = False) -> Iterator[Interrupts]:
+    """Turn SIGINT and SIGTERM into Interrupted for a while; outside the main thread nothing changes.
+
+    With `at_once`, here or around, a second signal ends the process.
+    """
+    around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
+    interrupts = Interrupts(at_once=at_once or (isinstance(around, Interrupts) and around.at_once))
     if threading.current_thread() is not threading.main_thread():
         yield interrupts
         return
-    before = signal.signal(signal.SIGINT, interrupts.handle)
+    before = {number: signal.signal(number, interrupts.handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield interrupts
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

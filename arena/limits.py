@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+MARGIN = 0.1
+"""Seconds that a decision may run over its limit before it is lost on time, and its process killed."""
 MOVES = 1000
 """Moves of a match where nothing else is said."""
 

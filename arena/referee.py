@@ -1,32 +1,25 @@
 """Plays one match and trusts nobody: actions are checked, paths replayed, answers tested, faults booked on their seat."""
 
-import random
-import reprlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
 from math import isfinite
-from time import perf_counter
-from typing import Any, NamedTuple
 
-from arena.agent import Agent
 from arena.configured import name_of
-from arena.counting import Meter, counting_view
-from arena.errors import ADDRESS, GameError, Interrupted, OutOfBudget, author_traceback, describe
-from arena.game import Action, Game, Puzzle, State
-from arena.identity import drawn, position_stream, seat_stream
+from arena.errors import GameError, Interrupted, author_traceback, describe
+from arena.game import Game, Puzzle
+from arena.hosts import Hosts, NoHost
+from arena.identity import position_stream
 from arena.match import Match
 from arena.outcome import Answer, Path
-from arena.record import Decision, Reason, Record
-from arena.search import Search, Start
+from arena.player import Ending, Fault, LocalPlayer, Log, Player, checked, short
+from arena.record import Decision, Record
+from arena.remote import RemotePlayer
+from arena.search import Start
 
-MARGIN = 0.1
-"""Seconds that a decision may run over its limit before it is lost on time."""
 TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
-
 
 OnTurn = Callable[[int], None]
 
@@ -35,157 +28,46 @@ def nobody(seat: int) -> None:
     """Who is told whose turn it is where nobody wants to know."""
 
 
-class Ending(NamedTuple):
-    """How a match ended, and on whose account."""
+def play_match(match: Match, on_turn: OnTurn = nobody, hosts: Hosts | None = None) -> Record:
+    """Play a match to its end and return its record. Only the user's interrupt and an ArenaError of `hosts` are passed on.
 
-    reason: Reason
-    seat: int | None = None
-    message: str | None = None
-    traceback: str | None = None
-
-
-class Fault(Exception):
-    """A seat did what loses the match."""
-
-    def __init__(self, ending: Ending) -> None:
-        self.ending = ending
-
-
-@dataclass(slots=True)
-class Log:
-    """What has been played so far."""
-
-    actions: list[str]
-    decisions: list[tuple[Any, ...]]
-    """The fields of each Decision, made into one when the match is over."""
-    cost: float = 0
-    steps: int | None = None
-    answer: str | None = None
-    fallbacks: int = 0
-    returns: tuple[float, ...] = ()
-    solved: bool = False
-    streams: list[random.Random] = field(default_factory=list)
-    """The random stream of every seat that has been taken."""
-
-
-class Player:
-    """An agent in its seat: its view of the game, its meter, its random stream."""
-
-    __slots__ = ("_budget", "_evaluation", "_limits", "_log", "_meter", "_note", "_rng", "_start", "_view", "agent", "number",
-                 "seat")  # fmt: skip
-
-    def __init__(self, match: Match, number: int, start: Start, log: Log) -> None:
-        self.number = number
-        self.seat = seat = match.seats[number]
-        self._limits = seat.limits
-        self._budget = seat.limits.budget
-        self._evaluation = seat.evaluation
-        self._meter = meter = Meter()
-        self._view = counting_view(match.game, meter)
-        self._rng = seat_stream(match.id, number)
-        log.streams.append(self._rng)
-        self._start = start
-        self._log = log
-        self._note = log.decisions.append
-        try:
-            self.agent: Agent = seat.make()
-        except Interrupted:
-            raise
-        except BaseException as error:
-            raise self._raised(error) from error
-
-    def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal; a Fault otherwise."""
-        return self.checked(self._decide(self.agent.choose, state, legal), legal)
-
-    def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
-        return self._decide(self.agent.solve, state, ())
-
-    def checked(self, choice: Any, legal: Sequence[Action]) -> Action:
-        """Return the legal action that equals `choice`: the game's own object, never the agent's. A Fault without one."""
-        try:
-            return legal[legal.index(choice)]
-        except Interrupted:
-            raise
-        except ValueError:
-            expected = "an action" if choice is None else f"one of {_short(list(legal))}"
-            message = f"expected {expected}, got {_short(choice)}"
-            raise Fault(Ending("illegal-action", self.number, message)) from None
-        except BaseException as error:  # a comparison written by the agent's author
-            if not isinstance(legal, Sequence):
-                raise GameError(f"actions gave {_short(legal)}; expected a sequence") from error
-            raise self._raised(error) from error
-
-    def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
-        meter = self._meter
-        search = Search(self._view, self._evaluation, self._limits, meter, self._rng, self._start)
-        if self._budget:
-            meter.begin(self._limits.nodes, self._limits.seconds)
-        else:
-            meter.nodes = meter.evaluations = 0
-        stopped = None
-        began = perf_counter()
-        try:
-            choice = method(self._view, state, search)
-        except BaseException as error:  # an agent's SystemExit and KeyboardInterrupt are its own faults
-            stopped = error
-        seconds = perf_counter() - began
-        self._note((self.number, meter.nodes, meter.evaluations, seconds, search.depth, search.value))
-        if stopped is not None:
-            choice = self._after(stopped, search, legal)
-        if self._budget and self._limits.seconds is not None and seconds > self._limits.seconds + MARGIN:
-            raise Fault(Ending("timeout", self.number, f"took {seconds:.3f} s of {self._limits.seconds:g} s"))
-        return choice
-
-    def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:
-        """What counts after an exception: the last report, or a random action, when the budget ran out; else a Fault."""
-        if isinstance(stopped, Interrupted):
-            raise stopped
-        if not (isinstance(stopped, OutOfBudget) and self._meter.exhausted):
-            raise self._raised(stopped) from stopped
-        if search.reported:
-            return search.best_action
-        if not legal:
-            return None
-        self._log.fallbacks += 1
-        return self._rng.choice(legal)
-
-    def _raised(self, error: BaseException) -> Fault:
-        kind: Reason = "memory" if isinstance(error, MemoryError) else "exception"
-        return Fault(Ending(kind, self.number, describe(error), author_traceback(error)))
-
-
-def play_match(match: Match, on_turn: OnTurn = nobody) -> Record:
-    """Play a match to its end and return its record. Only the user's interrupt is passed on.
-
-    A fault of the game itself makes the match void. `on_turn` is told the seat before an agent is made or asked.
+    A fault of the game itself makes the match void. `on_turn` is told the seat before an agent is made or asked. `hosts`
+    keeps the processes of isolated agents from match to match; without it they end with the match.
     """
+    if hosts is None and any(seat.isolation != "none" for seat in match.seats):
+        with Hosts() as own:
+            return play_match(match, on_turn, own)
     log = Log([], [])
     try:
-        ending = _play(match, log, on_turn)
+        ending = _play(match, log, on_turn, hosts)
         "".join(log.actions)  # all of them texts, or the game is at fault
     except Fault as fault:
         ending = fault.ending
         log.returns = lost(len(match.seats), ending.seat)
-    except Interrupted:
+    except (Interrupted, NoHost):
         raise
     except BaseException as error:
         ending = Ending("void", None, describe(error), author_traceback(error))
         log.returns = (0.0,) * match.game.players
         log.actions = [str(action) for action in log.actions]
+    finally:
+        for player in log.players:
+            player.leave()
     return _record(match, log, ending)
 
 
-def _play(match: Match, log: Log, on_turn: OnTurn) -> Ending:
+def _play(match: Match, log: Log, on_turn: OnTurn, hosts: Hosts | None) -> Ending:
     start = Start(match.game, position_stream(match.position.key, "start"))
-    players = []
-    for number in range(len(match.seats)):
+    players: list[Player] = []
+    for number, seat in enumerate(match.seats):
         on_turn(number)
-        players.append(Player(match, number, start, log))
+        if hosts is None or seat.isolation == "none":
+            players.append(LocalPlayer(match, number, start, log))
+        else:
+            players.append(RemotePlayer(match, number, hosts, log))
     if not isinstance(match.game, Puzzle):
         return _take_turns(match.game, match, players, log, on_turn)
-    if players[0].seat.solver:
+    if players[0].solver:
         ending = _ask_for_solution(match.game, match, players[0], log)
     else:
         ending = _walk(match.game, match, players[0], log)
@@ -265,7 +147,7 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, player: Player, log: Log) ->
         return _replay(puzzle, match, player, found, log)
     if type(found) is Answer:
         return _test(puzzle, match, player, found, log)
-    raise Fault(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {_short(found)}"))
+    raise Fault(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {short(found)}"))
 
 
 def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: Log) -> Ending:
@@ -274,7 +156,7 @@ def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: Log) 
     for number, choice in enumerate(path.actions):
         if number == most:
             return Ending("move-limit", None, f"a path of {len(path.actions)} actions, {most} are allowed")
-        action = player.checked(choice, puzzle.actions(state))
+        action = checked(player.number, choice, puzzle.actions(state))
         log.actions.append(puzzle.format_action(state, action))
         successor = puzzle.result(state, action)
         log.cost += puzzle.step_cost(state, action, successor)
@@ -303,10 +185,10 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, log: Log
     except Interrupted:
         raise
     except BaseException as error:  # whatever the agent calls a state went through the rules
-        message = f"expected a state of {name_of(puzzle)}, got {_short(answer.state)} ({describe(error)})"
+        message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error)})"
         raise Fault(Ending("illegal-action", player.number, message)) from error
     if answer.steps is not None and (type(answer.steps) is not int or answer.steps < 0):
-        message = f"expected a whole number of steps or None, got {_short(answer.steps)}"
+        message = f"expected a whole number of steps or None, got {short(answer.steps)}"
         raise Fault(Ending("illegal-action", player.number, message))
     encoded = text.encode("utf-8", "backslashreplace")
     log.answer = encoded.decode() if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
@@ -350,19 +232,11 @@ def _record(match: Match, log: Log, ending: Ending) -> Record:
         log.cost if puzzle and not answered else None,
         log.fallbacks,
         tuple(map(_decision, log.decisions)),
-        tuple(map(drawn, log.streams)) or (False,) * len(match.seats),
+        _drew(match, log),
+        log.timing,
     )
 
 
-_brief = reprlib.Repr()
-_brief.maxstring = _brief.maxother = 120
-_brief.maxlist = _brief.maxtuple = 12
-
-
-def _short(value: object) -> str:
-    try:
-        return ADDRESS.sub("0x...", _brief.repr(value))
-    except Interrupted:
-        raise
-    except BaseException:  # written by the agent's author
-        return f"an object of type {type(value).__name__}"
+def _drew(match: Match, log: Log) -> tuple[bool, ...]:
+    drew = [player.drew for player in log.players]
+    return tuple(drew) if len(drew) == len(match.seats) else (*drew, *[False] * (len(match.seats) - len(drew)))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from arena.errors import Interrupted, author_traceback, describe
 from arena.format import Outcomes, Pairing
 from arena.game import Puzzle
+from arena.hosts import Hosts
 from arena.match import Match, Position, match_id
 from arena.record import Reason, Record
 from arena.referee import OnTurn, lost, nobody, play_match
@@ -88,6 +89,7 @@ class Stage:
     def __init__(self, spec: Spec, on_turn: OnTurn = nobody) -> None:
         self._spec = spec
         self._on_turn = on_turn
+        self._hosts = Hosts()
         self._round: tuple[int, int] | None = None
         self._position: Position | BaseException | None = None
 
@@ -101,7 +103,11 @@ class Stage:
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
-        return play_match(Match(identity, board.game, position, seats, self._spec.seed), on_turn=self._on_turn)
+        return play_match(Match(identity, board.game, position, seats, self._spec.seed), self._on_turn, self._hosts)
+
+    def close(self) -> None:
+        """End the processes of isolated agents."""
+        self._hosts.close()
 
     def identity(self, scheduled: Scheduled) -> str:
         """Return the id of a match, whether or not it has been played."""

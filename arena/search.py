@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isfinite
 from typing import Any, Protocol, TypeVar
 
 from arena.configured import name_of
@@ -147,7 +148,7 @@ class Search:
         """
         self.best_action = best
         self.reported = True
-        self.value = None if value is None else float(value) + 0.0  # no minus zero in a record
+        self.value = None if value is None or not isfinite(value) else float(value) + 0.0  # no minus zero in a record
         self.depth = None if depth is None else int(depth)
         self.line = tuple(line)
         self._exact = exact

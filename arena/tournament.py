@@ -98,9 +98,9 @@ def _played(spec: Spec, workers: int) -> Generator[Played, None, None]:
 
 
 def _here(spec: Spec, plan: Plan) -> Iterator[tuple[Scheduled, Record]]:
-    stage = Stage(spec)
-    while batch := plan.take(1):
-        yield batch[0], stage.play(batch[0])
+    with closing(Stage(spec)) as stage:
+        while batch := plan.take(1):
+            yield batch[0], stage.play(batch[0])
 
 
 def play(

@@ -1,0 +1,210 @@
+"""The Python end of the agent protocol: `python -m arena.agent_host` plays any registered agent over stdin and stdout.
+
+What the agent prints goes to stderr, and what it reads is empty: the two pipes are out of its reach. It meets the same game,
+search and random stream as an agent in arena's own process, so it plays the same.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, BinaryIO
+
+from arena import protocol
+from arena.agent import Agent
+from arena.decider import Decider, Failed
+from arena.errors import Interrupted, describe
+from arena.game import Game
+from arena.heuristic import Evaluation, bind
+from arena.identity import Stream, canonical, drawn
+from arena.limits import Limits
+from arena.outcome import Answer, Path
+from arena.player import short
+from arena.plugins import Registry, load_plugins
+from arena.search import Start
+from arena.version import __version__
+
+Message = dict[str, Any]
+
+
+class Library:
+    """Games, agents and heuristics, each made once for all matches of this process that want the same."""
+
+    def __init__(self) -> None:
+        self._registries: dict[tuple[str, ...], Registry] = {}
+        self._games: dict[str, Game] = {}
+        self._evaluations: dict[str, Evaluation] = {}
+
+    def registry(self, plugins: Sequence[str]) -> Registry:
+        """Everything that the installed plugins and these bring."""
+        wanted = tuple(plugins)
+        if wanted not in self._registries:
+            self._registries[wanted] = load_plugins(wanted)
+        return self._registries[wanted]
+
+    def game(self, registry: Registry, name: str, parameters: Mapping[str, Any]) -> Game:
+        """A game with its parameters."""
+        key = canonical([name, parameters])
+        if key not in self._games:
+            self._games[key] = registry.game(name)(**parameters)
+        return self._games[key]
+
+    def evaluation(self, registry: Registry, game: Game, heuristic: Mapping[str, Any] | None, key: str) -> Evaluation | None:
+        """A heuristic, bound to a game; `key` tells the game from others."""
+        if heuristic is None:
+            return None
+        whole = f"{key}{canonical(heuristic)}"
+        if whole not in self._evaluations:
+            target = registry.heuristic(game.name, heuristic["name"])
+            self._evaluations[whole] = bind(target, game, heuristic["parameters"])
+        return self._evaluations[whole]
+
+
+_NOTHING: tuple[str | None, Any] = (None, None)
+
+
+class Seat:
+    """The agent of one match: where the match stands, and who decides."""
+
+    def __init__(self, library: Library, start: Message) -> None:
+        registry = library.registry(start["plugins"])
+        self.game = game = library.game(registry, start["game"], start["parameters"])
+        self.state = game.parse_state(start["position"])
+        self._own = _NOTHING
+        bounds = start["limits"]
+        kind: type[Agent] = registry.agent(start["agent"])
+        key = canonical([start["game"], start["parameters"]])
+        self.decider = Decider(
+            game,
+            lambda: kind(**start["options"]),
+            library.evaluation(registry, game, start["heuristic"], key),
+            Limits(nodes=bounds["nodes"], seconds=bounds["seconds"], depth=bounds["depth"], moves=bounds["moves"]),
+            Stream(start["streams"]["seat"]),
+            Start(game, Stream(start["streams"]["start"])),
+        )
+
+    def choose(self, played: Sequence[str]) -> Message:
+        """The answer to `choose`."""
+        game = self.game
+        for text in played:
+            said, own = self._own
+            self._own = _NOTHING
+            self.state = game.result(self.state, own if text == said else game.parse_action(self.state, text))
+        legal = game.actions(self.state)
+        choice = self.decider.choose(self.state, legal)
+        if choice is None:
+            return {"type": "action", "action": None}
+        try:
+            action = legal[legal.index(choice)]
+        except ValueError:
+            return {"type": "action", "illegal": short(choice)}
+        text = game.format_action(self.state, action)
+        self._own = (text, action)
+        return {"type": "action", "action": text}
+
+    def solve(self) -> Message:
+        """The answer to `solve`."""
+        found = self.decider.solve(self.state)
+        if found is None:
+            return {"type": "none"}
+        if type(found) is Path:
+            return self._path(found)
+        if type(found) is Answer:
+            return self._answer(found)
+        return {"type": "other", "is": short(found)}
+
+    def _path(self, path: Path) -> Message:
+        game, state = self.game, self.state
+        texts: list[str] = []
+        for choice in path.actions:
+            legal = game.actions(state)
+            try:
+                action = legal[legal.index(choice)]
+            except ValueError:
+                return {"type": "path", "actions": texts, "illegal": short(choice)}
+            texts.append(game.format_action(state, action))
+            state = game.result(state, action)
+        return {"type": "path", "actions": texts}
+
+    def _answer(self, answer: Answer) -> Message:
+        steps = answer.steps if type(answer.steps) is int and answer.steps >= 0 else None
+        try:
+            text = self.game.format_state(answer.state)
+            if self.game.parse_state(text) != answer.state:
+                raise ValueError("its text stands for another state")
+        except Interrupted:
+            raise
+        except BaseException as error:  # whatever the agent calls a state goes through the rules
+            return {"type": "answer", "illegal": f"{short(answer.state)} ({describe(error)})", "steps": steps}
+        return {"type": "answer", "state": text, "steps": steps}
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests until there are no more."""
+    library = Library()
+    seat: Seat | None = None
+    for text in requests:
+        message = protocol.parsed(text)
+        answer: Message | bytes
+        kind = message["type"]
+        if kind == "start":
+            seat, answer = _started(library, message)
+        elif kind == "choose" and seat is not None:
+            answer = _decided(seat, message["played"])
+        elif kind == "solve" and seat is not None:
+            answer = _decided(seat, None)
+        elif kind == "hello":
+            answer = {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ["choose", "solve"]}
+        elif kind == "quit":
+            return
+        else:  # a stop that came too late, or what a later version says
+            continue
+        replies.write(answer if isinstance(answer, bytes) else protocol.line(answer))
+        replies.flush()
+
+
+def _started(library: Library, message: Message) -> tuple[Seat | None, Message]:
+    try:
+        seat = Seat(library, message)
+    except Failed as failed:
+        return None, _failure(failed)
+    except Exception as error:
+        return None, {"type": "failed", "kind": "exception", "message": f"cannot be made: {describe(error)}"}
+    return seat, {"type": "ready", "drew": drawn(seat.decider.rng)}
+
+
+def _decided(seat: Seat, played: Sequence[str] | None) -> Message | bytes:
+    decider = seat.decider
+    try:
+        answer = seat.solve() if played is None else seat.choose(played)
+    except Failed as failed:
+        answer = _failure(failed)
+    nodes, evaluations, _, depth, value = decider.used
+    if depth is None and value is None and not decider.fallback and answer.get("action") is not None:
+        return protocol.action_line(answer["action"], nodes, evaluations, drawn(decider.rng))
+    answer["nodes"], answer["evaluations"] = nodes, evaluations
+    if depth is not None:
+        answer["depth"] = depth
+    if value is not None and isfinite(value):
+        answer["value"] = value
+    if decider.fallback:
+        answer["fallback"] = True
+    answer["drew"] = drawn(decider.rng)
+    return answer
+
+
+def _failure(failed: Failed) -> Message:
+    return {"type": "failed", "kind": failed.kind, "message": failed.message, "traceback": failed.traceback}
+
+
+def main() -> None:
+    """Serve the parent process, with stdin and stdout out of reach of the agent."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    serve(requests, replies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The agent protocol, version 1: JSON lines between arena and an agent in a process of its own. See docs/protocol.md.
+
+Nothing that an agent sends is trusted: every line is parsed as JSON, and every field is checked for its type and range.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+VERSION = 1
+LONGEST_LINE = 16 << 20
+"""Bytes of one line."""
+LONGEST_TEXT = 8 << 10
+"""Characters that are kept of a message or a traceback."""
+MOST = 2**63 - 1
+"""No count may be larger."""
+
+_dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
+in_quotes = json.encoder.encode_basestring_ascii
+"""A text as JSON writes it."""
+
+
+class Broken(Exception):
+    """An agent does not keep to the protocol; the message says what was expected and what came."""
+
+
+class Used(NamedTuple):
+    """What an agent says that a decision used."""
+
+    nodes: int
+    evaluations: int
+    depth: int | None
+    value: float | None
+
+
+def choose_line(played: Sequence[str]) -> bytes:
+    """The request for an action. Written out, since every move of an isolated agent waits for it."""
+    return b'{"type":"choose","played":[%b]}\n' % ",".join(map(in_quotes, played)).encode()
+
+
+def action_line(action: str, nodes: int, evaluations: int, drew: bool) -> bytes:
+    """The answer to it, where there is no more to say; written out for the same reason."""
+    used = f'"nodes":{nodes},"evaluations":{evaluations},"drew":{"true" if drew else "false"}'
+    return f'{{"type":"action","action":{in_quotes(action)},{used}}}\n'.encode()
+
+
+def line(message: Mapping[str, Any]) -> bytes:
+    """A message as it is written."""
+    return _dumps(message).encode() + b"\n"
+
+
+def parsed(text: bytes) -> dict[str, Any]:
+    """The message of a line; Broken for anything but a JSON object with a `type`."""
+    try:
+        message = _decode(text.decode())
+    except (ValueError, RecursionError):
+        raise Broken(f"expected a line of JSON, got {quoted(text)}") from None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise Broken(f"expected a JSON object with a type, got {quoted(text)}")
+    return message
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+_decode = json.JSONDecoder(parse_constant=_no_constant).decode
+
+
+def quoted(text: bytes) -> str:
+    """The start of a line, fit for a message."""
+    shown = ascii(text[:80].decode("utf-8", "replace").rstrip("\n"))
+    return f"{shown}..." if len(text) > 80 else shown
+
+
+def expected(message: Mapping[str, Any], *kinds: str) -> None:
+    """Broken where a message is of another type."""
+    if message["type"] not in kinds:
+        raise Broken(f"expected a message of type {' or '.join(kinds)}, got {str(message['type'])[:40]!r}")
+
+
+def used(message: Mapping[str, Any]) -> Used:
+    """What a decision used, from an answer or a report; what is missing is 0 or None."""
+    return Used(
+        _count(message, "nodes"),
+        _count(message, "evaluations"),
+        None if message.get("depth") is None else _count(message, "depth"),
+        _number(message, "value"),
+    )
+
+
+def text_of(message: Mapping[str, Any], key: str) -> str:
+    """A text of a message; Broken where it is missing."""
+    value = message.get(key)
+    if not isinstance(value, str):
+        raise Broken(f"{message['type']}: {key}: expected text, got {_shown(value)}")
+    return value
+
+
+def message_of(message: Mapping[str, Any], key: str) -> str | None:
+    """A text for people, cut where it is too long; None where there is none."""
+    value = message.get(key)
+    if value is None:
+        return None
+    return text_of(message, key)[:LONGEST_TEXT].encode("utf-8", "backslashreplace").decode()
+
+
+def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
+    """A list of texts; Broken for anything else."""
+    value = message.get(key)
+    if not isinstance(value, list) or not all(type(item) is str for item in value):
+        raise Broken(f"{message['type']}: {key}: expected a list of texts, got {_shown(value)}")
+    return value
+
+
+def flag(message: Mapping[str, Any], key: str, default: bool) -> bool:
+    """A boolean of a message."""
+    value = message.get(key, default)
+    if type(value) is not bool:
+        raise Broken(f"{message['type']}: {key}: expected true or false, got {_shown(value)}")
+    return value
+
+
+def steps_of(message: Mapping[str, Any]) -> int | None:
+    """The steps of an answer, None where the solver did not count."""
+    return None if message.get("steps") is None else _count(message, "steps")
+
+
+def _count(message: Mapping[str, Any], key: str) -> int:
+    value = message.get(key, 0)
+    if type(value) is not int or not 0 <= value <= MOST:
+        raise Broken(f"{message['type']}: {key}: expected a whole number from 0, got {_shown(value)}")
+    return value
+
+
+def _number(message: Mapping[str, Any], key: str) -> float | None:
+    value = message.get(key)
+    if value is None:
+        return None
+    if type(value) not in (int, float) or abs(value) > 1e300 or not isfinite(value):
+        raise Broken(f"{message['type']}: {key}: expected a finite number or null, got {_shown(value)}")
+    return float(value)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,197 @@
+"""A seat whose agent runs in a process of its own: asked in messages, its answers turned into actions by the rules here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from time import perf_counter
+from typing import Any
+
+from arena import protocol
+from arena.configured import settings
+from arena.errors import Interrupted, describe
+from arena.game import Action, Game, State
+from arena.hosts import STARTING, Host, Hosts, Lost
+from arena.identity import POSITION, SEAT
+from arena.limits import MARGIN
+from arena.match import Match, Program
+from arena.outcome import Answer, Path
+from arena.player import Ending, Fault, Log, Unreadable, checked
+from arena.protocol import Broken
+from arena.record import Reason
+
+SOLVE = protocol.line({"type": "solve"})
+
+
+class RemotePlayer:
+    """An agent in a process of its own."""
+
+    def __init__(self, match: Match, number: int, hosts: Hosts, log: Log) -> None:
+        self.number = number
+        self.seat = seat = match.seats[number]
+        self.drew = False
+        assert seat.program is not None
+        self._program: Program = seat.program
+        self._game = match.game
+        self._hosts = hosts
+        self._limits = seat.limits
+        self._log = log
+        self._told = 0
+        log.players.append(self)
+        self._host: Host | None = None
+        try:
+            self._host = hosts.take(self._program, seat.limits, seat.isolation)
+            started = self._host.ask(protocol.line(_start(match, number, self._program)), STARTING)
+        except Lost as lost:
+            raise self._lost(lost) from lost
+        self._understood(self._ready, started)
+
+    @property
+    def solver(self) -> bool:
+        """Whether it solves a puzzle in one go."""
+        if self._program.command is None or self._host is None:
+            return self.seat.solver
+        return self._host.solves
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Action:
+        """Ask for an action and return it if it is legal; a Fault otherwise."""
+        actions = self._log.actions
+        told = self._told
+        self._told = len(actions)
+        answer = self._asked(protocol.choose_line(actions[told:]))
+        return checked(self.number, self._understood(self._action, answer, state), legal)
+
+    def solve(self, state: State) -> Any:
+        """Ask for a solution; None where the agent gave up."""
+        return self._understood(self._solution, self._asked(SOLVE), state)
+
+    def leave(self) -> None:
+        """Give the process back for the next match."""
+        if self._host is not None:
+            self._hosts.give_back(self._host, self._program, self._limits, self.seat.isolation)
+            self._host = None
+
+    def _asked(self, request: bytes) -> dict[str, Any]:
+        assert self._host is not None
+        began = perf_counter()
+        try:
+            answer = self._host.ask(request, self._limits.seconds, MARGIN)
+        except Lost as lost:
+            self._log.decisions.append((self.number, 0, 0, perf_counter() - began, None, None))
+            raise self._lost(lost) from lost
+        seconds = perf_counter() - began
+        self._understood(self._note, answer, seconds)
+        return answer
+
+    def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
+        used = protocol.used(answer)
+        self._log.decisions.append((self.number, used.nodes, used.evaluations, seconds, used.depth, used.value))
+        self._log.fallbacks += protocol.flag(answer, "fallback", default=False)
+        self.drew = protocol.flag(answer, "drew", default=self._program.command is not None)
+        if answer["type"] == "failed":
+            raise self._failed(answer)
+
+    def _ready(self, answer: Mapping[str, Any]) -> None:
+        protocol.expected(answer, "ready", "failed")
+        self.drew = protocol.flag(answer, "drew", default=False)
+        if answer["type"] == "failed":
+            raise self._failed(answer)
+
+    def _action(self, answer: Mapping[str, Any], state: State) -> Any:
+        protocol.expected(answer, "action", "best")
+        if "illegal" in answer:
+            return Unreadable(protocol.text_of(answer, "illegal"))
+        if answer.get("action") is None:
+            return None
+        return _parsed(self._game.parse_action, state, protocol.text_of(answer, "action"))
+
+    def _solution(self, answer: Mapping[str, Any], state: State) -> Any:
+        protocol.expected(answer, "path", "answer", "none", "other", "best")
+        if "actions" in answer:
+            return Path(self._path(answer, state))
+        if "state" in answer or "illegal" in answer:
+            return self._answer(answer)
+        return Unreadable(protocol.text_of(answer, "is")) if answer["type"] == "other" else None
+
+    def _path(self, answer: Mapping[str, Any], state: State) -> list[Any]:
+        game = self._game
+        actions: list[Any] = []
+        for text in protocol.texts_of(answer, "actions"):
+            action = _parsed(game.parse_action, state, text)
+            actions.append(action)
+            if type(action) is Unreadable:
+                return actions
+            if len(actions) > self._limits.moves:
+                break  # it is too long, whatever follows
+            state = game.result(state, action)
+        if "illegal" in answer:
+            actions.append(Unreadable(protocol.text_of(answer, "illegal")))
+        missing = protocol.texts_of(answer, "actions")[len(actions) :]
+        return actions + list(missing)
+
+    def _answer(self, answer: Mapping[str, Any]) -> Any:
+        if "illegal" in answer:
+            return Answer(Unreadable(protocol.text_of(answer, "illegal")), protocol.steps_of(answer))
+        text = protocol.text_of(answer, "state")
+        try:
+            state = self._game.parse_state(text)
+        except Interrupted:
+            raise
+        except Exception as error:
+            message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
+            raise Fault(Ending("illegal-action", self.number, message)) from error
+        return Answer(state, protocol.steps_of(answer))
+
+    def _understood(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
+        """What `read` makes of an answer; where it breaks the protocol, the process is ended and the seat at fault."""
+        try:
+            return read(answer, *more)
+        except Broken as broken:
+            assert self._host is not None
+            raise self._lost(self._host.lost("crash", str(broken))) from broken
+
+    def _lost(self, lost: Lost) -> Fault:
+        if lost.overrun is not None:
+            self._log.timing = {"overrun": round(lost.overrun, 6)}
+        return Fault(Ending(lost.reason, self.number, lost.message))
+
+    def _failed(self, answer: Mapping[str, Any]) -> Fault:
+        reason: Reason = "memory" if answer.get("kind") == "memory" else "exception"
+        message = protocol.message_of(answer, "message")
+        return Fault(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))
+
+
+def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:
+    try:
+        return parse(state, text)
+    except Interrupted:
+        raise
+    except Exception:  # a plugin's parser, and a text from anywhere
+        return Unreadable(repr(text[:120]))
+
+
+def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
+    seat = match.seats[number]
+    purpose = SEAT.format(match.id, number)
+    limits = seat.limits
+    message = {
+        "type": "start",
+        "match": match.id,
+        "game": match.game.name,
+        "parameters": plain_settings(match.game),
+        "position": match.position.text,
+        "seat": number,
+        "players": len(match.seats),
+        "seed": int.from_bytes(blake2b(purpose.encode(), digest_size=4).digest(), "big"),
+        "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves},
+        "options": dict(program.options),
+    }
+    if program.command is None:
+        message["agent"] = program.agent
+        message["heuristic"] = program.heuristic
+        message["plugins"] = list(program.plugins)
+        message["streams"] = {"seat": purpose, "start": POSITION.format(match.position.key, "start")}
+    return message
+
+
+def plain_settings(game: Game) -> dict[str, Any]:
+    """The parameters of a game as JSON says them."""
+    return dict(settings(game))

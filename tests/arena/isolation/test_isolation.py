@@ -1,0 +1,190 @@
+"""Agents in processes of their own: they play as they would elsewhere, and harm nobody else."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.plugins import Registry
+from arena.processes import MARK
+from arena.record import Record
+from arena.schedule import Plan, Stage
+from arena.spec import load_spec
+from arena.traits import refusal
+
+HOSTILE = str(Path(__file__).with_name("hostile.py"))
+LIMIT = 0.3
+
+
+def played(values: dict[str, Any]) -> list[Record]:
+    """All matches of a spec, one after the other."""
+    spec = load_spec(values)
+    with closing(Stage(spec)) as stage:
+        return [stage.play(scheduled) for scheduled in Plan(spec).take(10**6) or []]
+
+
+def timeless(records: list[Record]) -> list[dict[str, Any]]:
+    return [record.timeless() for record in records]
+
+
+@pytest.fixture(autouse=True)
+def nobody_left_behind() -> Iterator[None]:
+    """After every test, no process is alive that an agent process has started."""
+    yield
+    assert not left_behind()
+
+
+def left_behind() -> list[str]:
+    """The command lines of living processes that carry the mark of an agent process."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and f"{MARK}=".encode() in (folder / "environ").read_bytes():
+                found.append((folder / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
+GAMES: list[dict[str, Any]] = [
+    {"name": "tic-tac-toe"},
+    {"name": "connect-four", "rows": 4, "columns": 4, "in_a_row": 3},
+    {"name": "sliding-tiles", "shuffle": 8},
+    {"name": "n-queens", "n": 6},
+    {"name": "sudoku", "box": 2, "givens": 8},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game["name"])
+@pytest.mark.parametrize("limits", [{"nodes": 60}, {"nodes": 2000, "depth": 3, "moves": 12}], ids=["60 nodes", "2000 nodes"])
+def test_every_agent_plays_the_same_in_a_process_of_its_own(
+    registry: Registry, game: dict[str, Any], limits: dict[str, Any]
+) -> None:
+    """The records of all agents that come with arena, isolated or not, are equal but for the clock."""
+    rules = registry.game(game["name"])(**{key: value for key, value in game.items() if key != "name"})
+    names = sorted(name for name, agent in registry.agents.items() if refusal(agent, rules) is None)
+    agents = names if rules.players == 1 else ["random", *[name for name in names if name != "random"]]
+    spec = {"game": game, "agents": agents, "rounds": 1, "limits": limits, "seed": 5}
+    assert timeless(played({**spec, "isolation": "process"})) == timeless(played(spec))
+
+
+ATTACKS = {
+    "loop-in-c": ({"timeout"}, "longer than its limit of 0.3 s"),
+    "loop-in-python": ({"timeout"}, "longer than its limit of 0.3 s"),
+    "sleeps": ({"timeout"}, "longer than its limit of 0.3 s"),
+    "swallows": ({"timeout"}, "longer than its limit of 0.3 s"),
+    "fork-bomb": ({"crash"}, "more than 64 processes"),
+    "leaves-home": ({"timeout"}, "longer than its limit of 0.3 s"),
+    "closes-output": ({"crash"}, "closed its output"),
+    "garbage": ({"crash"}, "expected a line of JSON, got '\\ufffd\\x00 nonsense'"),
+    "flood": ({"crash", "timeout"}, ""),
+    "memory": ({"memory"}, ""),
+    "memory-of-children": ({"memory"}, "more than its limit of 300 MiB"),
+    "exits": ({"crash"}, "ended with code 3"),
+    "segfault": ({"crash"}, "killed by SIGSEGV"),
+    "stops": ({"timeout"}, "longer than its limit of 0.3 s"),
+    "kills-group": ({"crash"}, "killed by SIGKILL"),
+    "raises": ({"exception"}, "SystemExit: enough"),
+    "bad-constructor": ({"crash"}, "ended with code 4"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_hostile_agent_loses_its_match_and_nothing_else(name: str) -> None:
+    """It ends as its own timeout, memory or crash within two seconds of the limit; the honest play on as without it."""
+    honest: list[Any] = [{"agent": "minimax", "depth": 2}, "greedy"]
+    spec: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 1, "limits": {"seconds": LIMIT, "memory_mb": 300}, "seed": 3}
+    spec["plugins"] = [HOSTILE]
+    alone = {record.id: record.timeless() for record in played({**spec, "agents": honest})}
+    began = perf_counter()
+    records = played({**spec, "agents": [name, *honest]})
+    spent = perf_counter() - began
+    lost = [record for record in records if name in record.labels]
+    endings, message = ATTACKS[name]
+    assert len(lost) == 4
+    for record in lost:
+        assert record.termination in endings, record.message
+        assert record.seat == record.labels.index(name)
+        assert record.returns[record.seat] == -1.0
+        assert message in str(record.message)
+        if record.termination == "timeout":
+            assert record.timing is not None
+            assert 0 < record.timing["overrun"] < 2
+    assert spent < 4 * (LIMIT + 2) + 3
+    assert {record.id: record.timeless() for record in records if name not in record.labels} == alone
+
+
+@pytest.mark.parametrize("isolation", ["none", "process"])
+def test_a_time_limit_ends_a_search_that_reports_with_what_it_has(isolation: str) -> None:
+    """An agent that searches for ever by the game's own methods is stopped at its limit and plays its last report."""
+    agents = [{"agent": "mcts", "isolation": isolation}, "random"]
+    records = played({"game": "connect-four", "agents": agents, "rounds": 1, "limits": {"seconds": 0.02, "moves": 6}})
+    assert {record.termination for record in records} == {"move-limit"}
+    seconds = [decision.seconds for record in records for decision in record.decisions if record.labels[decision.seat] == "mcts"]
+    assert len(seconds) == 6
+    assert all(0.02 <= second < 0.12 for second in seconds)
+
+
+def test_a_process_is_kept_from_match_to_match(tmp_path: Path) -> None:
+    """Twenty matches are played by two processes, with a fresh agent each."""
+    plugin = tmp_path / "counting.py"
+    plugin.write_text(
+        "import os\nfrom arena import Agent, hookimpl\n"
+        f"LOG = {str(tmp_path / 'log')!r}\n"
+        "class Counting(Agent):\n"
+        '    """Writes down who it is."""\n'
+        '    name = "counting"\n'
+        "    def __init__(self): self.asked = 0\n"
+        "    def choose(self, game, state, search):\n"
+        "        self.asked += 1\n"
+        "        with open(LOG, 'a') as log: print(os.getpid(), self.asked, file=log)\n"
+        "        return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [Counting]\n"
+    )
+    agents = [{"agent": "counting", "label": label} for label in ("a", "b")]
+    records = played({"game": "tic-tac-toe", "agents": agents, "rounds": 10, "isolation": "process", "plugins": [str(plugin)]})
+    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    assert len({pid for pid, _ in lines}) == 1 + 1
+    assert max(int(asked) for _, asked in lines) == 4  # x wins with its fourth cell: 1, 3, 5, 7
+    assert len(records) == 20
+
+
+def test_what_an_agent_prints_goes_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Prints of an isolated agent, in Python or below it, do not disturb the protocol."""
+    plugin = tmp_path / "loud.py"
+    plugin.write_text(
+        "import os\nfrom arena import Agent, hookimpl\n"
+        "class Loud(Agent):\n"
+        '    """Prints."""\n'
+        '    name = "loud"\n'
+        "    def choose(self, game, state, search):\n"
+        "        print('by print'); os.write(1, b'by write\\n'); os.system('echo by echo'); assert input == input\n"
+        "        return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [Loud]\n"
+    )
+    spec = {"game": "tic-tac-toe", "agents": ["loud", "random"], "rounds": 1, "isolation": "process", "plugins": [str(plugin)]}
+    assert {record.termination for record in played(spec)} == {"normal"}
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert all(words in err for words in ("by write", "by echo"))
+
+
+def test_a_process_that_cannot_be_started_is_nobodys_fault() -> None:
+    """A folder that is gone is told as arena's own error, not booked on the agent."""
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 1, "isolation": "process"})
+    board = spec.boards[0]
+    from dataclasses import replace
+
+    seats = []
+    for seat in board.seats:
+        assert seat.program is not None
+        seats.append(replace(seat, program=replace(seat.program, folder="/no/such/folder")))
+    broken = replace(spec, boards=(replace(board, seats=tuple(seats)),))
+    with closing(Stage(broken)) as stage, pytest.raises(ArenaError, match="cannot start a process for random"):
+        stage.play((Plan(broken).take(1) or [])[0])
