@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from arena import __version__
-from arena.errors import ArenaError, Interrupted
+from arena.errors import ArenaError, Interrupted, StoreConflict, StoreFull
 from arena.interrupts import user_interrupts
 
 Command = Callable[..., Any]
@@ -38,26 +38,90 @@ def cli() -> None:
     """Play agents against each other and against puzzles, and rank them."""
 
 
+def shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
+    """Return a part of a tournament from `2/5`."""
+    if value is None:
+        return None
+    from arena.feed import Shard
+
+    number, slash, of = value.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise click.BadParameter(f"expected I/N with I from 1 to N, as in 2/5, got {value!r}")
+    return Shard(int(number), int(of))
+
+
+def format_option(command: Command) -> Command:
+    """Add `--format` to a command that prints leaderboards."""
+    return click.option(
+        "--format",
+        "style",
+        metavar="FMT",
+        callback=known_format,
+        default="simple",
+        show_default=True,
+        help="Of tabulate, or json, csv.",
+    )(command)
+
+
 @cli.command()
 @click.argument("spec")
-@click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="Processes that play.")
+@click.option("--workers", type=click.IntRange(1, 1024), help="Processes that play; default: one a core.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Replaces the seed of the spec.")
-@click.option(
-    "--format",
-    "style",
-    metavar="FMT",
-    callback=known_format,
-    default="simple",
-    show_default=True,
-    help="Of tabulate, or json, csv.",
-)
+@format_option
 @click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@click.option("--store", metavar="PATH", help="Where the matches are kept; default: results/SPEC.db.")
+@click.option("--no-store", is_flag=True, help="Keep the matches in memory alone.")
+@click.option("--fresh", is_flag=True, help="Start anew; the matches so far are kept aside.")
+@click.option("--accept-changed-plugins", "accept", is_flag=True, help="Go on though a plugin has changed.")
+@click.option("--shard", metavar="I/N", callback=shard, help="Play part I of N, as one of N machines; see `arena merge`.")
 @plugin_option
-def run(spec: str, workers: int, seed: int | None, style: str, quiet: bool, plugins: tuple[str, ...]) -> int:
-    """Play the tournament SPEC and print its leaderboards."""
-    from arena import commands
+def run(store: str | None, no_store: bool, fresh: bool, **asked: Any) -> int:
+    """Play the tournament SPEC, or what is left of it, and print its leaderboards."""
+    from arena import running
 
-    return commands.run(spec, workers=workers, seed=seed, style=style, quiet=quiet, plugins=plugins)
+    if no_store and (store is not None or fresh):
+        raise click.UsageError("--no-store does not go with --store or --fresh")
+    return running.run(running.Options(store=store, no_store=no_store, fresh=fresh, **asked))
+
+
+@cli.command()
+@click.argument("store")
+@format_option
+def leaderboard(store: str, style: str) -> int:
+    """Print the leaderboards of STORE, also while it is being filled."""
+    from arena import running
+
+    return running.leaderboard(store, style=style)
+
+
+@cli.command()
+@click.argument("store")
+@click.argument("id")
+def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual uses
+    """Show match ID of STORE position by position, and check that it is what was recorded."""
+    from arena import running
+
+    return running.replay(store, id)
+
+
+@cli.command()
+@click.argument("store")
+@click.option("--format", "style", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
+def export(store: str, style: str) -> int:
+    """Print every record of STORE, one a line."""
+    from arena import running
+
+    return running.export(store, style=style)
+
+
+@cli.command()
+@click.argument("out")
+@click.argument("stores", nargs=-1, required=True, metavar="IN...")
+def merge(out: str, stores: tuple[str, ...]) -> int:
+    """Write OUT with the matches of all stores IN."""
+    from arena import running
+
+    return running.merge_stores(out, stores)
 
 
 @cli.command()
@@ -148,6 +212,9 @@ def _guarded() -> int:
     except click.ClickException as error:
         error.show()
         return 2
+    except (StoreFull, StoreConflict) as error:
+        click.echo(str(error), err=True)
+        return 1
     except ArenaError as error:
         click.echo(str(error), err=True)
         return 2

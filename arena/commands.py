@@ -11,37 +11,16 @@ from arena.configured import parameters_of
 from arena.errors import ArenaError, PluginError, SpecError, UnknownName
 from arena.game import Game
 from arena.heuristic import info_of
-from arena.leaderboard import leaderboards
 from arena.output import results_alone
 from arena.plugins import HOOKS, Registry, is_file, load_plugins
-from arena.progress import Progress, Work
 from arena.spec import json_schema, load_spec
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
-from arena.tables import render, table
+from arena.tables import table
 from arena.testing import check_agent, check_game, check_heuristic
-from arena.tournament import run as play_all
-from arena.tracking import listening
 from arena.traits import TRAITS, listed, refusal, traits
 
 Plugins = Sequence[str]
-
-
-def run(spec: str, *, workers: int, seed: int | None, style: str, quiet: bool, plugins: Plugins) -> int:
-    """Play a tournament and print its leaderboards; 1 where a match was void."""
-    with results_alone() as out:
-        with listening(Work(sys.stderr, quiet=quiet)):
-            ready = load_spec(spec, plugins=plugins, seed=seed)
-        _say_problems(ready.registry)
-        if not quiet:
-            for note in ready.notes:
-                _say(f"note: {note}")
-        with Progress(ready.boards, sum(board.size for board in ready.boards), sys.stderr, quiet=quiet) as progress:
-            results = play_all(ready, workers=workers, observe=progress.note)
-        print(render(results, leaderboards(results), style), file=out)
-        for record in results.void[:3]:
-            _say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
-        return 1 if results.void else 0
 
 
 def validate(specs: Iterable[str], *, plugins: Plugins) -> int:

@@ -6,6 +6,9 @@
     +-- UnknownName             a name that no plugin brought, with the nearest known ones
     +-- Refused                 an agent that cannot play a game, with the reason
     +-- GameError               a game that broke its own rules while it was played
+    +-- StoreError              a store that cannot be used as it was asked to
+    |   +-- StoreFull           there is no room for more records
+    |   +-- StoreConflict       two stores have different records under one id
 
     OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
     Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)
@@ -74,6 +77,18 @@ class Refused(ArenaError):
 
 class GameError(ArenaError):
     """A game contradicts itself, for example with a seat that does not exist."""
+
+
+class StoreError(ArenaError):
+    """A store cannot be used: it is in use, of a newer version, no store at all, or not where it should be."""
+
+
+class StoreFull(StoreError):
+    """A disk is full. What was written before is safe."""
+
+
+class StoreConflict(StoreError):
+    """Two stores have different records under one id; the message names it."""
 
 
 class OutOfBudget(BaseException):

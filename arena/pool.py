@@ -1,188 +1,252 @@
 """Plays the matches of a spec in several processes, and survives the death of any of them."""
 
 import os
-import pickle
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterator
+import selectors
+from collections.abc import Iterator
 from contextlib import suppress
-from queue import SimpleQueue
-from time import perf_counter
-from typing import IO, Any, cast
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
 
 from arena.errors import ArenaError
 from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
-from arena.worker import READY, send
+from arena.worker_messages import Done, Failed, Ready, Turn
+from arena.worker_process import WorkerEnded, WorkerProcess, end_workers
+from arena.workload import Take, Task, Workload
 
 BATCH_SECONDS = 0.1
 """How long a batch should take: long against the cost of handing it over, short against the run."""
 LARGEST_BATCH = 1000
-GRACE = 0.5
-"""Seconds for a worker that closed its pipe to end by itself, so that its exit code can be told."""
+HANG_SECONDS = 60.0
+"""How long a worker may be silent; far longer than any honest call in C that does not let Python's threads run."""
+STARTING_SECONDS = 60.0
+"""How long a worker may be silent at least while it imports."""
+FAILURES = 3
+"""How many workers in a row may end before they play."""
+PAUSE = 0.5
+"""Seconds to wait before the next start after a worker that ended before it played; twice as long after two."""
+LOOK_SECONDS = 0.25
+"""How often to look for workers that are dead or hang."""
 
 Finished = tuple[Scheduled, Record]
-Take = Callable[[int], list[Scheduled] | None]
 
 
-class WorkerDied(Exception):
-    """A worker process is gone."""
+@dataclass(slots=True, eq=False)
+class Post:
+    """A place at which a worker process plays."""
 
-
-class Worker:
-    """One worker process. It is in a session of its own, so that Ctrl-C in the terminal reaches the parent alone."""
-
-    def __init__(self, spec: Spec) -> None:
-        # The same import path as here, and not the current folder: what is found must not depend on who plays.
-        path = os.pathsep.join(sys.path)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        self._requests = cast(IO[bytes], self._process.stdin)
-        self._replies = cast(IO[bytes], self._process.stdout)
-        threading.Thread(target=self._bury, daemon=True).start()
-        try:
-            answer = self.ask((spec.document, spec.plugins, spec.seed))
-        except WorkerDied as error:
-            raise ArenaError(f"{error} before it could play") from error
-        if answer != READY:
-            self.end()
-            raise ArenaError(f"a worker process could not load the spec: {answer}")
-
-    def ask(self, request: Any) -> Any:
-        """Send a request and wait for the answer; WorkerDied where none comes."""
-        try:
-            send(self._requests, request)
-            return pickle.load(self._replies)  # noqa: S301 - from our own child
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(GRACE)
-            self.end()
-            raise WorkerDied(f"a worker process ended with code {self._process.returncode}") from error
-
-    def _bury(self) -> None:
-        """End what a dead worker has left behind: a child of it would keep the pipes open for ever."""
-        self._process.wait()
-        with suppress(OSError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-
-    def end(self) -> None:
-        """End the process and its children, whatever they are doing."""
-        with suppress(OSError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for stream in (self._requests, self._replies):
-            with suppress(OSError):
-                stream.close()
+    worker: WorkerProcess
+    core: int | None = None
+    ready: bool = False
+    fresh: bool = True
+    """Whether nothing has been played there yet."""
+    task: Task | None = None
+    begun: int = 0
+    """How many matches the worker had begun when it got its task."""
+    size: int = 1
+    """How many matches the next task may have."""
+    writing: bool = False
+    """Whether something that is to be sent did not go into the pipe yet."""
 
 
 class Pool:
     """Workers that share one schedule. Batches grow until one takes about a tenth of a second.
 
-    `take(size)` gives the matches to play next, none when all are given out, None while it waits for results; it is called
-    by one thread at a time. Whoever iterates over `play` tells the schedule about a result before asking for the next.
+    `take(size)` gives the matches to play next, none when all are given out, None while it waits for results; whoever
+    iterates over `play` tells the schedule about a result before asking for the next. `total` is how many there are, where
+    that is known.
+
+    A worker that ends, for whatever reason, stops nothing: the match that it was playing is played once more, as the first
+    of a new worker, and when that one ends too the record is a `crash` of the agent that was to move; void where no agent
+    was, as when the game drew its position. Nothing is recorded twice, and nothing else changes.
+
+    Where there is a worker for every core and agents run in processes of their own, each worker shares a core with its agents.
+    With fewer workers than cores the system decides, and agents may use several.
+
+    A worker that hangs is killed, and counts as one that ended. It hangs when it has shown no sign of life for `hang`
+    seconds: it has been stopped, or some code in C holds the interpreter's lock all that time. A thread of the worker gives
+    these signs, so an agent that thinks long, sleeps, or waits for another process does not hang: for these there are
+    limits. Time in which this process was itself not running, or nobody iterated, is not counted.
     """
 
-    def __init__(self, spec: Spec, workers: int, take: Take) -> None:
+    def __init__(self, spec: Spec, workers: int, take: Take, *, total: int | None = None, hang: float = HANG_SECONDS) -> None:
         self._spec = spec
-        self._take = take
-        self._lock = threading.Condition()
-        self._workers: set[Worker] = set()
-        self._closed = False
-        self._finished: SimpleQueue[Finished | BaseException | None] = SimpleQueue()
-        self._threads = [threading.Thread(target=self._feed, daemon=True) for _ in range(workers)]
+        self._most = workers if total is None else min(workers, total)
+        self._hang = hang
+        self._cores = _cores() if _isolated(spec) and self._most == len(_cores()) else []
+        self._workload = Workload(take, workers, total)
+        self._posts: list[Post] = []
+        self._selector = selectors.DefaultSelector()
+        self._failures = 0
+        self._next_start = 0.0
+        self._looked = 0.0
 
     def play(self) -> Iterator[Finished]:
-        """Yield every match with its record as it is finished, in no particular order."""
-        for thread in self._threads:
-            thread.start()
-        running = len(self._threads)
+        """Yield every match with its record as it is finished, in no particular order; to be iterated by one thread.
+
+        Closing it ends all workers with everything that they started and drops the matches that are being played.
+        ArenaError where workers cannot load the spec, or end again and again before they play.
+        """
+        self._looked = monotonic()
         try:
-            while running:
-                finished = self._finished.get()
-                if finished is None:
-                    running -= 1
-                elif isinstance(finished, BaseException):
-                    raise finished
-                else:
-                    yield finished
-                    with self._lock:
-                        self._lock.notify_all()  # the schedule may go on now
+            self._hand_out()
+            while self._goes_on():
+                finished = self._listen()
+                self._hand_out()  # nobody is to wait while the results are looked at
+                yield from finished
+                self._hand_out()  # the schedule may have waited for them
         finally:
             self._close()
 
     def _close(self) -> None:
-        with self._lock:
-            self._closed = True
-            workers = list(self._workers)
-            self._lock.notify_all()
-        for worker in workers:
-            worker.end()
+        posts, self._posts = self._posts, []
+        end_workers([post.worker for post in posts])
+        self._selector.close()
 
-    def _started(self) -> Worker:
-        worker = Worker(self._spec)
-        with self._lock:
-            self._workers.add(worker)
-            closed = self._closed
-        if closed:
-            worker.end()
-        return worker
+    # Work
 
-    def _feed(self) -> None:
+    def _hand_out(self) -> None:
+        """Give every worker that is idle something to play, and start workers at empty places, as long as there is something."""
+        for post in self._posts:
+            if post.ready and post.task is None:
+                post.task = self._workload.next(post.size, fresh=post.fresh)
+                if post.task is not None:
+                    post.begun = post.worker.begun
+                    post.worker.order(post.task.matches, alone=post.task.alone)
+                    self._watch(post)
+        while len(self._posts) < self._most and monotonic() >= self._next_start and self._workload.any_left():
+            self._start()
+
+    def _free_core(self) -> int | None:
+        """A core that no worker has, where each is to have its own; None where the system is to decide."""
+        taken = [post.core for post in self._posts]
+        return next((core for core in self._cores if core not in taken), None)
+
+    def _start(self) -> None:
         try:
-            self._work_off(self._started())
-        except BaseException as error:  # handed to the main thread, which raises it
-            if not self._closed:
-                self._finished.put(error)
-        finally:
-            self._finished.put(None)
+            core = self._free_core()
+            post = Post(WorkerProcess(self._spec, core), core=core)
+        except OSError as error:
+            self._failed(f"could not be started: {error}")
+            return
+        self._posts.append(post)
+        self._selector.register(post.worker.replies, selectors.EVENT_READ, post)
+        self._watch(post)
 
-    def _work_off(self, worker: Worker) -> None:
-        size = 1
-        while batch := self._next(size):
-            began = perf_counter()
-            try:
-                records = worker.ask(batch)
-            except WorkerDied:
-                if self._closed:
-                    return
-                worker = self._one_by_one(batch)
+    def _goes_on(self) -> bool:
+        if any(post.task for post in self._posts) or self._workload.any_left():
+            return True
+        if not self._workload.over:
+            raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
+        return False
+
+    def _watch(self, post: Post) -> None:
+        """Listen for room in the pipe of a worker to which something is still to be sent."""
+        writing = post.worker.send()
+        if writing and not post.writing:
+            self._selector.register(post.worker.requests, selectors.EVENT_WRITE, post)
+        elif post.writing and not writing:
+            self._selector.unregister(post.worker.requests)
+        post.writing = writing
+
+    # Messages
+
+    def _listen(self) -> list[Finished]:
+        """Wait for workers, but not for long, and return what they have finished."""
+        finished: list[Finished] = []
+        for key, _ in self._selector.select(LOOK_SECONDS):
+            post = key.data
+            if post not in self._posts:
                 continue
-            for scheduled, record in zip(batch, records, strict=True):
-                self._finished.put((scheduled, record))
-            spent = perf_counter() - began
-            size = max(1, min(LARGEST_BATCH, size * 2, int(len(batch) * BATCH_SECONDS / max(spent, 1e-6))))
+            if post.writing:
+                self._watch(post)
+            self._hear(post, finished)
+        now = monotonic()
+        if now - self._looked >= LOOK_SECONDS:
+            self._look(min(now - self._looked, 2 * LOOK_SECONDS), finished)
+            self._looked = now
+        return finished
 
-    def _next(self, size: int) -> list[Scheduled]:
-        with self._lock:
-            while not self._closed:
-                batch = self._take(size)
-                if batch is not None:
-                    return batch
-                self._lock.wait()
-            return []
+    def _hear(self, post: Post, finished: list[Finished]) -> None:
+        try:
+            for message in post.worker.receive():
+                self._take_in(post, message, finished)
+        except WorkerEnded as end:
+            self._replace(post, str(end), finished)
 
-    def _one_by_one(self, batch: list[Scheduled]) -> Worker:
-        """Play a batch that killed a worker match by match in a new one; a match that kills that one too is void."""
-        worker = self._started()
-        for scheduled in batch:
+    def _take_in(self, post: Post, message: Any, finished: list[Finished]) -> None:
+        task = post.task
+        if isinstance(message, Failed):
+            raise ArenaError(message.message)
+        if isinstance(message, Ready):
+            post.ready = True
+        elif task is None:
+            raise WorkerEnded("sent what it was not asked for")
+        elif isinstance(message, Turn):
+            task.seat = message.seat
+        elif isinstance(message, Done):
+            finished += zip(task.left, message.records, strict=False)
+            task.recorded += len(message.records)
+            self._failures = 0
+            if message.seconds is not None:
+                self._end_task(post, task, message.seconds)
+
+    def _end_task(self, post: Post, task: Task, seconds: float) -> None:
+        self._workload.hand_back(task)
+        post.task = None
+        post.fresh = False
+        pace = max(seconds, 1e-6) / max(1, task.recorded)
+        post.size = max(1, min(LARGEST_BATCH, post.size * 2, int(BATCH_SECONDS / pace)))
+
+    # Ends
+
+    def _look(self, elapsed: float, finished: list[Finished]) -> None:
+        """Replace workers that are dead though their pipe is open, or that hang."""
+        for post in list(self._posts):
             try:
-                record = worker.ask([scheduled])[0]
-            except WorkerDied as error:
-                if self._closed:
-                    raise
-                record = self._lost(scheduled, str(error))
-                worker = self._started()
-            self._finished.put((scheduled, record))
-        return worker
+                if post.worker.ended():
+                    self._hear(post, finished)  # what it sent before
+                    if post in self._posts:
+                        raise WorkerEnded(post.worker.how_ended())
+                else:
+                    post.worker.check_alive(elapsed, self._hang if post.ready else max(self._hang, STARTING_SECONDS))
+            except WorkerEnded as end:
+                self._replace(post, str(end), finished)
 
-    def _lost(self, scheduled: Scheduled, message: str) -> Record:
-        record = Stage(self._spec).unplayed(scheduled)
-        return record._replace(message=f"{message}, twice, in this match")
+    def _replace(self, post: Post, reason: str, finished: list[Finished]) -> None:
+        """Let go of a worker that has ended, and see to its matches; `_staff` starts another one."""
+        self._posts.remove(post)
+        begun = post.worker.begun - post.begun
+        for descriptor in (post.worker.replies, *([post.worker.requests] if post.writing else [])):
+            with suppress(KeyError):
+                self._selector.unregister(descriptor)
+        end_workers([post.worker])
+        if post.task is not None:
+            culprit = self._workload.salvage(post.task, begun)
+            if culprit is not None:
+                finished.append((culprit, self._lost(culprit, post.task.seat, reason)))
+        if not post.worker.begun:
+            self._failed(reason)
+
+    def _failed(self, reason: str) -> None:
+        self._failures += 1
+        self._next_start = monotonic() + PAUSE * self._failures
+        if self._failures >= FAILURES:
+            raise ArenaError(f"{FAILURES} worker processes in a row ended before they played; the last {reason}")
+
+    def _lost(self, scheduled: Scheduled, seat: int | None, reason: str) -> Record:
+        message = f"the process that played this match {reason}, twice"
+        if seat is None:
+            return Stage(self._spec).unplayed(scheduled, message=message)
+        return Stage(self._spec).unplayed(scheduled, "crash", seat, message)
+
+
+def _isolated(spec: Spec) -> bool:
+    return any(seat.isolation != "none" for board in spec.boards for seat in board.seats)
+
+
+def _cores() -> list[int]:
+    """The cores of this machine that may be used; none where the system does not tell."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

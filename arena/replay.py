@@ -19,7 +19,7 @@ class Step:
 
     state: State
     number: int
-    """How many actions have been played."""
+    """How many actions have been played; -1 for an answer."""
     action: str | None
     """The last of them, None at the start and at an answer."""
     seat: int | None
@@ -49,7 +49,7 @@ def steps(game: Game, record: Record) -> Iterator[Step]:
         yield Step(state, number + 1, text, seat, decision)
     if record.answer is not None and not record.answer.startswith("blake2b:"):
         answer = record.answer
-        yield Step(_parsed("answer", answer, lambda: game.parse_state(answer)), 0, None, None, None)
+        yield Step(_parsed("answer", answer, lambda: game.parse_state(answer)), -1, None, None, None)
 
 
 def _parsed(what: str, text: str, parse: Any) -> Any:

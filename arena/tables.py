@@ -3,14 +3,14 @@
 import csv
 import io
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from tabulate import tabulate, tabulate_formats
 
 from arena.leaderboard import Leaderboard, Row
-from arena.tournament import Results
 
 DEFAULT = "simple"
 FORMATS = (*tabulate_formats, "json", "csv")
@@ -38,19 +38,30 @@ _HEADINGS = {
 """How a heading is written where a plain line would not do."""
 
 
-def render(results: Results, boards: Sequence[Leaderboard], style: str = DEFAULT) -> str:
+class Titled(Protocol):
+    """What a table says of its tournament: a Spec, a Results or a Run of a store."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def seed(self) -> int:
+        """What everything random in it follows from."""
+
+
+def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT) -> str:
     """All boards of a tournament as one text, in one of FORMATS."""
     if style == "json":
-        return json.dumps(document(results, boards), indent=2, allow_nan=False)
+        return json.dumps(document(run, boards), indent=2, allow_nan=False)
     if style == "csv":
         return "\n".join([_csv(board) for board in boards]).rstrip("\n")
-    name = results.spec.name
-    return "\n\n".join([_text(name, board, style) for board in boards])
+    return "\n\n".join([_text(run.name, board, style) for board in boards])
 
 
-def document(results: Results, boards: Sequence[Leaderboard]) -> dict[str, Any]:
+def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
     """All boards of a tournament as plain values."""
-    return {"name": results.spec.name, "seed": results.spec.seed, "boards": [board.as_dict() for board in boards]}
+    return {"name": run.name, "seed": run.seed, "boards": [board.as_dict() for board in boards]}
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = DEFAULT) -> str:
@@ -90,15 +101,22 @@ def _remarks(board: Leaderboard) -> list[str]:
     lines = [f"{board.games:,} {what}, {board.distinct_games:,} distinct."]
     if board.kind == "versus" and board.distinct_games < board.games:
         lines[0] += " Repeated games say nothing new about the agents."
+    if not board.finished:
+        of = "" if board.size is None else f": {board.size - board.games - board.void:,} of {board.size:,} matches are missing"
+        lines.append(f"The run is not finished{of}.")
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
     if board.fallbacks:
         lines.append(f"{board.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported.")
+    if board.soft:
+        lines.append(f"Time limits are soft for {', '.join(board.soft)}: isolation is none, so nobody stops them.")
+    if board.timed:
+        lines.append("Some decisions had a time limit: the same matches may come out otherwise another time.")
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
-        lines.append(
-            f"{failure.agent} failed {times} by {failure.kind}, first in match {failure.first.id}: {failure.first.message}"
-        )
+        lines.append(f"{failure.agent} failed {times} by {failure.kind}, first in match {failure.first}: {failure.message}")
+        if board.store is not None:
+            lines.append(f"  arena replay {shlex.quote(board.store)} {failure.first}")
     return ["\n".join(lines)]
 
 

@@ -3,13 +3,16 @@
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
+from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
 from arena.configured import name_of, settings
-from arena.errors import Refused
+from arena.errors import Refused, StoreError
+from arena.feed import Feed
 from arena.format import Pairing
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation, bind, info_of
@@ -20,9 +23,11 @@ from arena.plugins import Registry, load_plugins
 from arena.pool import Pool
 from arena.record import Record
 from arena.referee import play_match
-from arena.schedule import Plan, Scheduled, Stage
+from arena.schedule import Scheduled, Stage
 from arena.spec import Spec, load_spec, make_seat
 from arena.spec.parameters import plain
+from arena.store import Run, Store
+from arena.store.run import run_of
 from arena.traits import refusal
 
 
@@ -37,12 +42,29 @@ class Played(NamedTuple):
     record: Record
 
 
-@dataclass(frozen=True, slots=True)
 class Results:
-    """A tournament that has been played: its spec and every match, in the order of the schedule."""
+    """A tournament that has been played: its spec and its matches, in memory or in a store."""
 
-    spec: Spec
-    played: tuple[Played, ...]
+    def __init__(self, spec: Spec, played: Sequence[Played] = (), store: Path | None = None) -> None:
+        self.spec = spec
+        self._played = tuple(played)
+        self.store = store
+        """The file that holds the matches; None where they are in memory."""
+
+    @property
+    def name(self) -> str:
+        """What the tournament is called."""
+        return self.spec.name
+
+    @property
+    def seed(self) -> int:
+        """What everything random in it followed from."""
+        return self.spec.seed
+
+    @property
+    def played(self) -> tuple[Played, ...]:
+        """Every match, in the order of the schedule. From a store they are read anew at every call."""
+        return self._played if self.store is None else tuple(stored(self.store))
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -59,6 +81,14 @@ class Results:
         return [record for record in self.records if record.termination == "void"]
 
 
+def stored(store: Path) -> Iterator[Played]:
+    """Yield the matches of a store that are on the boards of its last run, in the order of the schedule."""
+    with Store.open(store) as opened:
+        for record, place in opened.records(boards=True):
+            if place is not None:
+                yield Played(*place, record)
+
+
 Observer = Callable[[Played], None]
 
 
@@ -66,40 +96,105 @@ def run(
     spec: str | PathLike[str] | Mapping[str, Any] | Spec,
     *,
     workers: int = 1,
-    store: None = None,
+    store: str | PathLike[str] | None = None,
     observe: Observer | None = None,
 ) -> Results:
     """Play a tournament and return its results. `spec` is a path, its keys as a mapping, or a Spec.
 
     SpecError lists every fault before anything is played. With several `workers` the matches are played in that many
-    processes; the records are the same. `observe` is called after every match. `store` is not part of this version.
+    processes; the records are the same. With a `store`, a path, every match is written there as it comes; what it holds
+    already is not played again. `observe` is called after every match that was played.
     """
     if workers < 1:
         raise ValueError(f"workers: expected at least 1, got {workers}")
-    if store is not None:
-        raise NotImplementedError("stores are not part of this version")
     ready = load_spec(spec)
-    with user_interrupts() as interrupts:
-        played = []
-        with closing(_played(ready, workers)) as matches:  # an interrupt must not leave workers behind
-            for one in matches:
-                interrupts.check()
-                played.append(one)
-                if observe is not None:
-                    observe(one)
-    return Results(ready, tuple(sorted(played, key=lambda one: one.number)))
+    if store is None:
+        played: list[Played] = []
+        feed = Feed(ready)
+
+        def keep(one: Played) -> None:
+            played.append(one)
+            if observe is not None:
+                observe(one)
+
+        play_all(ready, feed, workers, keep)
+        return Results(ready, sorted(played, key=lambda one: one.number))
+    with Store.open(Path(store), write=True) as opened:
+        check_plugins(opened, run_of(ready))
+        opened.begin(run_of(ready))
+        play_all(ready, Feed(ready, opened), workers, observe or _nobody)
+        opened.end()
+    return Results(ready, store=Path(store))
 
 
-def _played(spec: Spec, workers: int) -> Generator[Played, None, None]:
-    plan = Plan(spec)
-    for scheduled, record in Pool(spec, workers, plan.take).play() if workers > 1 else _here(spec, plan):
-        plan.tell(scheduled, None if record.termination == "void" else record.returns)
-        yield Played(*scheduled, record)
+def _nobody(played: Played) -> None:
+    pass
 
 
-def _here(spec: Spec, plan: Plan) -> Iterator[tuple[Scheduled, Record]]:
+def check_plugins(store: Store, run: Run) -> None:
+    """StoreError where a plugin is not the one with which the store's matches were played."""
+    runs = store.runs()
+    if not runs:
+        return
+    before = runs[-1].plugins
+    changed = [name for name, found in run.plugins.items() if name in before and before[name].hash != found.hash]
+    if changed:
+        listed = ", ".join(changed)
+        raise StoreError(
+            f"{store.path}: {listed} changed since the matches in it were played; "
+            "use --fresh to play them anew, or --accept-changed-plugins to keep them"
+        )
+
+
+def play_all(
+    spec: Spec,
+    feed: Feed,
+    workers: int,
+    observe: Callable[[Played], object],
+    *,
+    alone: float | None = None,
+    guarded: bool = False,
+) -> None:
+    """Play what a feed hands out, in this process or by several workers, and have it take the records as they come.
+
+    With `alone`, play that many seconds in this process first: work that is done by then needs no workers. With `guarded`
+    nothing is played in this process, which an agent might take down with it.
+    """
+    with user_interrupts() as interrupts, closing(_played(spec, feed, workers, alone, guarded)) as matches:
+        for scheduled, record in matches:  # an interrupt must not leave workers behind
+            with interrupts.held():
+                feed.finished(scheduled, record)
+                observe(Played(*scheduled, record))
+        interrupts.check()
+
+
+def _played(
+    spec: Spec, feed: Feed, workers: int, alone: float | None, guarded: bool
+) -> Generator[tuple[Scheduled, Record], None, None]:
+    if not guarded and (workers == 1 or alone is not None):
+        yield from _here(spec, feed, None if workers == 1 else alone)
+    first = feed.take(1) if guarded or workers > 1 else []
+    if first != []:
+        total = sum(board.size for board in spec.boards) - feed.held - feed.played - feed.others
+        exact = not any(board.format.follows_results for board in spec.boards)
+        yield from Pool(spec, workers, _after(first or [], feed), total=total if exact else None).play()
+
+
+def _after(first: list[Scheduled], feed: Feed) -> Callable[[int], list[Scheduled] | None]:
+    """What hands out some matches that were taken already, and then what the feed has."""
+    waiting = list(first)
+
+    def take(size: int) -> list[Scheduled] | None:
+        return [waiting.pop()] if waiting else feed.take(size)
+
+    return take
+
+
+def _here(spec: Spec, feed: Feed, seconds: float | None) -> Iterator[tuple[Scheduled, Record]]:
+    """Play in this process, for a while or to the end."""
+    until = None if seconds is None else monotonic() + seconds
     with closing(Stage(spec)) as stage:
-        while batch := plan.take(1):
+        while (until is None or monotonic() < until) and (batch := feed.take(1)):
             yield batch[0], stage.play(batch[0])
 
 

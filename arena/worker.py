@@ -1,66 +1,200 @@
-"""The worker's end of a run in several processes: `python -m arena.worker`, batches in on stdin, records out on stdout.
+"""The worker's end of a run in several processes: `python -m arena.worker`, matches in on stdin, records out on stdout.
 
-Both ends are arena itself, on one machine and of one version, so they speak pickle. What agents print goes to stderr.
+Both ends are arena itself, on one machine and of one version, so they speak pickle, in frames that garbage cannot pass for.
+What agents print goes to stderr. In shared memory the worker counts its signs of life and the matches it has begun.
 """
 
+import ctypes
 import os
-import pickle
+import signal
 import sys
 import threading
-from time import sleep
-from typing import IO, Any
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from time import perf_counter, sleep
+from types import FrameType
+from typing import Any
 
-from arena.errors import ArenaError, describe
-from arena.schedule import Stage
+from arena.errors import ArenaError, author_traceback, describe
+from arena.frames import Frames, frame
+from arena.record import Record
+from arena.schedule import Scheduled, Stage
 from arena.spec import reload_spec
+from arena.vitals import Vitals
+from arena.worker_messages import CUT_OFF, Done, Failed, Ready, Turn
 
-READY = "ready"
+PULSE = 0.1
+"""Seconds between two signs of life; also how long a finished record waits at most while the next match is played."""
+GATHER = 0.02
+"""Seconds for which the records of small matches are gathered, since to send one takes as long as to play a small match."""
+LONGEST = 0.2
+"""Seconds after which a worker hands back what is left of its matches: others may be idle."""
+_PR_SET_PDEATHSIG = 1
+"""The number of the option in Linux' prctl."""
 
 
-def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
-    """Read a recipe, then batches, and answer each with its records; end with the end of the input."""
+class Line:
+    """The worker's way to the parent. Safe to use from two threads; a process that an agent forks off is ended at its use."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.alone = False
+        self._descriptor = descriptor
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        self._records: list[Record] = []
+        self._sent = perf_counter()
+
+    def turn(self, seat: int) -> None:
+        """Tell whose turn it is, where the parent wants to know."""
+        if self.alone:
+            self.send(Turn(seat))
+
+    def add(self, record: Record, now: float) -> None:
+        """Send a record soon: at once, or with those that follow within GATHER, and never later than after a PULSE."""
+        self._end_forked()
+        with self._lock:
+            self._records.append(record)
+        if now - self._sent > GATHER:
+            self.flush()
+
+    def flush(self, seconds: float | None = None) -> None:
+        """Send the records that wait; `seconds` ends the order."""
+        self._end_forked()
+        with self._lock:
+            if self._records or seconds is not None:
+                records, self._records = self._records, []
+                self._write(Done(records, seconds))
+                self._sent = perf_counter()
+
+    def send(self, message: Any) -> None:
+        """Send a message."""
+        self._end_forked()
+        with self._lock:
+            self._write(message)
+
+    def _write(self, message: Any) -> None:
+        left = memoryview(frame(message))
+        try:
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+        except OSError:  # the parent is gone, or an agent has closed the pipe
+            os._exit(CUT_OFF)
+
+    def _end_forked(self) -> None:
+        if os.getpid() != self._owner:
+            os._exit(CUT_OFF)
+
+
+def serve(requests: Iterator[Any], line: Line, vitals: Vitals) -> None:
+    """Take a recipe, then orders, and answer with records; end with the end of the requests."""
     try:
-        stage = Stage(reload_spec(*pickle.load(requests)))  # noqa: S301 - from our own parent
+        *recipe, core = next(requests)
+        if core is not None:
+            _stay_on(core)
+        stage = Stage(reload_spec(*recipe), on_turn=line.turn)
     except ArenaError as error:
-        send(replies, str(error))
+        line.send(Failed(f"a worker process could not load the spec: {error}"))
         return
     except Exception as error:
-        send(replies, describe(error))
+        line.send(Failed(f"a worker process could not load the spec: {describe(error)}"))
         return
-    send(replies, READY)
-    while True:
-        try:
-            batch = pickle.load(requests)  # noqa: S301 - as above
-        except EOFError:
-            return
-        send(replies, [stage.play(scheduled) for scheduled in batch])
+    line.send(Ready())
+    try:
+        for order in requests:
+            line.alone = order.alone
+            line.flush(_play(stage, order.matches, line, vitals))
+    except ArenaError as error:
+        line.flush()
+        line.send(Failed(str(error)))
 
 
-def send(stream: IO[bytes], value: Any) -> None:
-    """Write one value."""
-    pickle.dump(value, stream, pickle.HIGHEST_PROTOCOL)
-    stream.flush()
+def _stay_on(core: int) -> None:
+    """Run on one core, and with this thread the agent processes that it starts: worker and agent never think at one time, and
+    to wake somebody on another core takes several times as long as to hand him a message.
+    """
+    with suppress(OSError, AttributeError):
+        os.sched_setaffinity(0, {core})
 
 
-def main() -> None:
-    """Serve the parent process, with stdin and stdout out of reach of agents."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # an agent that reads finds nothing, and not the next batch
+def _play(stage: Stage, matches: Sequence[Scheduled], line: Line, vitals: Vitals) -> float:
+    """Play matches for as long as an order may take, at least one; return the seconds it took."""
+    began = perf_counter()
+    spent = 0.0
+    for scheduled in matches:
+        vitals.begin()
+        record = _played(stage, scheduled)
+        now = perf_counter()
+        line.add(record, now)
+        spent = now - began
+        if spent > LONGEST:
+            break
+    return spent
+
+
+def _played(stage: Stage, scheduled: Scheduled) -> Record:
+    try:
+        return stage.play(scheduled)
+    except ArenaError:
+        raise
+    except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
+        return stage.unplayed(scheduled, message=describe(error))._replace(traceback=author_traceback(error))
+
+
+def _received(descriptor: int) -> Iterator[Any]:
+    frames = Frames()
+    try:
+        while data := os.read(descriptor, 1 << 16):
+            yield from frames.feed(data)
+    except OSError:  # an agent has closed the pipe
+        os._exit(CUT_OFF)
+
+
+def main(parent: int, memory: int, *, bound: bool) -> None:
+    """Serve the parent process, with stdin and stdout out of reach of agents.
+
+    `bound` says that the thread which started this process lives as long as the parent does.
+    """
+    signal.signal(signal.SIGINT, _leave_to_parent)
+    requests, replies = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # an agent that reads finds nothing, and not the next matches
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    if bound:
+        _die_with_parent()
+    vitals, line = Vitals(memory), Line(replies)
+    os.close(memory)
+    threading.Thread(target=_pulse, args=(parent, line, vitals), daemon=True).start()
+    code = 1
     try:
-        serve(requests, replies)
-    except BrokenPipeError:  # the parent is gone, and with it whoever wanted the records
-        os._exit(1)
+        serve(_received(requests), line, vitals)
+        code = 0
+    except BaseException:  # raised by an agent where only the user's interrupt passes
+        traceback.print_exc()
+    finally:
+        os._exit(code)  # at once, whatever threads agents have left
 
 
-def _end_with(parent: int) -> None:
-    """End this process when its parent has ended without a word."""
+def _leave_to_parent(signum: int, frame: FrameType | None) -> None:
+    """An interrupt is the parent's to handle, which ends this process; no agent is to see it."""
+
+
+def _die_with_parent() -> None:
+    """Let Linux kill this process with its parent, even where an agent does not let Python's threads run."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _pulse(parent: int, line: Line, vitals: Vitals) -> None:
+    """Show that this process is alive and send what waits, until the parent has ended; then end."""
     while os.getppid() == parent:
-        sleep(1)
-    os._exit(1)
+        vitals.beat()
+        line.flush()
+        sleep(PULSE)
+    with suppress(OSError):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(CUT_OFF)
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]), int(sys.argv[2]), bound=sys.argv[3] == "bound")

@@ -1,0 +1,263 @@
+"""The commands about tournaments: play one, and look at, check, hand on and put together what stores hold."""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from arena import export as exports
+from arena.errors import Interrupted, StoreError
+from arena.feed import Feed, Shard
+from arena.fingerprint import trusted
+from arena.leaderboard import Leaderboard, leaderboards, stored
+from arena.output import results_alone
+from arena.progress import Progress, Work
+from arena.record import Record
+from arena.replay import Differs, Step, against_rules, played_again, steps, timed
+from arena.schedule import Scheduled
+from arena.spec import Spec, load_spec
+from arena.store import Store, merge
+from arena.store.run import run_of
+from arena.tables import render
+from arena.tournament import Played, Results, check_plugins, play_all
+from arena.tracking import listening
+
+ALONE = 0.5
+"""Seconds that a run plays in its own process before it starts workers, so that small ones need none."""
+TOLD = 3
+"""Void matches that are told one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `arena run` was asked for."""
+
+    spec: str
+    workers: int | None = None
+    seed: int | None = None
+    style: str = "simple"
+    quiet: bool = False
+    plugins: tuple[str, ...] = ()
+    store: str | None = None
+    no_store: bool = False
+    fresh: bool = False
+    accept: bool = False
+    shard: Shard | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The store of the run: as asked for, or `results/STEM.db`, for a shard `results/STEM.1-of-3.db`."""
+        if self.no_store:
+            return None
+        if self.store is not None:
+            return Path(self.store)
+        part = f".{self.shard.number}-of-{self.shard.of}" if self.shard else ""
+        return Path("results") / f"{Path(self.spec).stem}{part}.db"
+
+    def again(self) -> str:
+        """The command that goes on where this one was interrupted."""
+        words = ["arena", "run", self.spec]
+        words += [] if self.workers is None else ["--workers", str(self.workers)]
+        words += [] if self.seed is None else ["--seed", str(self.seed)]
+        words += [] if self.style == "simple" else ["--format", self.style]
+        words += ["--quiet"] if self.quiet else []
+        words += [word for plugin in self.plugins for word in ("--plugin", plugin)]
+        words += [] if self.store is None else ["--store", self.store]
+        words += [] if self.shard is None else ["--shard", f"{self.shard.number}/{self.shard.of}"]
+        return shlex.join(words)
+
+
+def run(options: Options) -> int:
+    """Play a tournament, or what is left of it, and print its leaderboards; 1 where a match was void."""
+    with results_alone() as out:
+        with listening(Work(sys.stderr, quiet=options.quiet)):
+            spec = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+        for plugin in spec.registry.plugins:
+            if plugin.problem is not None:
+                _say(f"plugin {plugin.source} left out: {plugin.problem}")
+        if not options.quiet:
+            for note in spec.notes:
+                _say(f"note: {note}")
+        with _opened(options, spec) as store:
+            played = _play(options, spec, store)
+            if store is not None:
+                store.flush()
+        results = Results(spec, played, store=options.path)
+        return _show(results, leaderboards(results), options.style, out)
+
+
+@contextmanager
+def _opened(options: Options, spec: Spec) -> Iterator[Store | None]:
+    path = options.path
+    if path is None:
+        yield None
+        return
+    if options.fresh:
+        _put_aside(path, quiet=options.quiet)
+    with Store.open(path, write=True) as store:
+        planned = run_of(spec)
+        if not options.accept:
+            check_plugins(store, planned)
+        store.begin(planned)
+        yield store
+
+
+def _put_aside(path: Path, *, quiet: bool) -> None:
+    """Keep an old store under another name. Nobody may be writing to it."""
+    if not path.exists():
+        return
+    with Store.open(path, write=True):  # its log is merged into it, and the lock held while it is moved
+        number = 1
+        while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
+            number += 1
+    path.rename(aside)
+    if not quiet:
+        _say(f"note: the matches so far are kept in {aside}")
+
+
+def _play(options: Options, spec: Spec, store: Store | None) -> list[Played]:
+    played: list[Played] = []
+    total = sum(board.size for board in spec.boards)
+    with Progress(spec.boards, total, sys.stderr, quiet=options.quiet) as progress:
+        feed = Feed(spec, store, options.shard, progress.found)
+
+        def note(one: Played) -> None:
+            if store is None:
+                played.append(one)
+            progress.note(one)
+
+        try:
+            safe = trusted(spec)
+            play_all(spec, feed, _workers(options, total), note, alone=ALONE if safe else None, guarded=not safe)
+        except Interrupted:
+            if store is not None:
+                store.flush()
+                _say(f"\n{feed.held + feed.played:,} matches are in {store.path}; go on with\n  {options.again()}")
+            raise
+    if store is not None:
+        if not feed.others:
+            store.end()
+        _tell_what_was_there(feed, store, quiet=options.quiet)
+    return sorted(played, key=lambda one: one.number)
+
+
+def _workers(options: Options, total: int) -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(options.workers or cores, total))
+
+
+def _tell_what_was_there(feed: Feed, store: Store, *, quiet: bool) -> None:
+    if quiet or not feed.held:
+        return
+    if feed.played:
+        _say(f"note: {feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
+    else:
+        _say(f"note: all {feed.held:,} matches were in {store.path}; nothing was left to play")
+
+
+def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:
+    print(render(results, boards, style), file=out)
+    void = sum(board.void for board in boards)
+    if void:
+        for number, record in zip(range(TOLD), _void(results), strict=False):
+            _say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
+            if number == TOLD - 1 and void > TOLD:
+                _say(f"and {void - TOLD:,} more")
+    return 1 if void else 0
+
+
+def _void(results: Results) -> Iterator[Record]:
+    if results.store is None:
+        yield from results.void
+        return
+    with Store.open(results.store) as store:
+        yield from store.void()
+
+
+def leaderboard(store: str, *, style: str) -> int:
+    """Print the leaderboards of a store; 1 where a match was void."""
+    with results_alone() as out:
+        boards = stored(store)
+        with Store.open(store) as opened:
+            run = opened.last()
+        print(render(run, boards, style), file=out)
+    return 1 if any(board.void for board in boards) else 0
+
+
+def export(store: str, *, style: str) -> int:
+    """Print every record of a store."""
+    with results_alone() as out, Store.open(store) as opened:
+        for line in exports.lines(opened, style):
+            print(line, file=out)
+    return 0
+
+
+def merge_stores(out: str, inputs: Sequence[str]) -> int:
+    """Put several stores into one."""
+    with results_alone() as shown:
+        print(f"{out}: {merge(out, inputs):,} matches", file=shown)
+    return 0
+
+
+def replay(store: str, key: str) -> int:
+    """Show a match of a store position by position, and check it; 1 where it is not what was recorded."""
+    with results_alone() as out:
+        with Store.open(store) as opened:
+            record, place = opened.record(key)
+            spec = opened.last().load()
+        game = next((board.game for board in spec.boards if place is None or board is spec.boards[place.board]), None)
+        if game is None or game.name != record.game:
+            raise StoreError(f"the last run in {store} does not play {record.game}, so match {record.id} cannot be shown")
+        print(f"{record.id}: {' against '.join(record.labels)} at {record.game}", file=out)
+        differences: list[str] = []
+        last = None
+        try:
+            for step in steps(game, record):
+                print(f"\n{_headline(step, record)}\n{game.render(step.state)}", file=out)
+                last = step.state
+        except Differs as differs:
+            differences.append(str(differs))
+        print(f"\n{_ending(record)}", file=out)
+        differences += against_rules(game, record, last) if not differences else []
+        verdict = _verdict(spec, place, record, differences)
+        for line in differences:
+            print(f"differs: {line}", file=out)
+        print("not what was recorded" if differences else verdict, file=out)
+    return 1 if differences else 0
+
+
+def _headline(step: Step, record: Record) -> str:
+    if step.action is None:
+        return "answer" if step.number < 0 else "position"
+    who = record.labels[step.seat or 0]
+    used = step.decision
+    more = ""
+    if used is not None:
+        value = "" if used.value is None else f", value {used.value:g}"
+        more = f" ({used.nodes:,} nodes, {used.seconds:.3f} s{value})"
+    return f"{step.number}. {who}: {step.action}{more}"
+
+
+def _ending(record: Record) -> str:
+    whose = "" if record.seat is None else f" of {record.labels[record.seat]}"
+    said = "" if record.message is None else f": {record.message}"
+    result = f"solved: {record.solved}" if record.solved is not None else f"returns: {' '.join(map(str, record.returns))}"
+    return f"{record.termination}{whose}{said}; {result}"
+
+
+def _verdict(spec: Spec, place: Scheduled | None, record: Record, differences: list[str]) -> str:
+    """Have the agents play again where that says something; what differs is added to `differences`."""
+    if place is None:
+        return "the rules agree; the match is not in the schedule of the last run, so its agents did not play it again"
+    if timed(spec, place):
+        return "the rules agree; with a time limit the agents need not play the same again, so they were not asked to"
+    differences += played_again(spec, place, record)
+    return "the rules agree, and the agents have played the same again"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)

@@ -1,0 +1,52 @@
+"""What a leaderboard has to know of a board, without its game, its agents or any plugin."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from arena.format import Kind
+from arena.spec import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A board on paper: what is played, by whom, and how many matches there are to be."""
+
+    title: str
+    game: dict[str, Any]
+    """Its name and parameters."""
+    kind: Kind
+    labels: tuple[str, ...]
+    """The entries in the order of the spec."""
+    size: int
+    """The number of matches of the schedule; where that depends on results, the most there can be."""
+    exact: bool
+    """Whether the number is certain before anything is played."""
+    timed: tuple[str, ...] = ()
+    """Entries whose decisions have a time limit, so that their matches need not come out the same again."""
+    soft: tuple[str, ...] = ()
+    """Those of them that nobody would stop, since they run in arena's own processes."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The sheet as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """A sheet from its plain values."""
+        lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+        return cls(**{**values, **lists})
+
+
+def sheet_of(board: Board) -> Sheet:
+    """The sheet of a board."""
+    timed = [seat for seat in board.seats if seat.limits.seconds is not None]
+    return Sheet(
+        title=board.title,
+        game={"name": board.name, **board.parameters},
+        kind=board.format.kind,
+        labels=tuple([seat.label for seat in board.seats]),
+        size=board.size,
+        exact=not board.format.follows_results,
+        timed=tuple([seat.label for seat in timed]),
+        soft=tuple([seat.label for seat in timed if seat.isolation == "none"]),
+    )

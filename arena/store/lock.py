@@ -1,0 +1,59 @@
+"""One writer at a time: a lock on a file beside the store, which the system drops when its owner dies."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arena.errors import StoreError
+
+
+class Lock:
+    """Holds `STORE.lock` until it is released; StoreError with the owner's process id where somebody else has it."""
+
+    def __init__(self, store: Path) -> None:
+        self._path = store.with_name(f"{store.name}.lock")
+        self._file = self._held(store)
+        os.ftruncate(self._file, 0)
+        os.write(self._file, f"{os.getpid()}\n".encode())
+
+    def _held(self, store: Path) -> int:
+        import fcntl
+
+        while True:
+            try:
+                file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            except OSError as error:
+                raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path})") from error
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                owner = os.pread(file, 32, 0).decode("ascii", "replace").strip() or "unknown"
+                os.close(file)
+                raise StoreError(f"{store} is in use by process {owner}; wait for it to end, or name another store") from None
+            if self._is_still_there(file):
+                return file
+            os.close(file)  # its last owner has just removed it
+
+    def _is_still_there(self, file: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(file), self._path.stat())
+        except OSError:
+            return False
+
+    def release(self) -> None:
+        """Give it up. The file is removed while the lock is still held, so nobody can hold a lock on a file that goes."""
+        if self._file >= 0:
+            with suppress(OSError):
+                self._path.unlink()
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Give it up."""
+        self.release()

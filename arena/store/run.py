@@ -1,0 +1,82 @@
+"""One `arena run`: the spec as it was played, and with what."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.fingerprint import Fingerprint, fingerprints
+from arena.identity import canonical, key
+from arena.sheet import Sheet, sheet_of
+from arena.spec import Spec, reload_spec
+from arena.spec.document import Document
+from arena.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a store keeps of a run beside its matches: enough to show its boards without any plugin, and to load it again."""
+
+    name: str
+    hash: str
+    """Of the spec, its seed and its plugins: runs of one hash have one schedule."""
+    seed: int
+    spec: Mapping[str, Any]
+    """`values`, `name` and `folder` of the document, and the `plugins` that were asked for."""
+    boards: Sequence[Sheet]
+    plugins: Mapping[str, Fingerprint]
+    versions: Mapping[str, str]
+    started: str = ""
+    ended: str | None = None
+
+    def load(self) -> Spec:
+        """The spec, ready to be played; what is wrong with it now is raised as from a file."""
+        document = Document(self.spec["name"], dict(self.spec["values"]), Path(self.spec["folder"]))
+        return reload_spec(document, self.spec["plugins"], self.seed)
+
+
+def run_of(spec: Spec) -> Run:
+    """What to keep of a run that is about to start."""
+    document = spec.document
+    recipe = {
+        "name": document.name,
+        "values": document.values,
+        "folder": str(document.folder),
+        "plugins": list(spec.plugins),
+    }
+    schedule = [document.values, list(spec.plugins), spec.seed]
+    return Run(
+        name=spec.name,
+        hash=key(canonical(schedule)),
+        seed=spec.seed,
+        spec=recipe,
+        boards=[sheet_of(board) for board in spec.boards],
+        plugins=fingerprints(spec),
+        versions={"arena": __version__, "python": platform.python_version()},
+    )
+
+
+def row_of(run: Run) -> tuple[Any, ...]:
+    """A run as a row, without its times."""
+    plugins = {name: [found.version, found.hash] for name, found in run.plugins.items()}
+    boards = [sheet.as_dict() for sheet in run.boards]
+    texts = [json.dumps(value, ensure_ascii=False, default=str) for value in (run.spec, boards, plugins, dict(run.versions))]
+    return (run.name, run.hash, run.seed, *texts)
+
+
+def run_of_row(row: Sequence[Any]) -> Run:
+    """The run of a row: started, ended, name, hash, seed, spec, boards, plugins, versions."""
+    started, ended, name, hashed, seed, spec, boards, plugins, versions = row
+    return Run(
+        name=name,
+        hash=hashed,
+        seed=seed,
+        spec=json.loads(spec),
+        boards=[Sheet.from_dict(sheet) for sheet in json.loads(boards)],
+        plugins={source: Fingerprint(*found) for source, found in json.loads(plugins).items()},
+        versions=json.loads(versions),
+        started=started,
+        ended=ended,
+    )

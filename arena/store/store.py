@@ -1,0 +1,372 @@
+"""A store: records in as they come, in batches that are whole or not there; every table out of it."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from arena.errors import StoreError, StoreFull
+from arena.format import Pairing
+from arena.record import Record
+from arena.schedule import Scheduled
+from arena.store.lock import Lock
+from arena.store.rows import RECORD, record_of, returns_of, rows_of
+from arena.store.run import Run, row_of, run_of_row
+from arena.store.schema import APPLICATION, TABLES, VERSION
+
+BATCH = 2000
+"""Records in one transaction, at the most."""
+DELAY = 0.2
+"""Seconds that a record waits to be written, at the most."""
+PATIENCE = 30.0
+"""Seconds to wait for a reader that holds the file."""
+CHUNK = 500
+"""Keys in one question."""
+
+
+class Kept(NamedTuple):
+    """What the schedule has to know of a match that is in the store."""
+
+    number: int
+    returns: tuple[float, ...] | None
+    """None where it is void."""
+
+
+class Store:
+    """A store that is open. What `flush` has written is safe, whatever happens to the process after it."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: Lock | None) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = lock
+        self._guard = threading.RLock()
+        self._pending: list[tuple[Scheduled | None, Record]] = []
+        self._waiting_since = 0.0
+        self._timer: threading.Timer | None = None
+        self._next = 1 + (self._one("SELECT max(number) FROM record") or 0)
+        self._trouble: StoreError | None = None
+
+    @classmethod
+    def open(cls, path: str | Path, *, write: bool = False) -> Self:
+        """Open a store; with `write`, make it where there is none, and lock it. StoreError says what is in the way."""
+        place = Path(path)
+        if not write:
+            if not place.is_file():
+                raise StoreError(f"no store {place}; expected a file that `arena run` has made")
+            return cls(place, _read_only(place), None)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{place} cannot be made: {error.strerror}; name another place with --store") from error
+        if place.is_dir():
+            raise StoreError(f"{place} is a folder; expected a file")
+        lock = Lock(place)
+        try:
+            return cls(place, _writable(place), lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def close(self) -> None:
+        """Write what is pending and close the file."""
+        try:
+            self.flush()
+        finally:
+            with self._guard:
+                self._stop_timer()
+                if self._lock is not None:
+                    self._tidy()
+                self._connection.close()
+            if self._lock is not None:
+                self._lock.release()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Write what is pending and close the file."""
+        self.close()
+
+    def _tidy(self) -> None:
+        """Leave one file behind; where somebody is reading it, its two companions stay until the next run."""
+        with suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+
+    # Runs
+
+    def begin(self, run: Run) -> None:
+        """Note that a run starts. For another spec than the last one's, no record is on a board until it is placed."""
+        with self._writing() as write:
+            before = self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1")
+            if before != run.hash:
+                write.execute("DELETE FROM place")
+            columns = "name, hash, seed, spec, boards, plugins, versions, started"
+            write.execute(f"INSERT INTO run ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row_of(run), now()))  # noqa: S608
+
+    def end(self) -> None:
+        """Note that the last run has come to its end."""
+        self.flush()
+        with self._writing() as write:
+            write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
+
+    def runs(self) -> list[Run]:
+        """Every run, the last one at the end."""
+        columns = "started, ended, name, hash, seed, spec, boards, plugins, versions"
+        return [run_of_row(row) for row in self._all(f"SELECT {columns} FROM run ORDER BY number")]  # noqa: S608
+
+    def last(self) -> Run:
+        """The last run; StoreError where there is none."""
+        runs = self.runs()
+        if not runs:
+            raise StoreError(f"{self.path} holds no run yet")
+        return runs[-1]
+
+    # Records in
+
+    def add(self, scheduled: Scheduled | None, record: Record) -> None:
+        """Take a record. It is written within a fifth of a second, many at a time."""
+        with self._guard:
+            self._complain()
+            self._pending.append((scheduled, record))
+            if len(self._pending) >= BATCH:
+                self.flush()
+            elif self._timer is None:
+                self._timer = threading.Timer(DELAY, self._in_time)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def flush(self) -> None:
+        """Write what is pending, all of it or nothing. StoreFull where the disk is full; then it is pending still."""
+        with self._guard:
+            self._stop_timer()
+            if not self._pending:
+                return
+            pending = self._pending
+            first = self._next
+            rows = [(number, scheduled, rows_of(record)) for number, (scheduled, record) in enumerate(pending, first)]
+            with self._writing() as write:
+                marks = ", ".join("?" * 11)
+                write.executemany(
+                    f"INSERT INTO record VALUES ({marks})",  # noqa: S608
+                    [(number, *row.record) for number, _, row in rows],
+                )
+                write.executemany(
+                    f"INSERT INTO detail VALUES ({marks})",  # noqa: S608
+                    [(number, *row.detail) for number, _, row in rows],
+                )
+                write.executemany(
+                    "INSERT INTO effort VALUES (?, ?, ?, ?, ?, ?)",
+                    [(number, *effort) for number, _, row in rows for effort in row.effort],
+                )
+                write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled, _ in rows if scheduled is not None])
+            self._next = first + len(pending)
+            self._pending = []
+
+    def place(self, found: Iterable[tuple[int, Scheduled]]) -> None:
+        """Put records that are there, by their numbers, on the boards of this run."""
+        with self._writing() as write:
+            write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled in found])
+
+    def _in_time(self) -> None:
+        """What the timer does. Trouble is told to whoever comes next."""
+        with self._guard:
+            self._timer = None
+            try:
+                self.flush()
+            except StoreError as error:
+                self._trouble = error
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _complain(self) -> None:
+        if self._trouble is not None:
+            trouble, self._trouble = self._trouble, None
+            raise trouble
+
+    # Records out
+
+    def has(self, ids: Sequence[str]) -> dict[str, Kept]:
+        """Those of some ids that are there, with their numbers and returns."""
+        found: dict[str, Kept] = {}
+        for start in range(0, len(ids), CHUNK):
+            keys = [bytes.fromhex(one) for one in ids[start : start + CHUNK]]
+            marks = ",".join("?" * len(keys))
+            rows = self._all(f"SELECT id, number, returns, termination FROM record WHERE id IN ({marks})", keys)  # noqa: S608
+            for key, number, returns, termination in rows:
+                found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns))
+        return found
+
+    def __len__(self) -> int:
+        """How many records there are, on a board or not."""
+        return int(self._one("SELECT count(*) FROM record"))
+
+    def record(self, key: str) -> tuple[Record, Scheduled | None]:
+        """The record of an id, or of the start of one, and its place on the boards; StoreError where there is not just one."""
+        text = key.lower()
+        if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
+            raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
+        low, high = bytes.fromhex(text.ljust(32, "0")), bytes.fromhex(text.ljust(32, "f"))
+        rows = self._all(f"{_SELECT} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
+        if not rows:
+            raise StoreError(f"{self.path} holds no match {key}")
+        if len(rows) > 1:
+            raise StoreError(f"{self.path} holds several matches whose ids begin with {key}; give more digits")
+        return _found(rows[0])
+
+    def records(self, *, boards: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
+        """Every record with its place, a few at a time; with `boards` those of the last run's schedule in its order.
+
+        Without, they come in the order in which they were written.
+        """
+        cursor = self._connection.cursor()
+        kind, order = ("JOIN", "p.number") if boards else ("LEFT JOIN", "r.number")
+        cursor.execute(f"{_SELECT.replace('LEFT JOIN', kind)} ORDER BY {order}")
+        for row in cursor:
+            yield _found(row)
+
+    def void(self) -> Iterator[Record]:
+        """The void records on the boards of the last run, in the order of the schedule."""
+        cursor = self._connection.cursor()
+        cursor.execute(f"{_SELECT.replace('LEFT JOIN', 'JOIN')} WHERE r.termination = 'void' ORDER BY p.number")
+        for row in cursor:
+            yield _found(row)[0]
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a question about the tables, one by one."""
+        with self._telling():
+            yield from self._connection.cursor().execute(sql, values)
+
+    # Inside
+
+    def _one(self, sql: str) -> Any:
+        rows = self._all(sql)
+        return rows[0][0] if rows else None
+
+    def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._guard, self._telling():
+            return self._connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: all or nothing."""
+        with self._guard, self._telling():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise told(self.path, error) from error
+
+
+_PLACE = "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?)"
+_SELECT = (
+    f"SELECT {RECORD}, p.number, p.board, p.round, p.seats FROM record r JOIN detail d ON d.record = r.number "  # noqa: S608
+    "LEFT JOIN place p ON p.record = r.number"
+)
+
+
+def _place(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
+    seats = ",".join(map(str, scheduled.pairing.seats))
+    return (number, scheduled.number, scheduled.board, scheduled.pairing.round, seats)
+
+
+def seats_of(text: str) -> tuple[int, ...]:
+    """The entries in the seats of a place."""
+    return tuple(map(int, text.split(",")))
+
+
+def _found(row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
+    *record, number, board, round_, seats = row
+    where = None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
+    return record_of(record), where
+
+
+def now() -> str:
+    """Return the time of day as text, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def told(path: Path, error: sqlite3.Error) -> StoreError:
+    """An error of SQLite in words that help."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
+        return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
+    if name.startswith("SQLITE_READONLY"):
+        return StoreError(f"{path} cannot be written to: {error}; name another place with --store")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreError(f"{path} is held by another program: {error}")
+    if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
+        return StoreError(f"{path} is no database, or a damaged one: {error}; move it away, or name another store")
+    return StoreError(f"{path}: {error}")
+
+
+def _writable(place: Path) -> sqlite3.Connection:
+    return _opened(place, f"{place.absolute().as_uri()}?mode=rwc", _prepare)
+
+
+def _read_only(place: Path) -> sqlite3.Connection:
+    uri = place.absolute().as_uri()
+    try:
+        return _opened(place, f"{uri}?mode=ro", _check)
+    except StoreError:
+        if place.with_name(f"{place.name}-wal").exists():
+            raise
+        return _opened(place, f"{uri}?mode=ro&immutable=1", _check)  # a medium on which SQLite cannot put its side files
+
+
+def _opened(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise told(place, error) from error
+    try:
+        ready(place, connection)
+    except sqlite3.Error as error:
+        connection.close()
+        raise told(place, error) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(place: Path, connection: sqlite3.Connection) -> None:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if application != APPLICATION:
+        raise StoreError(f"{place} is a database of another program; expected a store of arena")
+    if version > VERSION:
+        raise StoreError(f"{place} is of version {version}, this arena knows {VERSION}; install a newer arena")
+    connection.execute("PRAGMA temp_store = MEMORY")
+
+
+def _prepare(place: Path, connection: sqlite3.Connection) -> None:
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] and not _labelled(connection):
+        connection.execute("PRAGMA journal_mode = WAL")
+        script = f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+        connection.executescript(script)
+    _check(place, connection)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _labelled(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA application_id").fetchone()[0])

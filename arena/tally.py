@@ -1,0 +1,206 @@
+"""Counts matches for a leaderboard: one by one as they are played, or summed up by a store. Memory does not grow with them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from arena.record import FAULTS, Reason, Record
+from arena.sheet import Sheet
+from arena.store import Store
+from arena.store.rows import play, returns_of
+from arena.store.store import seats_of
+
+
+@dataclass(slots=True)
+class Count:
+    """What one agent has to show on one board."""
+
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    solved: int = 0
+    nodes: int = 0
+    seconds: float = 0.0
+    decisions: int = 0
+    moves: int = 0
+    moves_of: int = 0
+    """How many solutions have told their moves."""
+    moves_failed: int = 0
+    moves_failed_of: int = 0
+    cost: float = 0.0
+    cost_of: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    points: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    met: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def score(self) -> float | None:
+        """Points over games: a win is 1, a draw a half."""
+        return (self.wins + self.draws / 2) / self.games if self.games else None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The matches that an agent lost by one kind of fault, and the first of them in the schedule."""
+
+    agent: str
+    kind: str
+    count: int
+    first: str
+    """The id of the match."""
+    message: str | None
+
+
+@dataclass(slots=True)
+class Facts:
+    """Matches that are alike in all of this, and how many there are."""
+
+    seats: tuple[int, ...]
+    returns: tuple[float, ...]
+    termination: Reason
+    seat: int | None
+    solved: bool | None
+    count: int = 1
+    moves: int = 0
+    """The sum over those matches that have told their moves, and their number; the same for costs."""
+    moves_of: int = 0
+    cost: float = 0.0
+    cost_of: int = 0
+    fallbacks: int = 0
+
+
+class Tally:
+    """What has been counted of one board."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.counts = [Count() for _ in sheet.labels]
+        self.games = 0
+        self.void = 0
+        self.fallbacks = 0
+        self.distinct: int | None = None
+        """Told by a store; None where the matches have been counted one by one."""
+        self._plays: set[tuple[tuple[int, ...], int]] = set()
+        self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
+
+    @property
+    def distinct_games(self) -> int:
+        """How many matches differ in who sat where, the position or what was played."""
+        return len(self._plays) if self.distinct is None else self.distinct
+
+    def add(self, number: int, seats: tuple[int, ...], record: Record) -> None:
+        """Count one record; `number` is its place in the schedule."""
+        facts = Facts(seats, record.returns, record.termination, record.seat, record.solved, fallbacks=record.fallbacks)
+        if record.moves is not None:
+            facts.moves, facts.moves_of = record.moves, 1
+        if record.cost is not None:
+            facts.cost, facts.cost_of = record.cost, 1
+        self.count(facts)
+        if record.termination == "void":
+            return
+        self._plays.add((seats, play(record)))
+        for decision in record.decisions:
+            self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
+        if record.seat is not None and record.termination in FAULTS:
+            self.failed(seats[record.seat], record.termination, number, record.id, record.message)
+
+    def count(self, facts: Facts) -> None:
+        """Count matches that are alike. Void ones are counted apart and not scored."""
+        if facts.termination == "void":
+            self.void += facts.count
+            return
+        self.games += facts.count
+        self.fallbacks += facts.fallbacks
+        for seat, entry in enumerate(facts.seats):
+            self._count_seat(facts, seat, self.counts[entry])
+        if facts.solved is not None:
+            _count_solutions(facts, self.counts[facts.seats[0]])
+
+    def _count_seat(self, facts: Facts, seat: int, count: Count) -> None:
+        times, got = facts.count, facts.returns[seat]
+        rivals = facts.returns[:seat] + facts.returns[seat + 1 :]
+        best = max(rivals, default=0.0)
+        count.games += times
+        count.wins += times * (got > best)
+        count.draws += times * (got == best)
+        count.losses += times * (got < best)
+        for other, theirs in zip(facts.seats[:seat] + facts.seats[seat + 1 :], rivals, strict=True):
+            count.points[other] += times * (1.0 if got > theirs else 0.5 if got == theirs else 0.0)
+            count.met[other] += times
+        if facts.seat == seat and facts.termination in FAULTS:
+            count.faults[facts.termination] += times
+
+    def effort(self, entry: int, decisions: int, nodes: int, seconds: float) -> None:
+        """Count what an agent has used."""
+        count = self.counts[entry]
+        count.decisions += decisions
+        count.nodes += nodes
+        count.seconds += seconds
+
+    def failed(self, entry: int, kind: str, number: int, key: str, message: str | None) -> None:
+        """Remember a match that an agent lost by a fault, if it is the first of its kind."""
+        first = self._first.get((entry, kind))
+        if first is None or number < first[0]:
+            self._first[entry, kind] = (number, key, message)
+
+    def failures(self) -> tuple[Failure, ...]:
+        """Every kind of fault of every agent, in the order of the schedule."""
+        return tuple(
+            [
+                Failure(self.sheet.labels[entry], kind, self.counts[entry].faults[kind], key, message)
+                for (entry, kind), (_, key, message) in sorted(self._first.items(), key=lambda item: item[1][0])
+            ]
+        )
+
+
+def _count_solutions(facts: Facts, count: Count) -> None:
+    if facts.solved:
+        count.solved += facts.count
+        count.moves += facts.moves
+        count.moves_of += facts.moves_of
+        count.cost += facts.cost
+        count.cost_of += facts.cost_of
+    else:
+        count.moves_failed += facts.moves
+        count.moves_failed_of += facts.moves_of
+
+
+def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
+    """The tallies of the boards of the last run, summed up by the database."""
+    tallies = [Tally(sheet) for sheet in sheets]
+    for board, seats, returns, termination, seat, solved, *sums in store.query(_FACTS):
+        facts = Facts(seats_of(seats), returns_of(returns), termination, seat, None if solved is None else bool(solved), *sums)
+        tallies[board].count(facts)
+    for board, seats, seat, decisions, nodes, seconds in store.query(_EFFORT):
+        tallies[board].effort(seats_of(seats)[seat], decisions, nodes, seconds)
+    for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
+        tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
+    for tally in tallies:
+        tally.distinct = 0
+    for board, distinct in store.query(_DISTINCT):
+        tallies[board].distinct = distinct
+    return tallies
+
+
+_FACTS = """
+SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), coalesce(sum(r.moves), 0), count(r.moves),
+       coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks)
+FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
+"""
+_EFFORT = """
+SELECT p.board, p.seats, e.seat, sum(e.decisions), sum(e.nodes), sum(e.seconds)
+FROM place p JOIN effort e ON e.record = p.record JOIN record r ON r.number = p.record
+WHERE r.termination <> 'void' GROUP BY 1, 2, 3
+"""
+_FAILURES = f"""
+SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message
+FROM record r JOIN place p ON p.record = r.number JOIN detail d ON d.record = r.number
+WHERE r.seat IS NOT NULL AND r.termination IN ({",".join("?" * len(FAULTS))}) GROUP BY 1, 2, 3, 4
+"""  # noqa: S608 - question marks alone
+_DISTINCT = """
+SELECT board, count(*) FROM (
+    SELECT DISTINCT p.board AS board, p.seats, r.play FROM place p JOIN record r ON r.number = p.record
+    WHERE r.termination <> 'void'
+) GROUP BY board
+"""

@@ -1,0 +1,42 @@
+"""What a worker process shows of itself in shared memory, readable even when it is stopped or dead."""
+
+import mmap
+import os
+import sys
+import tempfile
+
+
+class Vitals:
+    """Two counters in memory that two processes share: signs of life, and matches begun. One process writes them."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._cells = memoryview(mmap.mmap(descriptor, mmap.PAGESIZE)).cast("Q")
+
+    @property
+    def beats(self) -> int:
+        """How many signs of life have been given."""
+        return int(self._cells[0])
+
+    @property
+    def begun(self) -> int:
+        """How many matches have been begun."""
+        return int(self._cells[1])
+
+    def beat(self) -> None:
+        """Give a sign of life."""
+        self._cells[0] += 1
+
+    def begin(self) -> None:
+        """Note that a match begins."""
+        self._cells[1] += 1
+
+
+def shared_memory() -> int:
+    """Return the descriptor of memory, all zeros and without a name, for two processes to make their Vitals from."""
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("arena-vitals")
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.write(descriptor, bytes(mmap.PAGESIZE))  # written and not only reserved: a full disk shows here
+    return descriptor

@@ -1,0 +1,51 @@
+"""What a worker process and its parent say to each other."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from arena.record import Record
+from arena.schedule import Scheduled
+from arena.spec import Document
+
+CUT_OFF = 74
+"""The exit code of a worker whose pipe is gone."""
+
+
+class Recipe(NamedTuple):
+    """From what a worker makes the spec again; the first thing it is sent."""
+
+    document: Document
+    plugins: tuple[str, ...]
+    seed: int
+    core: int | None = None
+    """The core on which the worker and its agent processes run; None leaves it to the system."""
+
+
+class Order(NamedTuple):
+    """Matches to play, in order. Where a match is `alone`, the worker tells every turn before it is taken."""
+
+    matches: Sequence[Scheduled]
+    alone: bool
+
+
+class Ready(NamedTuple):
+    """The worker has loaded the spec."""
+
+
+class Failed(NamedTuple):
+    """The worker cannot go on, through no agent's fault."""
+
+    message: str
+
+
+class Turn(NamedTuple):
+    """A seat is to move."""
+
+    seat: int
+
+
+class Done(NamedTuple):
+    """Records, in the order of the matches. `seconds` ends an order: what it took; matches without a record are handed back."""
+
+    records: list[Record]
+    seconds: float | None

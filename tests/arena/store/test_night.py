@@ -1,0 +1,304 @@
+"""A tournament that one can leave alone: resumed, interrupted, killed, shared out, replayed; by the real command line."""
+
+import csv
+import io
+import json
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena as arena_
+from arena.leaderboard import stored
+from arena.store import Store
+
+Arena = Callable[..., subprocess.CompletedProcess[str]]
+LONG = "game: tic-tac-toe\nrounds: {rounds}\nseed: 3\nagents: [random, greedy, {{agent: lookahead, depth: 1}}, type-a-plus]\n"
+
+
+def timeless(path: Path) -> dict[str, dict[str, Any]]:
+    with Store.open(path) as store:
+        return {record.id: record.timeless() for record, _ in store.records()}
+
+
+def scores(text: str) -> Any:
+    boards = json.loads(text)["boards"]
+    return [[(row["agent"], row["games"], row["score"]) for row in board["rows"]] for board in boards]
+
+
+def test_a_run_is_kept_and_not_played_again(cup: Path, arena: Arena, tmp_path: Path) -> None:
+    """The store has the name of the spec; a second run says that all is there and prints the same; so does `leaderboard`."""
+    first = arena("run", cup, "--format", "json")
+    assert (first.returncode, first.stderr) == (0, "")
+    again = arena("run", cup, "--format", "json")
+    assert again.stdout == first.stdout
+    assert "all 18 matches were in results/cup.db; nothing was left to play" in again.stderr
+    assert arena("leaderboard", "results/cup.db", "--format", "json").stdout == first.stdout
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["cup.db"]
+
+
+def test_fresh_keeps_the_old_file_aside(cup: Path, arena: Arena, tmp_path: Path) -> None:
+    """Every match is played anew, and the old ones are still there under another name."""
+    arena("run", cup, "--store", "a.db")
+    before = timeless(tmp_path / "a.db")
+    done = arena("run", cup, "--store", "a.db", "--fresh", "--seed", "5")
+    assert "the matches so far are kept in a.1.db" in done.stderr
+    assert timeless(tmp_path / "a.1.db") == before
+    assert not timeless(tmp_path / "a.db").keys() & before.keys()
+
+
+def test_a_changed_plugin_is_not_mixed_in_unnoticed(arena: Arena, tmp_path: Path) -> None:
+    """The run is refused, by name, until it is said what to do."""
+    plugin, spec = tmp_path / "mine.py", tmp_path / "s.yaml"
+    text = (
+        "from arena import Agent, hookimpl\n"
+        "class Mine(Agent):\n"
+        '    """Plays one end of the list."""\n'
+        '    name = "mine"\n'
+        "    def choose(self, game, state, search): return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [Mine]\n"
+    )
+    plugin.write_text(text)
+    spec.write_text("game: tic-tac-toe\nrounds: 1\nagents: [mine, random]\nplugins: [mine.py]\n")
+    assert arena("run", spec).returncode == 0
+    plugin.write_text(text.replace("[0]", "[-1]"))
+    refused = arena("run", spec)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "mine.py changed since the matches in it were played" in refused.stderr
+    assert "--fresh" in refused.stderr
+    assert arena("run", spec, "--accept-changed-plugins").returncode == 0
+    assert arena("run", spec).returncode == 0
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(arena: Arena, tmp_path: Path) -> None:
+    """Exit code 130; the printed command, run as it is, ends with what an uninterrupted run would have had."""
+    spec = tmp_path / "long.yaml"
+    spec.write_text(LONG.format(rounds=150))
+    words = [sys.executable, "-m", "arena", "run", "long.yaml", "--workers", "2"]
+    started = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _wait_for(tmp_path / "results" / "long.db", 20)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=20)
+    assert (started.returncode, out) == (130, "")
+    told = re.search(r"([\d,]+) matches are in results/long.db; go on with\n  arena (run .*)\n", err)
+    assert told is not None
+    assert told[2] == "run long.yaml --workers 2"
+    kept = timeless(tmp_path / "results" / "long.db")
+    assert 20 <= len(kept) == int(told[1].replace(",", "")) < 1800
+    assert not stored(tmp_path / "results" / "long.db")[0].finished
+    assert "matches are missing" in arena("leaderboard", "results/long.db").stdout
+    done = arena(*told[2].split())
+    assert done.returncode == 0
+    assert f"{len(kept):,} matches were in" in done.stderr
+    whole = timeless(tmp_path / "results" / "long.db")
+    assert kept.items() <= whole.items()
+    assert whole == {record.id: record.timeless() for record in arena_.run(spec).records}
+
+
+def _wait_for(path: Path, records: int) -> None:
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        if path.exists():
+            try:
+                with Store.open(path) as store:
+                    if len(store) >= records:
+                        return
+            except arena_.ArenaError:
+                pass
+        time.sleep(0.02)
+    raise AssertionError(f"no {records} records in {path}")
+
+
+def test_a_second_run_on_one_store_is_refused(arena: Arena, tmp_path: Path) -> None:
+    """With the owner's pid and exit code 2; the first one does not notice."""
+    (tmp_path / "long.yaml").write_text(LONG.format(rounds=400))
+    words = [sys.executable, "-m", "arena", "run", "long.yaml", "--workers", "1"]
+    started = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _wait_for(tmp_path / "results" / "long.db", 1)
+    refused = arena("run", "long.yaml")
+    assert refused.returncode == 2
+    assert f"in use by process {started.pid};" in refused.stderr
+    started.send_signal(signal.SIGTERM)
+    started.communicate(timeout=20)
+    assert started.returncode == 130
+
+
+@pytest.mark.slow
+def test_a_hundred_kills_lose_nothing(tmp_path: Path) -> None:
+    """A run of six agents with two workers is killed at random moments and resumed, a hundred times.
+
+    Nothing that was in the store is ever lost or changed, nothing is there twice, no process is left behind, and in the end
+    all is as in a run that nobody disturbed.
+    """
+    spec = tmp_path / "six.yaml"
+    agents = "[random, greedy, {agent: lookahead, depth: 1}, {agent: lookahead, depth: 2}, type-a, type-a-plus]"
+    spec.write_text(f"game: tic-tac-toe\nrounds: 50\nseed: 11\nagents: {agents}\n")
+    path = tmp_path / "results" / "six.db"
+    rng = random.Random(1)
+    words = [sys.executable, "-m", "arena", "run", "six.yaml", "--workers", "2"]
+    seen: dict[str, dict[str, Any]] = {}
+    kills = 0
+    while kills < 100:
+        started = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.25 + rng.random() * 0.5)
+        started.send_signal(signal.SIGKILL)
+        _, err = started.communicate(timeout=20)
+        kills += started.returncode == -signal.SIGKILL
+        assert "Traceback" not in err
+        assert started.returncode in (0, -signal.SIGKILL), err
+        if kills % 10 == 0 and path.exists():
+            now = timeless(path)
+            assert seen.items() <= now.items()
+            seen = now
+        if started.returncode == 0:  # it was done before it could be killed: once more from the start
+            assert timeless(path) == seen or seen.items() <= timeless(path).items()
+            path.unlink()
+            seen = {}
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with Store.open(path) as store:
+        ids = [record.id for record, _ in store.records()]
+    assert len(ids) == len(set(ids)) == 1500
+    assert timeless(path) == {record.id: record.timeless() for record in arena_.run(spec).records}
+    time.sleep(1)
+    assert not _workers_of(tmp_path)
+
+
+def _workers_of(folder: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and (process / "cwd").readlink() == folder:
+                found.append((process / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
+def test_shards_merge_to_the_whole(cup: Path, arena: Arena, tmp_path: Path) -> None:
+    """Three machines play a third each; merged, the board is that of one machine, and a run finds nothing left to play."""
+    whole = arena("run", cup, "--no-store", "--format", "json")
+    for number in (1, 2, 3):
+        done = arena("run", cup, "--shard", f"{number}/3")
+        assert done.returncode == 0, done.stderr
+        assert "matches are missing" in done.stdout
+    parts = sorted((tmp_path / "results").iterdir())
+    assert [part.name for part in parts] == [f"cup.{number}-of-3.db" for number in (1, 2, 3)]
+    merged = arena("merge", "results/cup.db", *parts)
+    assert merged.stdout == "results/cup.db: 18 matches\n"
+    again = arena("run", cup, "--format", "json")
+    assert scores(again.stdout) == scores(whole.stdout)
+    assert "nothing was left to play" in again.stderr
+    assert arena("merge", "results/cup.db", *parts).returncode == 2
+    assert arena("run", cup, "--shard", "4/3").returncode == 2
+
+
+def test_a_merge_conflict_ends_with_1(cup: Path, arena: Arena, tmp_path: Path) -> None:
+    """The match is named."""
+    import sqlite3
+
+    arena("run", cup, "--store", "a.db")
+    arena("run", cup, "--store", "b.db")
+    with sqlite3.connect(tmp_path / "b.db") as connection:
+        connection.execute("UPDATE detail SET actions = '[\"1\"]' WHERE record = 2")
+    connection.close()
+    done = arena("merge", "c.db", "a.db", "b.db")
+    assert done.returncode == 1
+    assert re.search(r"match [0-9a-f]{32} differs: actions is", done.stderr)
+    assert not (tmp_path / "c.db").exists()
+
+
+def test_export_gives_every_record(cup: Path, arena: Arena, tmp_path: Path) -> None:
+    """A line a record, the keys of the contract in their order, the clock under two keys alone; csv says the same."""
+    arena("run", cup)
+    lines = arena("export", "results/cup.db").stdout.splitlines()
+    found = [json.loads(line) for line in lines]
+    contract = ["id", "game", "position", "labels", "seed", "actions", "answer", "returns", "solved", "termination"]
+    contract += ["moves", "cost", "fallbacks", "decisions"]
+    assert all(list(record)[:14] == contract for record in found)
+    assert {record["id"] for record in found} == set(timeless(tmp_path / "results" / "cup.db"))
+    other = tmp_path / "again"
+    other.mkdir()
+    arena("run", cup, "--store", other / "b.db")
+    again = [json.loads(line) for line in arena("export", other / "b.db").stdout.splitlines()]
+    for record in (*found, *again):
+        del record["timing"]
+        for decision in record["decisions"]:
+            del decision["seconds"]
+    key = lambda record: record["id"]  # noqa: E731
+    assert sorted(found, key=key) == sorted(again, key=key)
+    rows = list(csv.DictReader(io.StringIO(arena("export", "results/cup.db", "--format", "csv").stdout)))
+    assert [row["id"] for row in rows] == [record["id"] for record in found]
+    assert [json.loads(row["actions"]) for row in rows] == [record["actions"] for record in found]
+    assert [json.loads(row["returns"]) for row in rows] == [record["returns"] for record in found]
+
+
+def test_a_replay_shows_every_position_and_verifies(cup: Path, arena: Arena, tmp_path: Path) -> None:
+    """By a shortened id; a record that has been tampered with is found out, with exit code 1."""
+    import sqlite3
+
+    arena("run", cup)
+    record = json.loads(arena("export", "results/cup.db").stdout.splitlines()[0])
+    done = arena("replay", "results/cup.db", record["id"][:10])
+    assert done.returncode == 0
+    assert "the rules agree, and the agents have played the same again" in done.stdout
+    shown = re.findall(r"^(\d+)\. (\w+): (\d)", done.stdout, re.MULTILINE)
+    assert [action for _, _, action in shown] == record["actions"]
+    assert [who for _, who, _ in shown] == [record["labels"][number % 2] for number in range(len(shown))]
+    path = tmp_path / "results" / "cup.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE record SET returns = '[0.25,-0.25]' WHERE id = ?", (bytes.fromhex(record["id"]),))
+    connection.close()
+    lying = arena("replay", "results/cup.db", record["id"])
+    assert lying.returncode == 1
+    assert "differs: returns: recorded (0.25, -0.25)" in lying.stdout
+    with sqlite3.connect(path) as connection:
+        connection.execute('UPDATE detail SET actions = \'["1", "1"]\' WHERE record = 1')
+    connection.close()
+    assert "differs: action 2: '1'" in arena("replay", "results/cup.db", record["id"]).stdout
+    assert arena("replay", "results/cup.db", "zz").returncode == 2
+
+
+def test_every_failure_prints_the_command_that_shows_it(arena: Arena, tmp_path: Path) -> None:
+    """The command is run as it is printed."""
+    (tmp_path / "bad.py").write_text(
+        "from arena import Agent, hookimpl\n"
+        "class Bad(Agent):\n"
+        '    """Raises."""\n'
+        '    name = "bad"\n'
+        "    def choose(self, game, state, search): raise RuntimeError('no idea')\n"
+        "@hookimpl\ndef arena_agents(): return [Bad]\n"
+    )
+    (tmp_path / "bad.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [bad, random]\nplugins: [bad.py]\n")
+    board = arena("run", "bad.yaml").stdout
+    command = re.search(r"^  arena (replay \S+ [0-9a-f]+)$", board, re.MULTILINE)
+    assert command is not None
+    done = arena(*command[1].split())
+    assert done.returncode == 0
+    assert "exception of bad: RuntimeError: no idea" in done.stdout
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_agent_that_ends_the_process_does_not_end_the_run(arena: Arena, tmp_path: Path, workers: str) -> None:
+    """Its matches are its losses by crash; the others are as without it."""
+    (tmp_path / "exits.py").write_text(
+        "import os\nfrom arena import Agent, hookimpl\n"
+        "class Exits(Agent):\n"
+        '    """Ends its process."""\n'
+        '    name = "exits"\n'
+        "    def choose(self, game, state, search): os._exit(5)\n"
+        "@hookimpl\ndef arena_agents(): return [Exits]\n"
+    )
+    (tmp_path / "s.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [exits, random, greedy]\nplugins: [exits.py]\n")
+    done = arena("run", "s.yaml", "--workers", workers, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    rows = {row["agent"]: row for row in json.loads(done.stdout)["boards"][0]["rows"]}
+    assert rows["exits"]["failures_by_kind"] == {"crash": 4}
+    assert rows["random"]["failures"] == rows["greedy"]["failures"] == 0

@@ -1,0 +1,432 @@
+"""Workers that end, hang, or spoil their pipe: the run goes on, with the records of a run in which nobody did."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from arena import run
+from arena.descendants import MARK
+from arena.errors import ArenaError
+from arena.pool import Finished, Pool
+from arena.record import Record
+from arena.schedule import Plan
+from arena.spec import load_spec
+
+AGENTS = """
+import ctypes, os, pathlib, signal, subprocess, sys, threading, time
+from arena import Agent, hookimpl
+
+
+def exits(): os._exit(3)
+def segfaults(): ctypes.string_at(0)
+def kills_itself(): os.kill(os.getpid(), signal.SIGKILL)
+def stops(): os.kill(os.getpid(), signal.SIGSTOP)
+def holds_the_lock(): sum(range(10**12))
+def closes_everything(): os.closerange(3, 50)
+
+
+def closes_stdout():
+    try:
+        os.close(1)
+    except OSError:
+        pass
+
+
+def writes_garbage():
+    for number in range(3, 50):
+        try:
+            os.write(number, b"garbage " * 100)
+        except OSError:
+            pass
+
+
+def closes_and_thinks():
+    closes_everything()
+    time.sleep(1000)
+
+
+def forks():
+    os.fork()
+
+
+class First(Agent):
+    name = "first"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+
+class Vandal(First):
+    name = "vandal"
+
+    def __init__(self, *, deed: str, file: str = ""):
+        self.deed, self.file = deed, file
+
+    def choose(self, game, state, search):
+        if len(game.actions(state)) < 6:  # not at the start: the seat that is blamed is the seat that moved last
+            if not self.file:
+                globals()[self.deed]()
+            elif not os.path.exists(self.file):
+                pathlib.Path(self.file).touch()
+                globals()[self.deed]()
+        return game.actions(state)[0]
+
+
+class Parent(First):
+    name = "parent"
+
+    def __init__(self, *, folder: str, ends: bool):
+        self.folder, self.ends = folder, ends
+
+    def choose(self, game, state, search):
+        shell = subprocess.Popen(["sh", "-c", "sleep 1000 & wait"], start_new_session=True)
+        (pathlib.Path(self.folder) / str(shell.pid)).touch()
+        if self.ends:
+            os._exit(1)
+        return game.actions(state)[0]
+
+
+class Sleeper(First):
+    name = "sleeper"
+    matches = 0
+    asked = False
+
+    def choose(self, game, state, search):
+        Sleeper.matches += not self.asked
+        self.asked = True
+        if Sleeper.matches >= 6:
+            time.sleep(0.3)
+        return game.actions(state)[0]
+
+
+@hookimpl
+def arena_agents():
+    return [First, Vandal, Parent, Sleeper]
+"""
+
+GAMES = """
+import os
+from arena import hookimpl
+from arena_games.tic_tac_toe import TicTacToe
+
+
+class Deadly(TicTacToe):
+    name = "deadly"
+    default_heuristic = None
+
+    def initial(self, rng):
+        os._exit(5)
+
+
+@hookimpl
+def arena_games():
+    return [Deadly]
+"""
+
+HONEST = {
+    "games": ["tic-tac-toe", {"name": "sliding-tiles", "shuffle": 20}],
+    "rounds": 4,
+    "seed": 4,
+    "agents": ["random", "greedy", {"agent": "lookahead", "depth": 1}],
+    "limits": {"moves": 50},
+}
+
+
+@pytest.fixture
+def agents(tmp_path: Path) -> str:
+    (tmp_path / "pool_agents.py").write_text(AGENTS)
+    return str(tmp_path / "pool_agents.py")
+
+
+def by_id(records: list[Record]) -> dict[str, dict[str, Any]]:
+    """Records without the clock; none may come twice."""
+    found = {record.id: record.timeless() for record in records}
+    assert len(found) == len(records)
+    return found
+
+
+def pooled(
+    spec: Any, workers: int = 2, *, hang: float = 60, watch: Callable[[int], None] = lambda _: None, counted: bool = True
+) -> list[Record]:
+    """The records of a spec that a pool plays; `watch` is told their number after each."""
+    ready = load_spec(spec)
+    plan = Plan(ready)
+    total = sum(board.size for board in ready.boards) if counted else None
+    records = []
+    with closing(Pool(ready, workers, plan.take, total=total, hang=hang).play()) as finished:  # type: ignore[type-var]
+        for scheduled, record in finished:
+            plan.tell(scheduled, None if record.termination == "void" else record.returns)
+            records.append(record)
+            watch(len(records))
+    return records
+
+
+def workers_here() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if "arena.worker" in child.cmdline()]
+
+
+def gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def soon(condition: Callable[[], bool], seconds: float = 2.0) -> bool:
+    """Whether a condition comes true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.fixture(autouse=True)
+def nobody_left() -> Iterator[None]:
+    """No test leaves a worker or a descendant of one behind."""
+    yield
+    ours = f"{os.getpid()}-"
+
+    def marked() -> list[psutil.Process]:
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.environ().get(MARK, "").startswith(ours) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+        return found
+
+    assert soon(lambda: not marked())
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_the_number_of_workers_changes_no_record(workers: int) -> None:
+    """Two boards, a game and a puzzle, equal to what one process plays without any worker."""
+    assert by_id(pooled(HONEST, workers, counted=workers != 2)) == by_id(list(run(HONEST).records))
+
+
+DEEDS = {
+    "exits": "ended with exit code 3",
+    "segfaults": "was killed by SIGSEGV",
+    "kills_itself": "was killed by SIGKILL",
+    "stops": "gave no sign of life for 0.7 s",
+    "holds_the_lock": "gave no sign of life for 0.7 s",
+    "closes_everything": "closed the pipe",
+    "closes_and_thinks": "closed the pipe",
+    "writes_garbage": "let something else write to the pipe",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deed", DEEDS)
+def test_who_ends_a_worker_loses_by_a_crash(agents: str, deed: str) -> None:
+    """In either seat, and it is the seat that did it; the record says how, and where the match was played."""
+    spec = {"game": "tic-tac-toe", "rounds": 1, "agents": ["first", {"agent": "vandal", "deed": deed}], "plugins": [agents]}
+    records = pooled(spec, hang=0.7)
+    assert sorted((record.seat, record.returns) for record in records) == [(0, (-1, 1)), (1, (1, -1))]
+    for record in records:
+        assert record.termination == "crash"
+        assert record.labels[record.seat or 0].startswith("vandal")
+        assert DEEDS[deed] in (record.message or "")
+        assert record.position == ".../.../..."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_honest_records_are_what_they_are_without_a_vandal(agents: str, workers: int) -> None:
+    """Matches before and after the fatal ones in the same batch are neither lost nor played for the record twice."""
+    game = {**HONEST, "games": [{"name": "sliding-tiles", "shuffle": 20}], "rounds": 4, "plugins": [agents]}
+    vandals = [{"agent": "vandal", "deed": deed, "label": deed} for deed in ("exits", "closes_stdout")]
+    honest = by_id(list(run(game).records))
+    records = pooled({**game, "agents": ["random", vandals[0], "greedy", HONEST["agents"][2], vandals[1]]}, workers)  # type: ignore[index]
+    found = by_id(records)
+    assert {identity: found[identity] for identity in honest} == honest
+    assert len(records) == 20
+    assert {record.termination for record in records if record.labels == ("closes_stdout",)} <= {"move-limit", "normal", "stuck"}
+    ended = [record for record in records if record.labels == ("exits",)]
+    assert {(record.termination, record.seat, record.solved) for record in ended} == {("crash", 0, False)}
+
+
+@pytest.mark.parametrize("deed", ["exits", "writes_garbage"])
+def test_a_worker_that_ends_once_leaves_no_trace(agents: str, tmp_path: Path, deed: str) -> None:
+    """The match is played again, and the record is what it is when nothing happens."""
+    vandal = {"agent": "vandal", "deed": deed, "file": str(tmp_path / "done")}
+    spec = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", vandal], "plugins": [agents]}
+    records = pooled(spec)
+    assert (tmp_path / "done").exists()
+    assert by_id(records) == by_id(list(run(spec).records))
+
+
+def test_what_an_agent_forks_off_does_not_play(agents: str) -> None:
+    """A child that goes on as if it were the worker is ended; no record comes twice or late."""
+    spec = {"game": "tic-tac-toe", "rounds": 2, "agents": ["first", {"agent": "vandal", "deed": "forks"}], "plugins": [agents]}
+    records = pooled(spec)
+    assert {record.termination for record in records} == {"normal"}
+    assert len(by_id(records)) == 4
+
+
+LONG = {"game": "tic-tac-toe", "rounds": 40, "seed": 2, "agents": ["random", {"agent": "lookahead", "depth": 4}]}
+"""80 matches of some 8 ms."""
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> dict[str, dict[str, Any]]:
+    """The records of LONG that one process plays."""
+    return by_id(list(run(LONG).records))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_workers_killed_or_stopped_from_outside_change_nothing(
+    workers: int, number: signal.Signals, undisturbed: dict[str, Any]
+) -> None:
+    """One of them at a random moment, and another one later."""
+    rng = random.Random(workers * number)
+    when = {rng.randrange(5, 30), rng.randrange(50, 70)}
+
+    def strike(count: int) -> None:
+        if count in when:
+            rng.choice(workers_here()).send_signal(number)
+
+    assert by_id(pooled(LONG, workers, hang=0.8, watch=strike)) == undisturbed
+
+
+def test_a_game_that_ends_the_worker_is_nobodys_fault(tmp_path: Path) -> None:
+    """Nobody was to move while the position was drawn: void, and the other board is played."""
+    (tmp_path / "pool_games.py").write_text(GAMES)
+    spec = {
+        "games": ["deadly", "tic-tac-toe"],
+        "rounds": 1,
+        "agents": ["random", "greedy"],
+        "plugins": [str(tmp_path / "pool_games.py")],
+    }
+    ends = {record.game: (record.termination, record.seat, record.message) for record in pooled(spec)}
+    assert ends["deadly"] == ("void", None, "the process that played this match ended with exit code 5, twice")
+    assert ends["tic-tac-toe"] == ("normal", None, None)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_worker_is_ended_with_all_that_it_started(agents: str, tmp_path: Path, ends: bool) -> None:
+    """A shell in a session of its own and its child, with the pool or when the worker ends before them."""
+    (tmp_path / "pids").mkdir()
+    parent = {"agent": "parent", "folder": str(tmp_path / "pids"), "ends": ends}
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["first", parent], "plugins": [agents]})
+    finished = list(Pool(spec, 1, Plan(spec).take).play())
+    assert {record.termination for _, record in finished} == {"crash" if ends else "normal"}
+    started = [int(file.name) for file in (tmp_path / "pids").iterdir()]
+    assert len(started) >= 2
+    assert all(gone(pid) for pid in started)
+
+
+def test_closing_ends_everything_within_a_second(agents: str) -> None:
+    """Even where the agents let nothing else run in their process."""
+    hog = {"agent": "vandal", "deed": "holds_the_lock"}
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 50, "agents": ["first", "random", hog], "plugins": [agents]})
+    finished = Pool(spec, 2, Plan(spec).take).play()
+    next(finished)
+    time.sleep(0.3)
+    began = time.monotonic()
+    finished.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - began < 1
+    assert workers_here() == []
+
+
+RUN = "import sys; from arena.cli import main; sys.argv = ['arena', 'run', {spec!r}, '--workers', '2', '--quiet']; main()"
+
+
+def started_run(folder: Path, agents: str, deed: str) -> tuple[subprocess.Popen[bytes], list[psutil.Process]]:
+    """A run in a process of its own, and its two workers once they are busy."""
+    spec = folder / "busy.yaml"
+    spec.write_text(
+        f"game: tic-tac-toe\nrounds: 3\nagents: [first, {{agent: vandal, deed: {deed}}}]\nplugins: [{Path(agents).name}]\n"
+    )
+    started = subprocess.Popen([sys.executable, "-c", RUN.format(spec=str(spec))], stderr=subprocess.DEVNULL)
+    assert soon(lambda: len(psutil.Process(started.pid).children()) == 2, 20)
+    time.sleep(0.8)
+    return started, psutil.Process(started.pid).children(recursive=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_no_worker_outlives_its_parent(tmp_path: Path, agents: str, number: signal.Signals) -> None:
+    """Killed in a way that it cannot answer, with workers whose agents let no thread of theirs run."""
+    started, workers = started_run(tmp_path, agents, "holds_the_lock")
+    started.send_signal(number)
+    started.wait(2)
+    assert soon(lambda: all(gone(worker.pid) for worker in workers), 2)
+
+
+def test_two_interrupts_end_the_run_at_once(tmp_path: Path, agents: str) -> None:
+    """The second may come at any moment while the first is being answered."""
+    started, workers = started_run(tmp_path, agents, "holds_the_lock")
+    began = time.monotonic()
+    started.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    started.send_signal(signal.SIGINT)
+    started.wait(5)
+    assert time.monotonic() - began < 1.5
+    assert soon(lambda: all(gone(worker.pid) for worker in workers), 2)
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [
+        ("raise ImportError('nothing here')", "nothing here"),
+        ("os._exit(7)", "3 worker processes in a row ended before they played; the last ended with exit code 7"),
+    ],
+)
+def test_workers_that_cannot_start_end_the_run(tmp_path: Path, deed: str, words: str) -> None:
+    """With the reason, and without trying for ever."""
+    (tmp_path / "shy.py").write_text(f"import os\nif {MARK!r} in os.environ:\n    {deed}\n{AGENTS}")
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["first", "random"], "plugins": [str(tmp_path / "shy.py")]})
+    with pytest.raises(ArenaError, match=words):
+        list(Pool(spec, 2, Plan(spec).take).play())
+    assert workers_here() == []
+
+
+def test_records_come_while_the_next_match_is_played(agents: str) -> None:
+    """From the sixth match on the agent takes 0.9 s and more a match; the fourth and fifth, of the same batch, do not wait."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 4, "agents": ["first", "sleeper"], "plugins": [agents]})
+    arrived = []
+    with closing(Pool(spec, 1, Plan(spec).take).play()) as finished:  # type: ignore[type-var]
+        for scheduled, _ in finished:
+            arrived.append((scheduled.number, time.monotonic()))
+            if len(arrived) == 6:
+                break
+    assert [number for number, _ in arrived] == [0, 1, 2, 3, 4, 5]
+    times = [moment for _, moment in arrived]
+    assert times[4] - times[0] < 0.5
+    assert times[5] - times[4] > 0.7
+
+
+def test_a_pool_plays_outside_the_main_thread() -> None:
+    """As a server would have it: the thread that starts the workers is not the process."""
+    found: list[Record] = []
+    thread = threading.Thread(target=lambda: found.extend(pooled(HONEST)))
+    thread.start()
+    thread.join(30)
+    assert by_id(found) == by_id(list(run(HONEST).records))
+
+
+def test_nothing_to_play_starts_nothing() -> None:
+    """A schedule that is over at once."""
+    spec = load_spec(HONEST)
+    nothing: list[Finished] = list(Pool(spec, 2, lambda _: []).play())
+    assert nothing == []
+
+
+def test_a_schedule_that_waits_for_nothing_is_an_error() -> None:
+    """Better than to wait for ever."""
+    with pytest.raises(RuntimeError, match="waits for results"):
+        list(Pool(load_spec(HONEST), 2, lambda _: None).play())
