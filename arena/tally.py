@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from arena.record import FAULTS, Reason, Record
 from arena.sheet import Sheet
 from arena.store import Store
-from arena.store.rows import play, returns_of
+from arena.store.rows import NANO, play, returns_of
 from arena.store.store import seats_of
 
 
@@ -170,10 +170,14 @@ def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
     """The tallies of the boards of the last run, summed up by the database."""
     tallies = [Tally(sheet) for sheet in sheets]
     for board, seats, returns, termination, seat, solved, *sums in store.query(_FACTS):
-        facts = Facts(seats_of(seats), returns_of(returns), termination, seat, None if solved is None else bool(solved), *sums)
+        entries = seats_of(seats)
+        facts = Facts(entries, returns_of(returns), termination, seat, None if solved is None else bool(solved), *sums[:6])
         tallies[board].count(facts)
-    for board, seats, seat, decisions, nodes, seconds in store.query(_EFFORT):
-        tallies[board].effort(seats_of(seats)[seat], decisions, nodes, seconds)
+        if termination != "void":
+            for entry, used in zip(entries, (sums[6:9], sums[9:]), strict=False):
+                tallies[board].effort(entry, used[0], used[1], used[2] / NANO)
+    for board, seats, seat, decisions, nodes, nanoseconds in store.query(_EFFORT):
+        tallies[board].effort(seats_of(seats)[seat], decisions, nodes, nanoseconds / NANO)
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     for tally in tallies:
@@ -185,11 +189,12 @@ def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
 
 _FACTS = """
 SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), coalesce(sum(r.moves), 0), count(r.moves),
-       coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks)
+       coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks), sum(r.decisions_0), sum(r.nodes_0), sum(r.nanoseconds_0),
+       sum(r.decisions_1), sum(r.nodes_1), sum(r.nanoseconds_1)
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 """
 _EFFORT = """
-SELECT p.board, p.seats, e.seat, sum(e.decisions), sum(e.nodes), sum(e.seconds)
+SELECT p.board, p.seats, e.seat, sum(e.decisions), sum(e.nodes), sum(e.nanoseconds)
 FROM place p JOIN effort e ON e.record = p.record JOIN record r ON r.number = p.record
 WHERE r.termination <> 'void' GROUP BY 1, 2, 3
 """

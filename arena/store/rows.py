@@ -1,14 +1,19 @@
-"""Records as rows of the tables of a store, and back."""
+"""Records as rows of the tables of a store, and back.
+
+Short and quick to write, since a small match takes hardly longer to play than to be written down: texts without JSON where
+they can do without, seconds as whole nanoseconds, and whatever repeats itself from match to match written once.
+"""
 
 import json
-from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from arena.record import Decision, Record
 
 _write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
+NANO = 1_000_000_000
 
 
 class Rows(NamedTuple):
@@ -16,37 +21,44 @@ class Rows(NamedTuple):
 
     record: tuple[Any, ...]
     detail: tuple[Any, ...]
-    effort: list[tuple[int, int, int, int, float]]
+    effort: Sequence[tuple[int, ...]]
+    """Seat, decisions, nodes and nanoseconds of the seats after the second."""
 
 
 def rows_of(record: Record) -> Rows:
     """The rows of a record."""
+    decisions, effort = _decisions(record)
+    actions = "".join([f"\n{action}" for action in record.actions])
+    if actions.count("\n") != len(record.actions) or not actions.isascii():
+        actions = _write(record.actions)
     return Rows(
         (
             bytes.fromhex(record.id),
-            _write(record.returns),
+            _returns(record.returns),
             record.solved,
             record.termination,
             record.seat,
             record.moves,
             record.cost,
             record.fallbacks,
-            "".join(["01"[drew] for drew in record.drew]),
+            _drew(record.drew),
             play(record),
+            *effort[0],
+            *(effort[1] if len(effort) > 1 else (0, 0, 0)),
         ),
         (
             record.game,
             _clean(record.position),
-            _write(record.labels),
+            _labels(record.labels),
             record.seed,
-            _write(record.actions),
-            record.answer,
+            actions,
+            _clean(record.answer),
             _clean(record.message),
             _clean(record.traceback),
-            _write(record.decisions),
+            decisions,
             None if record.timing is None else _write(record.timing),
         ),
-        _effort(record.decisions),
+        [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
     )
 
 
@@ -67,7 +79,7 @@ def record_of(row: Sequence[Any]) -> Record:
         position,
         tuple(json.loads(labels)),
         seed,
-        tuple(json.loads(actions)),
+        tuple(actions.split("\n")[1:]) if actions.startswith("\n") or not actions else tuple(json.loads(actions)),
         answer,
         returns_of(returns),
         None if solved is None else bool(solved),
@@ -78,15 +90,63 @@ def record_of(row: Sequence[Any]) -> Record:
         moves,
         cost,
         fallbacks,
-        tuple([Decision(*fields) for fields in json.loads(decisions)]),
+        tuple([_decision(text) for text in decisions.split(";")]) if decisions else (),
         tuple([mark == "1" for mark in drew]),
         None if timing is None else json.loads(timing),
     )
 
 
+def _decisions(record: Record) -> tuple[str, list[list[int]]]:
+    """The text of the decisions, and for every seat how many they are, their nodes and their nanoseconds."""
+    totals = [[0, 0, 0] for _ in record.labels]
+    texts = []
+    for seat, nodes, evaluations, seconds, depth, value in record.decisions:
+        spent = round(seconds * NANO)
+        total = totals[seat]
+        total[0] += 1
+        total[1] += nodes
+        total[2] += spent
+        if depth is None and value is None:
+            texts.append(f"{seat},{nodes},{evaluations},{spent}")
+        else:
+            texts.append(
+                f"{seat},{nodes},{evaluations},{spent},{'' if depth is None else depth},{'' if value is None else value!r}"
+            )
+    return ";".join(texts), totals
+
+
+def _decision(text: str) -> Decision:
+    seat, nodes, evaluations, spent, *more = text.split(",")
+    depth, value = more or ("", "")
+    return Decision(
+        int(seat),
+        int(nodes),
+        int(evaluations),
+        int(spent) / NANO,
+        int(depth) if depth else None,
+        float(value) if value else None,
+    )
+
+
+@lru_cache(4096)
 def returns_of(text: str) -> tuple[float, ...]:
     """The returns of a row."""
-    return tuple([float(value) for value in json.loads(text)])
+    return tuple([float(value) for value in text.split(",")])
+
+
+@lru_cache(4096)
+def _returns(returns: tuple[float, ...]) -> str:
+    return ",".join([repr(float(value)) for value in returns])
+
+
+@lru_cache(4096)
+def _labels(labels: tuple[str, ...]) -> str:
+    return _write(labels)
+
+
+@lru_cache(256)
+def _drew(drew: tuple[bool, ...]) -> str:
+    return "".join(["01"[used] for used in drew])
 
 
 def play(record: Record) -> int:
@@ -95,17 +155,6 @@ def play(record: Record) -> int:
     return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 
 
-def _effort(decisions: Sequence[Decision]) -> list[tuple[int, int, int, int, float]]:
-    totals: dict[int, list[Any]] = defaultdict(lambda: [0, 0, 0, 0.0])
-    for decision in decisions:
-        total = totals[decision.seat]
-        total[0] += 1
-        total[1] += decision.nodes
-        total[2] += decision.evaluations
-        total[3] += decision.seconds
-    return [(seat, *total) for seat, total in sorted(totals.items())]
-
-
 def _clean(text: str | None) -> str | None:
     """Text that any database takes: surrogates, which an agent's message may hold, stand as escapes."""
-    return None if text is None else text.encode("utf-8", "backslashreplace").decode()
+    return text if text is None or text.isascii() else text.encode("utf-8", "backslashreplace").decode()

@@ -2,7 +2,8 @@
 
 `record` holds what tables are made of and is read whole; `detail` the rest, read match by match. `place` says which records
 are on the boards of the last run, and where: it is made anew for another spec, the records stay. Keys of records are in a
-unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill.
+unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill. What the
+first two seats have used is in `record` itself, of further seats in `effort`.
 """
 
 APPLICATION = 0x41524E41
@@ -17,7 +18,9 @@ CREATE TABLE run (
 );
 CREATE TABLE record (
     number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, returns TEXT NOT NULL, solved INTEGER, termination TEXT NOT NULL,
-    seat INTEGER, moves INTEGER, cost REAL, fallbacks INTEGER NOT NULL, drew TEXT NOT NULL, play INTEGER NOT NULL
+    seat INTEGER, moves INTEGER, cost REAL, fallbacks INTEGER NOT NULL, drew TEXT NOT NULL, play INTEGER NOT NULL,
+    decisions_0 INTEGER NOT NULL, nodes_0 INTEGER NOT NULL, nanoseconds_0 INTEGER NOT NULL,
+    decisions_1 INTEGER NOT NULL, nodes_1 INTEGER NOT NULL, nanoseconds_1 INTEGER NOT NULL
 );
 CREATE TABLE detail (
     record INTEGER PRIMARY KEY, game TEXT NOT NULL, position TEXT NOT NULL, labels TEXT NOT NULL, seed INTEGER NOT NULL,
@@ -25,7 +28,7 @@ CREATE TABLE detail (
 );
 CREATE TABLE effort (
     record INTEGER NOT NULL, seat INTEGER NOT NULL, decisions INTEGER NOT NULL, nodes INTEGER NOT NULL,
-    evaluations INTEGER NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (record, seat)
+    nanoseconds INTEGER NOT NULL, PRIMARY KEY (record, seat)
 ) WITHOUT ROWID;
 CREATE TABLE place (
     record INTEGER PRIMARY KEY, number INTEGER NOT NULL, board INTEGER NOT NULL, round INTEGER NOT NULL, seats TEXT NOT NULL

@@ -24,6 +24,8 @@ DELAY = 0.2
 """Seconds that a record waits to be written, at the most."""
 PATIENCE = 30.0
 """Seconds to wait for a reader that holds the file."""
+CACHE = 32_000
+"""KiB of the file that are kept in memory: enough for the index of half a million keys, which are added all over it."""
 CHUNK = 500
 """Keys in one question."""
 
@@ -151,19 +153,9 @@ class Store:
             first = self._next
             rows = [(number, scheduled, rows_of(record)) for number, (scheduled, record) in enumerate(pending, first)]
             with self._writing() as write:
-                marks = ", ".join("?" * 11)
-                write.executemany(
-                    f"INSERT INTO record VALUES ({marks})",  # noqa: S608
-                    [(number, *row.record) for number, _, row in rows],
-                )
-                write.executemany(
-                    f"INSERT INTO detail VALUES ({marks})",  # noqa: S608
-                    [(number, *row.detail) for number, _, row in rows],
-                )
-                write.executemany(
-                    "INSERT INTO effort VALUES (?, ?, ?, ?, ?, ?)",
-                    [(number, *effort) for number, _, row in rows for effort in row.effort],
-                )
+                write.executemany(_into("record", 17), [(number, *row.record) for number, _, row in rows])
+                write.executemany(_into("detail", 11), [(number, *row.detail) for number, _, row in rows])
+                write.executemany(_into("effort", 5), [(number, *effort) for number, _, row in rows for effort in row.effort])
                 write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled, _ in rows if scheduled is not None])
             self._next = first + len(pending)
             self._pending = []
@@ -276,6 +268,10 @@ class Store:
             raise told(self.path, error) from error
 
 
+def _into(table: str, columns: int) -> str:
+    return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608 - a name of ours and question marks
+
+
 _PLACE = "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?)"
 _SELECT = (
     f"SELECT {RECORD}, p.number, p.board, p.round, p.seats FROM record r JOIN detail d ON d.record = r.number "  # noqa: S608
@@ -366,6 +362,8 @@ def _prepare(place: Path, connection: sqlite3.Connection) -> None:
     _check(place, connection)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA cache_size = -{CACHE}")
+    connection.execute("PRAGMA wal_autocheckpoint = 8000")
 
 
 def _labelled(connection: sqlite3.Connection) -> bool:

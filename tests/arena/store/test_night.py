@@ -207,7 +207,7 @@ def test_a_merge_conflict_ends_with_1(cup: Path, arena: Arena, tmp_path: Path) -
     arena("run", cup, "--store", "a.db")
     arena("run", cup, "--store", "b.db")
     with sqlite3.connect(tmp_path / "b.db") as connection:
-        connection.execute("UPDATE detail SET actions = '[\"1\"]' WHERE record = 2")
+        connection.execute("UPDATE detail SET actions = char(10) || '1' WHERE record = 2")
     connection.close()
     done = arena("merge", "c.db", "a.db", "b.db")
     assert done.returncode == 1
@@ -254,7 +254,7 @@ def test_a_replay_shows_every_position_and_verifies(cup: Path, arena: Arena, tmp
     assert [who for _, who, _ in shown] == [record["labels"][number % 2] for number in range(len(shown))]
     path = tmp_path / "results" / "cup.db"
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE record SET returns = '[0.25,-0.25]' WHERE id = ?", (bytes.fromhex(record["id"]),))
+        connection.execute("UPDATE record SET returns = '0.25,-0.25' WHERE id = ?", (bytes.fromhex(record["id"]),))
     connection.close()
     lying = arena("replay", "results/cup.db", record["id"])
     assert lying.returncode == 1

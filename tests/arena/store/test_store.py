@@ -60,7 +60,10 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
         store.add(Scheduled(*first[:3]), odd)
         store.flush()
         found, place = store.record(odd.id[:6])
-    assert found == odd._replace(message="a \\ud800 b")
+    assert found.timeless() == odd._replace(message="a \\ud800 b").timeless()
+    assert found.timing == odd.timing
+    for kept, given in zip(found.decisions, odd.decisions, strict=True):
+        assert kept.seconds == pytest.approx(given.seconds, abs=1e-9)
     assert place == Scheduled(first.number, first.board, first.pairing)
 
 
@@ -324,7 +327,7 @@ def test_stores_that_contradict_each_other_are_not_merged(tmp_path: Path) -> Non
     arena.run(SPEC, store=tmp_path / "b.db")
     with sqlite3.connect(tmp_path / "b.db") as connection:
         (key,) = connection.execute("SELECT id FROM record WHERE number = 5").fetchone()
-        connection.execute("UPDATE record SET returns = '[0.5,-0.5]' WHERE number = 5")
+        connection.execute("UPDATE record SET returns = '0.5,-0.5' WHERE number = 5")
     connection.close()
     before = (tmp_path / "a.db").read_bytes()
     with pytest.raises(StoreConflict, match=f"match {key.hex()} differs: returns is"):
