@@ -188,3 +188,29 @@ def test_a_process_that_cannot_be_started_is_nobodys_fault() -> None:
     broken = replace(spec, boards=(replace(board, seats=tuple(seats)),))
     with closing(Stage(broken)) as stage, pytest.raises(ArenaError, match="cannot start a process for random"):
         stage.play((Plan(broken).take(1) or [])[0])
+
+
+@pytest.mark.slow
+def test_a_gallery_of_hostile_agents_in_one_tournament() -> None:
+    """By two workers: it ends, everybody hostile has lost to everybody honest, and the honest met as if they were alone."""
+    import arena
+
+    hostile = ["loop-in-c", "swallows", "fork-bomb", "garbage", "memory", "exits"]
+    honest: list[Any] = ["greedy", {"agent": "minimax", "depth": 2}]
+    limits = {"seconds": 0.1, "memory_mb": 300}
+    spec: dict[str, Any] = {
+        "game": "tic-tac-toe",
+        "rounds": 1,
+        "limits": limits,
+        "plugins": [HOSTILE],
+    }
+    records = arena.run({**spec, "agents": [*hostile, *honest]}, workers=2).records
+    assert len(records) == 8 * 7
+    alone = arena.run({**spec, "agents": honest}).records
+    among = [record for record in records if not set(record.labels) & set(hostile)]
+    assert sorted(map(str, timeless(among))) == sorted(map(str, timeless(list(alone))))
+    for record in records:
+        if record not in among:
+            assert record.termination in ("timeout", "memory", "crash"), record
+            assert record.seat is not None
+            assert record.labels[record.seat] in hostile

@@ -1,0 +1,128 @@
+"""What is seen while a run goes on: live on a terminal, a line now and then elsewhere, nothing with --quiet."""
+
+import io
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.progress import Progress, duration
+from arena.schedule import Plan, Stage
+from arena.spec import load_spec
+from arena.tournament import Played
+
+SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "minimax"]}
+
+
+class Terminal(io.StringIO):
+    """A stream that calls itself a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def watched(stream: io.StringIO, *, quiet: bool = False, every: float = 0.05) -> str:
+    spec = load_spec(SPEC)
+    stage = Stage(spec)
+    with Progress(spec.boards, 6, stream, quiet=quiet, every=every) as progress:
+        for scheduled in Plan(spec).take(6) or []:
+            progress.note(Played(*scheduled, stage.play(scheduled)))
+        time.sleep(0.6 if stream.isatty() else 0.2)
+    return stream.getvalue()
+
+
+def test_plain_lines_where_there_is_no_terminal() -> None:
+    """Done, of how many, how fast; without control characters."""
+    lines = watched(io.StringIO()).splitlines()
+    assert lines
+    assert all(re.fullmatch(r"[0-6]/6 matches, [\d.,]+/s(, .* left)?", line) for line in lines)
+    assert lines[-1].startswith("6/6 matches")
+
+
+def test_nothing_when_it_shall_be_quiet() -> None:
+    """Neither on a terminal nor elsewhere."""
+    assert watched(io.StringIO(), quiet=True) == watched(Terminal(), quiet=True) == ""
+
+
+@pytest.mark.parametrize("rich", [True, False])
+def test_standings_on_a_terminal(rich: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With rich the standings are seen, without it the line alone."""
+    if rich:
+        pytest.importorskip("rich")
+    else:
+        monkeypatch.setitem(sys.modules, "rich.live", None)
+    seen = watched(Terminal())
+    assert "6/6 matches" in seen
+    assert ("tic-tac-toe, so far:" in seen) is rich
+    assert ("minimax" in seen) is rich
+
+
+def test_durations_are_written_as_people_say_them() -> None:
+    """From seconds to days."""
+    spoken = {0: "0 s", 59.4: "59 s", 60: "1 min", 200: "3 min 20 s", 7500: "2 h 5 min", 93600: "1 d 2 h"}
+    assert {seconds: duration(seconds) for seconds in spoken} == spoken
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
+    """An agent that swallows the first one does not keep the user waiting; in a terminal, with real signals."""
+    (tmp_path / "deaf.py").write_text(
+        "from arena import Agent, hookimpl\n"
+        "class Deaf(Agent):\n"
+        '    """Hears nothing."""\n'
+        '    name = "deaf"\n'
+        "    def choose(self, game, state, search):\n"
+        "        open('thinking', 'w').close()\n"
+        "        while True:\n"
+        "            try:\n"
+        "                while True: sum(range(1000))\n"
+        "            except BaseException: pass\n"
+        "@hookimpl\ndef arena_agents(): return [Deaf]\n"
+    )
+    code = "import arena; from arena.interrupts import user_interrupts\n"
+    spec = {"game": "tic-tac-toe", "agents": ["deaf", "random"], "plugins": ["deaf.py"]}
+    code += f"with user_interrupts(at_once=True): arena.run({spec!r})"
+    started = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
+    while not (tmp_path / "thinking").exists():
+        time.sleep(0.02)
+    time.sleep(0.3)  # from there it is not far to where it is deaf
+    started.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert started.poll() is None
+    started.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    assert started.wait(10) == 130
+    assert time.monotonic() - began < 2
+
+
+def test_the_live_view_leaves_the_screen_as_it_was(tmp_path: Path) -> None:
+    """In a real pseudo-terminal of 60 columns: standings are seen, and when it is over only the result is left on stdout."""
+    pytest.importorskip("rich")
+    (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 40\nagents: [random, type-a, type-a-plus]\n")
+    master, slave = pty.openpty()
+    words = [sys.executable, "-m", "arena", "run", "some.yaml", "--no-store", "--workers", "1"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "LINES": "20"}
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=slave, env=environment) as started:
+        os.close(slave)
+        seen = b""
+        while True:
+            ready, _, _ = select.select([master], [], [], 60)
+            try:
+                chunk = os.read(master, 1 << 16) if ready else b""
+            except OSError:  # the other end is closed
+                break
+            if not chunk:
+                break
+            seen += chunk
+        assert started.stdout is not None
+        assert b"type-a-plus" in started.stdout.read()
+    os.close(master)
+    assert b"/240 matches" in seen
+    assert b"so far:" in seen
+    assert seen.rstrip().endswith((b"\x1b[2K", b"\x1b[?25h", b"\x1b[1A\x1b[2K"))
