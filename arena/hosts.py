@@ -6,6 +6,8 @@ import signal
 import sys
 from collections import OrderedDict
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
@@ -14,9 +16,12 @@ from arena import protocol
 from arena.errors import ArenaError
 from arena.limits import Limits
 from arena.match import Isolation, Program
+from arena.plugins import is_file
 from arena.processes import Contained
 from arena.protocol import Broken
 from arena.record import Reason
+from arena.sandbox import enclosed, prove
+from arena.sandbox import environment as sandboxed
 from arena.version import __version__
 
 STARTING = 60.0
@@ -25,6 +30,8 @@ LOOK = 0.02
 """Seconds of waiting between two looks at what a process uses."""
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
+SIGNALLED = 128
+"""What a sandbox adds to the signal that killed its program, to tell it as a code."""
 KEPT = 32
 """Processes that are kept while others play."""
 MIB = 1 << 20
@@ -51,6 +58,7 @@ class Host:
         self._memory = None if memory_mb is None else memory_mb * MIB
         self.solves = self.chooses = True
         self.alive = True
+        self._enclosed = isolation == "sandbox"
         self._lines: list[bytes] = []
         self._rest = b""
         try:
@@ -177,6 +185,8 @@ class Host:
         with suppress(Exception):
             self._process.wait(0.2)
         code = self._process.poll()
+        if code is not None and code > SIGNALLED and self._enclosed:
+            code = SIGNALLED - code
         if code is None:
             return self.lost("crash", "closed its output")
         if code < 0:
@@ -198,9 +208,19 @@ class Host:
 def _started(program: Program, memory: int, isolation: Isolation) -> Contained:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = program.command or (sys.executable, "-P", "-m", "arena.agent_host")
-    if isolation == "sandbox":
-        raise NoHost("isolation: sandbox is not there yet; expected none or process")
-    return Contained(command, program.folder, memory, os.environ if program.command else environment)
+    surroundings = os.environ if program.command else environment
+    if isolation != "sandbox":
+        return Contained(command, program.folder, memory, surroundings)
+    proven()
+    plugins = [*program.plugins, *os.environ.get("ARENA_PLUGINS", "").split(os.pathsep)]
+    files = [Path(name) for name in plugins if name and is_file(name)]
+    return Contained(enclosed(command, readable=files, folder=program.folder), program.folder, memory, sandboxed(surroundings))
+
+
+@cache
+def proven() -> None:
+    """Prove the sandbox, once a process."""
+    prove()
 
 
 def _signal(number: int) -> str:

@@ -15,6 +15,7 @@ from arena.outcome import Answer, Path
 from arena.player import Ending, Fault, LocalPlayer, Log, Player, checked, short
 from arena.record import Decision, Record
 from arena.remote import RemotePlayer
+from arena.sandbox import SandboxError
 from arena.search import Start
 
 TOLERANCE = 1e-9
@@ -44,7 +45,7 @@ def play_match(match: Match, on_turn: OnTurn = nobody, hosts: Hosts | None = Non
     except Fault as fault:
         ending = fault.ending
         log.returns = lost(len(match.seats), ending.seat)
-    except (Interrupted, NoHost):
+    except (Interrupted, NoHost, SandboxError):
         raise
     except BaseException as error:
         ending = Ending("void", None, describe(error), author_traceback(error))

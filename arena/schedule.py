@@ -7,7 +7,7 @@ from typing import NamedTuple
 from arena.errors import Interrupted, author_traceback, describe
 from arena.format import Outcomes, Pairing
 from arena.game import Puzzle
-from arena.hosts import Hosts
+from arena.hosts import Hosts, proven
 from arena.match import Match, Position, match_id
 from arena.record import Reason, Record
 from arena.referee import OnTurn, lost, nobody, play_match
@@ -83,12 +83,15 @@ _OVER = Scheduled(-1, -1, Pairing(-1, ()))
 class Stage:
     """Sets up and plays the matches of one spec. Keeps the position of the round at hand, which many matches share.
 
-    `on_turn` is told, before every decision, which seat is to move.
+    `on_turn` is told, before every decision, which seat is to move. SandboxError where an agent wants a sandbox, and there is
+    none that holds.
     """
 
     def __init__(self, spec: Spec, on_turn: OnTurn = nobody) -> None:
         self._spec = spec
         self._on_turn = on_turn
+        if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
+            proven()
         self._hosts = Hosts()
         self._round: tuple[int, int] | None = None
         self._position: Position | BaseException | None = None

@@ -1,5 +1,8 @@
-"""What many tests need: one decision of an agent outside a match, and the positions of tic-tac-toe."""
+"""What many tests need: one decision of an agent outside a match, the positions of tic-tac-toe, and programs that not every
+machine has.
+"""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +17,10 @@ from arena.plugins import Registry, load_plugins
 from arena.search import Search, Start
 
 ROOT = Path(__file__).parents[1]
+REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
+"""What this machine must have: `sandbox`, `languages`. A test that misses it fails instead of being skipped."""
+
+Missing = Callable[[str, str], None]
 
 
 class Decided(NamedTuple):
@@ -80,3 +87,15 @@ def open_positions(registry: Registry) -> list[Any]:
                 seen.add(successor)
                 found.append(successor)
     return [state for state in found if not game.is_terminal(state)]
+
+
+@pytest.fixture(scope="session")
+def missing() -> Missing:
+    """Skip a test since something is missing here; fail it where ARENA_REQUIRE says that it must be there."""
+
+    def missing(what: str, reason: str) -> None:
+        if what in REQUIRED:
+            pytest.fail(f"ARENA_REQUIRE has {what}: {reason}")
+        pytest.skip(reason)
+
+    return missing

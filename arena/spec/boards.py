@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
 from typing import Any
 
 from arena.format import Field, Format
 from arena.match import Positions, Program, Seat
+from arena.plugins import is_file
 from arena.spec.board import Board, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
@@ -105,7 +107,8 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
     if entry.isolation == "none":
         return seat
     folder = str(reading.document.folder)
-    program = Program(entry.name, entry.options, heuristic, reading.plugins, folder, entry.command)
+    plugins = tuple([str(FilePath(name).absolute()) if is_file(name) else name for name in reading.plugins])
+    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command)
     return replace(seat, isolation=entry.isolation, program=program)
 
 

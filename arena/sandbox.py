@@ -1,0 +1,201 @@
+"""Runs programs in a sandbox of bubblewrap: no network, nothing of the user's files, no other processes in sight.
+
+    prove()                                                         once before: SandboxError where it does not hold
+    command = enclosed(["node", "my_agent.js"], folder=folder)      what to start, instead of the program itself
+    surroundings = environment(os.environ)                          and with which variables: the user's own stay outside
+
+What the program sees: what `arena.mounts` lists and the files that are named, all of them read-only; a /tmp of its own, gone
+with it; /proc with its own processes; a /dev of next to nothing. Limits that are set on the process that starts it hold inside
+as well. Linux alone, with bubblewrap 0.8 or newer.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from arena.canary import process_mark
+from arena.errors import ArenaError
+from arena.mounts import mounts, tables
+
+BWRAP = "bwrap"
+INSTEAD = "or use isolation: process"
+SCRATCH = "/tmp"  # noqa: S108 - its own
+"""The one folder to write in, beside /dev/shm."""
+SIZE = 64 << 20
+"""Bytes that fit into it; a quarter of that into /dev/shm."""
+KEPT = (
+    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "PYTHONHASHSEED", "PYTHONUTF8"),
+    *("ARENA_PLUGINS", "ARENA_WORKER", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+)
+"""Variables that go in; the others may hold what is nobody's business."""
+PATH = "/usr/local/bin:/usr/bin:/bin"
+CANARY = Path(__file__).with_name("canary.py")
+PATIENCE = 20.0
+"""Seconds for the canary."""
+
+
+class SandboxError(ArenaError):
+    """There is no sandbox here that holds; the message says what did not, and what to do."""
+
+
+def enclosed(command: Sequence[str], *, readable: Iterable[Path] = (), folder: str | Path) -> list[str]:
+    """The command line that runs `command` in a sandbox, as if in `folder`, which is empty but for what is readable.
+
+    Readable are `readable`, and the files that `command` names, the program first, by paths from `folder`; folders, too, where
+    they are inside `folder`. To be started with `environment` alone, since a program can read with which variables its sandbox
+    was started. SandboxError where there is no bubblewrap; whether it holds, `prove` finds out.
+    """
+    place = Path(folder).absolute()
+    words = [_program(command[0], place), *command[1:]]
+    named = [place / word for word in words if _names(word, place)]
+    return [
+        *(_bubblewrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+        *("--die-with-parent", "--new-session", "--hostname", "arena"),
+        *("--size", str(SIZE), "--tmpfs", SCRATCH, "--proc", "/proc", "--dev", "/dev"),
+        *("--size", str(SIZE // 4), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108 - its own, too
+        *mounts([*named, *(path.absolute() for path in readable)]),
+        *("--dir", str(place), "--remount-ro", "/", "--chdir", str(place), "--", *words),
+    ]
+
+
+def environment(given: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a sandboxed program: of those given the ones that say how to run, none that says who runs it."""
+    kept = {name: value for name, value in given.items() if name in KEPT}
+    inside = {"HOME": SCRATCH, "TMPDIR": SCRATCH, "ARENA_CACHE": str(tables()), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, **inside, "PATH": f"{Path(sys.executable).parent}:{PATH}"}
+
+
+def prove() -> None:
+    """Let a canary loose in the sandbox; SandboxError unless all of its attempts to get out fail, and what is allowed works.
+
+    It connects to a socket that listens here, reads secrets written into the user's home and the working folder, writes there
+    and in /usr/bin, and looks for this process.
+    """
+    nonce = token_hex(16)
+    with ExitStack() as stack:
+        port = stack.enter_context(_listening())
+        secrets = [str(path) for folder in _places() for path in stack.enter_context(_secret(folder, nonce))]
+        folders = ["/", "/usr/bin", *map(str, _places())]
+        mark = process_mark(str(os.getpid()))
+        task = {"nonce": nonce, "port": port, "secrets": secrets, "folders": folders, "mark": mark}
+        report = _report(task)
+        made = [str(path) for path in (Path(folder, f".arena-{nonce}") for folder in folders) if _removed(path)]
+    _judge(report, nonce, made)
+
+
+def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
+    works = report.get("nonce") == nonce and report.get("scratch") is True
+    if not works:
+        raise SandboxError(f"sandbox: expected a program to run in it with a /tmp to write in, got {report}; {_REPAIR}")
+    broken = []
+    if report.get("connected") is not False:
+        broken.append("the network can be reached")
+    if report.get("read") != []:
+        broken.append(f"files of the user can be read: {report.get('read')}")
+    # In /tmp there is something to write in, and what is written there stays inside.
+    outside = [path for path in report.get("wrote", ["?"]) if not Path(path).is_relative_to(SCRATCH)]
+    if made or outside:
+        broken.append(f"files can be written: {made or outside}")
+    if report.get("saw") is not False:
+        broken.append("processes outside can be seen")
+    if broken:
+        where = f"{shutil.which(BWRAP)}; working folder {Path.cwd()}"
+        raise SandboxError(f"sandbox: it does not hold: {'; '.join(broken)} ({where}); {_REPAIR}")
+
+
+_REPAIR = f"see that {BWRAP} on PATH is bubblewrap, and start arena in a folder of its own, {INSTEAD}"
+_NAMESPACES = (
+    f"expected bubblewrap 0.8 or newer, and user namespaces (sysctl user.max_user_namespaces above 0, "
+    f"kernel.apparmor_restrict_unprivileged_userns 0 where there is one, a container that allows them), {INSTEAD}"
+)
+
+
+def _report(task: Mapping[str, Any]) -> dict[str, Any]:
+    command = enclosed([sys.executable, "-I", "-S", str(CANARY)], folder=Path.cwd())
+    try:
+        done = subprocess.run(  # noqa: S603 - our own canary
+            command,
+            input=json.dumps(task) + "\n",
+            capture_output=True,
+            text=True,
+            env=environment(os.environ),
+            timeout=PATIENCE,
+            check=False,
+            start_new_session=True,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SandboxError(f"sandbox: {command[0]} cannot be run: {error}; {_REPAIR}") from error
+    if done.returncode != 0:
+        said = done.stderr.strip()[-300:] or "nothing"
+        raise SandboxError(f"sandbox: {command[0]} ended with code {done.returncode} and said {said!r}; {_NAMESPACES}")
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        report = None
+    return report if isinstance(report, dict) else {}
+
+
+def _places() -> list[Path]:
+    """Where secrets of the user may lie."""
+    return list(dict.fromkeys(path.resolve() for path in (Path.home(), Path.cwd(), Path(tempfile.gettempdir()))))
+
+
+@contextmanager
+def _listening() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@contextmanager
+def _secret(folder: Path, text: str) -> Iterator[list[Path]]:
+    """A file with a text, deleted afterwards; none in a folder where nothing can be written."""
+    try:
+        file = tempfile.NamedTemporaryFile("w", dir=folder, prefix=".arena-secret-")  # noqa: SIM115 - closed below
+    except OSError:
+        yield []
+        return
+    with file:
+        file.write(text)
+        file.flush()
+        yield [Path(file.name)]
+
+
+def _removed(path: Path) -> bool:
+    """Remove a file that the canary has made out here; False where there is none."""
+    with suppress(OSError):
+        path.unlink()
+        return True
+    return False
+
+
+def _bubblewrap() -> str:
+    if sys.platform != "linux":
+        raise SandboxError(f"sandbox: expected Linux, got {sys.platform}; use isolation: process")
+    found = shutil.which(BWRAP)
+    if found is None:
+        raise SandboxError(f"sandbox: expected {BWRAP} on PATH, found none; install bubblewrap 0.8 or newer, {INSTEAD}")
+    return found
+
+
+def _program(word: str, folder: Path) -> str:
+    """The program by its whole path: PATH is another one inside."""
+    found = shutil.which(str(folder / word) if "/" in word else word)
+    return word if found is None else str(Path(found).absolute())
+
+
+def _names(word: str, folder: Path) -> bool:
+    """Tell whether a word of a command names a file, or a folder inside `folder`."""
+    try:
+        path = folder / word
+        return path.is_file() or (path.is_dir() and folder.resolve() in path.resolve().parents)
+    except (OSError, ValueError):  # no path at all
+        return False

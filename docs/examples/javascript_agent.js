@@ -1,0 +1,106 @@
+// An agent in JavaScript, for Node: it plays connect four a few plies deep. It speaks the protocol of docs/protocol.md.
+//
+//     agents:
+//       - {agent: {command: [node, javascript_agent.js]}, label: javascript, depth: 4}
+"use strict";
+
+const readline = require("node:readline");
+
+class ConnectFour {
+  // The position is written as rows from the top, joined by "/", with ".", "x" and "o"; an action as the column, from 1.
+  constructor(start) {
+    const { rows, columns, in_a_row: needed } = start.parameters;
+    Object.assign(this, { rows, columns, needed, plies: 0, nodes: 0, depth: start.options.depth ?? 4 });
+    const lines = start.position.split("/").reverse();
+    this.stones = Array.from({ length: columns }, (_, column) => lines.map((line) => line[column]).filter((stone) => stone !== "."));
+    this.plies = this.stones.flat().length;
+    // Columns near the middle take part in more lines.
+    this.order = [...Array(columns).keys()].sort((a, b) => Math.abs(2 * a + 1 - columns) - Math.abs(2 * b + 1 - columns));
+  }
+
+  play(column) {
+    this.stones[column].push(this.plies % 2 === 0 ? "x" : "o"); // x begins
+    this.plies += 1;
+  }
+
+  takeBack(column) {
+    this.stones[column].pop();
+    this.plies -= 1;
+  }
+
+  legal() {
+    return this.order.filter((column) => this.stones[column].length < this.rows);
+  }
+
+  // Whether the last stone of a column ends the game.
+  wins(column) {
+    const row = this.stones[column].length - 1;
+    const side = this.stones[column][row];
+    const run = (dx, dy) => {
+      let length = 0;
+      while (this.stones[column + dx * (length + 1)]?.[row + dy * (length + 1)] === side) length += 1;
+      return length;
+    };
+    return [[1, 0], [0, 1], [1, 1], [1, -1]].some(([dx, dy]) => run(dx, dy) + 1 + run(-dx, -dy) >= this.needed);
+  }
+
+  // The value of a column to the side that plays it: between -1 and 1, and sooner wins are worth more.
+  value(column, depth, alpha, beta) {
+    this.nodes += 1;
+    this.play(column);
+    let value = 0; // at the horizon nobody is better
+    if (this.wins(column)) value = 1 - 0.001 * (this.depth - depth);
+    else if (depth > 1) value = -this.best(depth - 1, -beta, -alpha);
+    this.takeBack(column);
+    return value;
+  }
+
+  // The value of the best column, by alpha-beta; 0 on a full board.
+  best(depth, alpha, beta) {
+    let best = -Infinity;
+    for (const column of this.legal()) {
+      best = Math.max(best, this.value(column, depth, Math.max(alpha, best), beta));
+      if (best >= beta) break;
+    }
+    return best === -Infinity ? 0 : best;
+  }
+
+  choose() {
+    this.nodes = 0;
+    let best = { value: -Infinity };
+    for (const column of this.legal()) {
+      const value = this.value(column, this.depth, best.value, Infinity);
+      if (value > best.value) {
+        best = { action: String(column + 1), value, depth: this.depth, nodes: this.nodes };
+        say({ type: "report", ...best }); // should the time run out before the answer, this counts
+      }
+    }
+    return { type: "action", ...best, nodes: this.nodes };
+  }
+}
+
+let game = null;
+
+const answers = {
+  hello: () => ({ type: "hello", protocol: 1, name: "JavaScript example", can: ["choose"] }),
+  start: (message) => {
+    if (message.game !== "connect-four") return { type: "failed", message: `knows connect-four, not ${message.game}` };
+    game = new ConnectFour(message);
+    return { type: "ready" };
+  },
+  choose: (message) => {
+    for (const action of message.played) game.play(Number(action) - 1);
+    return game.choose();
+  },
+};
+
+function say(message) {
+  process.stdout.write(JSON.stringify(message) + "\n");
+}
+
+readline.createInterface({ input: process.stdin }).on("line", (line) => {
+  const message = JSON.parse(line);
+  if (message.type === "quit") process.exit(0);
+  const answer = answers[message.type];
+  if (answer) say(answer(message)); // what comes later than this program is none of its business
+});

@@ -1,0 +1,148 @@
+"""An agent that needs nothing but Python: it plays tic-tac-toe and solves sliding tiles.
+
+It speaks the protocol of docs/protocol.md. In a spec: `{agent: {command: [python3, python_agent.py]}, label: python}`.
+"""
+
+import json
+import sys
+
+
+class TicTacToe:
+    """Looks at all games to their end. A position is written as `x../.o./...`, an action as the number of its cell, from 1."""
+
+    def __init__(self, start):
+        self.rows, self.columns = start["parameters"]["rows"], start["parameters"]["columns"]
+        if (self.rows, self.columns) != (3, 3):
+            raise ValueError("this agent knows the 3x3 board alone")
+        self.cells = list(start["position"].replace("/", ""))
+        self.nodes = 0
+        self.known = {}
+
+    def play(self, action):
+        """Take an action of either side."""
+        self.cells[int(action) - 1] = self.to_move()
+
+    def to_move(self):
+        """Whose turn it is; x begins."""
+        return "x" if self.cells.count("x") == self.cells.count("o") else "o"
+
+    def choose(self):
+        """Return the first of the best cells, and its value: 1 a win, 0 a draw, -1 a loss."""
+        self.nodes = 0
+        values = {cell: self.value(cell) for cell in self.empty()}
+        best = max(values, key=values.get)
+        return {"type": "action", "action": str(best + 1), "value": values[best], "nodes": self.nodes}
+
+    def value(self, cell):
+        """What a play is worth to the side that plays."""
+        self.nodes += 1
+        self.cells[cell] = self.to_move()
+        position = "".join(self.cells)
+        if self.won(cell):
+            value = 1
+        elif position in self.known:
+            value = self.known[position]
+        else:
+            value = self.known[position] = -max(map(self.value, self.empty()), default=0)
+        self.cells[cell] = "."
+        return value
+
+    def empty(self):
+        """The cells without a mark."""
+        return [cell for cell in range(9) if self.cells[cell] == "."]
+
+    def won(self, cell):
+        """Whether a line through a cell has three equal marks."""
+        return any(cell in line and len({self.cells[other] for other in line}) == 1 for line in LINES)
+
+
+LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+
+
+class SlidingTiles:
+    """Finds a shortest solution by breadth first search, from both ends. An action is the number of the tile that slides."""
+
+    def __init__(self, start):
+        parameters = start["parameters"]
+        self.columns = parameters["columns"]
+        self.tiles = tuple(0 if word == "." else int(word) for word in start["position"].replace("/", " ").split())
+        ordered = range(1, len(self.tiles))
+        self.goal = (*ordered, 0) if parameters["goal"] == "blank-last" else (0, *ordered)
+
+    def play(self, action):
+        """Take an action."""
+        self.tiles = next(after for tile, after in self.slides(self.tiles) if tile == int(action))
+
+    def choose(self):
+        """Return the first action of a solution."""
+        path, nodes = self.search()
+        return {"type": "action", "action": str(path[0]), "nodes": nodes}
+
+    def solve(self):
+        """Return a solution."""
+        path, nodes = self.search()
+        return {"type": "path", "actions": [str(tile) for tile in path], "nodes": nodes, "depth": len(path)}
+
+    def search(self):
+        """A shortest path, as the tiles to slide, and how many positions were generated."""
+        sides = [{self.tiles: ()}, {self.goal: ()}]
+        edges = [[self.tiles], [self.goal]]
+        nodes = 0
+        while edges[0] and edges[1]:
+            met = [tiles for tiles in edges[0] if tiles in sides[1]]
+            if met:
+                return min((sides[0][tiles] + sides[1][tiles][::-1] for tiles in met), key=len), nodes
+            side = int(len(edges[1]) < len(edges[0]))
+            seen, following = sides[side], []
+            for tiles in edges[side]:
+                for tile, after in self.slides(tiles):
+                    nodes += 1
+                    if after not in seen:
+                        seen[after] = (*seen[tiles], tile)
+                        following.append(after)
+            edges[side] = following
+        raise ValueError("no solution")
+
+    def slides(self, tiles):
+        """Every tile that can slide, and the tiles after it."""
+        blank = tiles.index(0)
+        row, column = divmod(blank, self.columns)
+        for cell in (blank - self.columns, blank - 1, blank + 1, blank + self.columns):
+            if 0 <= cell < len(tiles) and (cell // self.columns == row or cell % self.columns == column):
+                after = list(tiles)
+                after[blank], after[cell] = after[cell], 0
+                yield tiles[cell], tuple(after)
+
+
+GAMES = {"tic-tac-toe": TicTacToe, "sliding-tiles": SlidingTiles}
+
+
+def main():
+    """Answer every message of the arena."""
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "hello":
+            say({"type": "hello", "protocol": 1, "name": "python example", "can": ["choose", "solve"]})
+        elif message["type"] == "start":
+            if message["game"] in GAMES:
+                game = GAMES[message["game"]](message)
+                say({"type": "ready"})
+            else:
+                say({"type": "failed", "message": f"knows {' and '.join(GAMES)}, not {message['game']}"})
+        elif message["type"] == "choose":
+            for action in message["played"]:
+                game.play(action)
+            say(game.choose())
+        elif message["type"] == "solve":
+            say(game.solve())
+        elif message["type"] == "quit":
+            return
+
+
+def say(message):
+    """Write one message. It has to leave at once, and not wait in a buffer."""
+    print(json.dumps(message), flush=True)
+
+
+if __name__ == "__main__":
+    main()
