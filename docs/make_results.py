@@ -95,8 +95,9 @@ SECTIONS = [
     Section(
         "fifteen-puzzle",
         "The 15-puzzle",
-        "A reader of text 2 found A* extremely slow on the 15-puzzle and wanted any solution, quickly. A weight above 1 on the heuristic gives up "
-        "optimality for speed, within that factor.",
+        "A reader of text 2 found A* extremely slow on the 15-puzzle and wanted any solution, quickly. IDA* with pattern databases finds shortest "
+        "ones; a weight above 1 on the heuristic of A* gives up optimality for speed, within that factor. 100 positions, drawn uniformly from all "
+        "that can be solved.",
         [SOLVED, MOVES, NODES, SECONDS],
     ),
     Section(

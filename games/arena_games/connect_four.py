@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import Game, heuristic
+from arena import Game
 
 State = tuple[int, int, int]
 Side = Annotated[int, Field(ge=1, le=50)]
@@ -215,75 +215,3 @@ class _OpenColumns(dict[int, tuple[int, ...]]):
         if len(self) < REMEMBERED:
             self[taken] = columns
         return columns
-
-
-@heuristic("open-lines", game="connect-four")
-class OpenLines:
-    """Counts lines that only one side has stones in, more for more stones.
-
-    A line of `in_a_row` cells with k stones of one side and none of the other counts 3^(k-1) for that side, as in
-    `open-lanes` of tic-tac-toe. The sum is divided by 10 * 3^(in_a_row - 2) and clipped to [-0.99, 0.99].
-    """
-
-    def __init__(self, game: ConnectFour) -> None:
-        self._moved = tuple(game.moved)
-        self._lines = -1  # each at its last cell, in four copies of the board
-        for moved in game.moved:
-            self._lines &= game.board * moved
-        self._worth = (1, *(2 * 3**k for k in range(game.in_a_row - 2)))  # of the first stone, and of one more
-        self._at_least = self._of_four if game.in_a_row == 4 else self._of_any
-        self._scale = 10 * 3.0 ** (game.in_a_row - 2)
-
-    def __call__(self, state: State, player: int = 0) -> float:
-        """Return the value of an unfinished state to `player`, within [-0.99, 0.99]."""
-        own, filled, _ = state
-        mine, theirs = self._at_least(own), self._at_least(own ^ filled)
-        free, lost = self._lines & ~theirs[0], self._lines & ~mine[0]
-        total = 0
-        for worth, more, less in zip(self._worth, mine, theirs, strict=True):
-            total += worth * ((more & free).bit_count() - (less & lost).bit_count())
-        value = max(-0.99, min(0.99, total / self._scale))
-        return value if filled.bit_count() & 1 == player else -value
-
-    def _of_four(self, stones: int) -> tuple[int, ...]:
-        """The lines with at least 1, 2, 3 stones, for lines of four."""
-        one, two, three, four = self._moved
-        one, two, three, four = stones * one, stones * two, stones * three, stones * four
-        either, both = one | two, one & two
-        other, others = three | four, three & four
-        return either | other, both | others | either & other, both & other | others & either
-
-    def _of_any(self, stones: int) -> tuple[int, ...]:
-        """The lines with at least 1, 2, ... in_a_row - 1 stones."""
-        found = [self._lines] + [0] * len(self._worth)
-        for moved in self._moved:
-            cells = stones * moved
-            for count in range(len(found) - 1, 0, -1):
-                found[count] |= found[count - 1] & cells
-        return tuple(found[1:])
-
-
-@heuristic("centre", game="connect-four")
-class Centre:
-    """Counts stones, more for columns nearer to the middle.
-
-    A stone in the column that is the n-th from its side of the board counts n. The difference is divided by what a board
-    full of one side's stones would count, and so stays within 0.99.
-    """
-
-    def __init__(self, game: ConnectFour) -> None:
-        self._game = game
-        stride, column_cells = game.rows + 1, (1 << game.rows) - 1
-        self._inner = []
-        for nearness in range((game.columns + 1) // 2):
-            columns = range(nearness, game.columns - nearness)
-            self._inner.append(sum(column_cells << column * stride for column in columns))
-        self._scale = 0.99 / sum(cells.bit_count() for cells in self._inner)
-
-    def __call__(self, state: State, player: int = 0) -> float:
-        """Return the value of a state to `player`, within [-0.99, 0.99]."""
-        x, o = self._game.seats(state)
-        total = 0
-        for cells in self._inner:
-            total += (x & cells).bit_count() - (o & cells).bit_count()
-        return (-total if player else total) * self._scale

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arena import Game, hookimpl
-from arena_games.connect_four import Centre, ConnectFour, OpenLines
+from arena_games.connect_four import ConnectFour
+from arena_games.connect_four_heuristics import Centre, OpenLines
 from arena_games.linear_conflict import LinearConflict
 from arena_games.n_queens import NQueens, conflicts
 from arena_games.othello import Othello, corners_mobility, discs

@@ -2,6 +2,9 @@
 
 A twin knows its puzzle and does nothing but the search: no rules, no counting, no limits. Where twin and agent look at the
 same states, the ratio is what being general costs. Min-conflicts at n = 1,000,000 takes too long to be measured here.
+
+Peers are asked for where they are installed: simpleai and OpenSpiel come with the extra `bench`; aima3 asks for a networkx of
+2016 and all of Jupyter, neither of which its searches use, so `pip install --no-deps aima3` is left to whoever wants it.
 """
 
 import random
@@ -25,7 +28,7 @@ from arena_agents.ida_star import IdaStar
 from arena_agents.mcts import MCTS
 from arena_agents.min_conflicts import MinConflicts
 from arena_games.connect_four import ConnectFour
-from arena_games.n_queens import NQueens
+from arena_games.n_queens import NQueens, conflicts
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.sudoku import Sudoku
 
@@ -38,6 +41,8 @@ FIFTEEN = (1, 3, 5, 6, 9)
 CLIMBS = 500
 SIDEWAYS = 100
 REPAIRS = 20
+PEERED = 8
+STEPS = 1000
 SIMULATIONS = 500
 EXPLORATION = 1.414
 
@@ -391,6 +396,109 @@ def replayed(game: Puzzle, state: Any, actions: Sequence[Any]) -> Any:
     for action in actions:
         state = game.result(state, action)
     return state
+
+
+class Peered:
+    """A puzzle as simpleai and aima3 want to see it: the same rules and the same estimate, so only the searches differ."""
+
+    def __init__(self, puzzle: Puzzle, start: Any, estimate: Evaluation) -> None:
+        self.actions, self.result = puzzle.actions, puzzle.result
+        self.is_goal = self.goal_test = puzzle.is_goal
+        self.initial_state = self.initial = start
+        self.heuristic = estimate
+
+    def cost(self, state: Any, action: Any, successor: Any) -> float:
+        """What a step costs, for simpleai."""
+        return 1
+
+    def path_cost(self, cost: float, state: Any, action: Any, successor: Any) -> float:
+        """What a path costs, for aima3."""
+        return cost + 1
+
+    def h(self, node: Any) -> float:
+        """The estimate for aima3, which hands in a node."""
+        return self.heuristic(node.state)
+
+
+class Climbed:
+    """8 queens as simpleai's hill climbing wants to see it: an action is the state that it leads to."""
+
+    def __init__(self, queens: NQueens, start: Any) -> None:
+        self.actions, self.initial_state = queens.neighbors, start
+        self.value = lambda state: -conflicts(queens, state)
+
+    def result(self, state: Any, action: Any) -> Any:
+        """The state that is meant."""
+        return action
+
+    def cost(self, state: Any, action: Any, successor: Any) -> float:
+        """Nothing asks for it but the peer."""
+        return 1
+
+
+@pytest.mark.parametrize("name", ["simpleai.search", "aima3.search"])
+def test_a_star_is_faster_than_its_peers(name: str, bench: "Bench") -> None:
+    """A* on 8-puzzles takes a tenth of the time of simpleai's and AIMA's, with the same rules and the same estimate."""
+    peer = pytest.importorskip(name, reason=f"{name} is not installed", exc_type=ImportError)
+    game, agent = SlidingTiles(), AStar()
+    evaluation = bind(Manhattan, game)
+    positions = [game.initial(random.Random(number)) for number in range(PEERED)]
+
+    def ours() -> list[int]:
+        return [len(solve(game, agent, state, "a-star", evaluation)[0].actions) for state in positions]
+
+    def theirs() -> list[int]:
+        problems = [Peered(game, state, evaluation) for state in positions]
+        if name == "simpleai.search":
+            return [len(peer.astar(problem, graph_search=True).path()) - 1 for problem in problems]
+        return [len(peer.astar_search(problem).solution()) for problem in problems]
+
+    expected = ours()
+    assert all(found >= shortest for found, shortest in zip(theirs(), expected, strict=True))
+    timings = bench.in_turns(ours, theirs, rounds=3)
+    mean, peers = [f"{seconds / len(positions) * 1e3:.2f} ms" for seconds in timings.best]
+    bench.at_least(10, f"8-puzzle, a-star against {name}", 1 / timings.ratio, "x", each=mean, peer=peers)
+
+
+def test_climbs_are_faster_than_simpleai(bench: "Bench") -> None:
+    """Strict climbs on 8 queens, from the same boards."""
+    peer = pytest.importorskip("simpleai.search", reason="simpleai is not installed", exc_type=ImportError)
+    game, agent = NQueens(n=8), HillClimb()
+    starts = [game.random_state(random.Random(number)) for number in range(CLIMBS)]
+    empty = game.initial(random.Random(0))
+
+    def ours() -> int:
+        return sum(game.is_goal(solve(game, agent, empty, f"climb {number}")[0].state) for number in range(CLIMBS))
+
+    def theirs() -> int:
+        return sum(game.is_goal(peer.hill_climbing(Climbed(game, start)).state) for start in starts)
+
+    shares = [100 * solved() / CLIMBS for solved in (ours, theirs)]
+    assert all(8 < share < 20 for share in shares)
+    timings = bench.in_turns(ours, theirs, rounds=3)
+    mean, peers = [f"{seconds / CLIMBS * 1e3:.2f} ms" for seconds in timings.best]
+    bench.at_least(1, "8 queens, hill-climb against simpleai", 1 / timings.ratio, "x", each=mean, peer=peers)
+
+
+@pytest.mark.parametrize(("n", "repairs"), [(8, 200), (200, 10)])
+def test_min_conflicts_is_faster_than_aima(n: int, repairs: int, bench: "Bench") -> None:
+    """Min-conflicts on 8 queens and on 200, against the class that AIMA has for them."""
+    peer = pytest.importorskip("aima3.csp", reason="aima3 is not installed", exc_type=ImportError)
+    game, agent = NQueens(n=n), MinConflicts()
+    empty = game.initial(random.Random(0))
+
+    def ours() -> list[bool]:
+        return [game.is_goal(solve(game, agent, empty, f"repair {number}")[0].state) for number in range(repairs)]
+
+    def theirs() -> None:
+        for _ in range(repairs):
+            while peer.min_conflicts(peer.NQueensCSP(n), STEPS) is None:
+                pass  # now and then it is stuck, and by default tries 100,000 steps before it says so
+
+    assert all(ours())
+    timings = bench.in_turns(ours, theirs, rounds=3)
+    mean, peers = [f"{seconds / repairs * 1e3:.3f} ms" for seconds in timings.best]
+    bench.at_least(1, f"{n} queens, min-conflicts against AIMA", 1 / timings.ratio, "x", each=mean, peer=peers)
 
 
 def test_mcts_is_as_fast_as_open_spiel(bench: "Bench") -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from arena.plugins import Registry
 from arena.testing import check_game, check_heuristic
-from arena_games.connect_four import Centre, ConnectFour, OpenLines
+from arena_games.connect_four import ConnectFour
+from arena_games.connect_four_heuristics import Centre, OpenLines
 
 # Positions of the 7x6 board after n plies: J. Tromp, OEIS A212693.
 POSITIONS = [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275]

@@ -13,7 +13,7 @@ import pytest
 
 from arena.heuristic import info_of
 from arena.testing import check_heuristic
-from arena_games import pattern_db, walking_distance
+from arena_games import pattern_db, pattern_tables, walking_distance
 from arena_games.linear_conflict import LinearConflict
 from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
@@ -105,6 +105,43 @@ def test_a_partition_adds_up_to_at_most_the_distance_and_beats_manhattan_on_aver
         assert all(manhattan(state) <= evaluate(state) <= distance for state, distance in exact.items())
 
 
+def test_the_mirror_image_of_a_square_board_is_asked_too() -> None:
+    """A state and its mirror image are as far from the goal, and get the larger of both sums; often these differ."""
+    puzzle = SlidingTiles()
+    one, other = [PatternDB(puzzle, partition=text) for text in ("1,2,3,4-5,6,7,8", "1,4,7,2-5,8,3,6")]  # images of each other
+    mirror = (0, 3, 6, 1, 4, 7, 2, 5, 8)  # cells, and the places of tiles, across the diagonal
+    exact = distances(puzzle)
+
+    def image(state: Any) -> bytes:
+        return bytes([0 if not state[cell] else mirror[state[cell] - 1] + 1 for cell in mirror])
+
+    sample = random.Random(4).sample(list(exact), 3_000)
+    assert all(exact[image(state)] == exact[state] for state in sample)
+    assert all(one(state) == one(image(state)) == other(state) for state in sample)
+    alone = PatternDB(puzzle, partition="1,2,3,4-5,6,7,8")
+    alone._mirror_tables = []
+    assert all(one(state) == max(alone(state), alone(image(state))) for state in sample)
+    assert sum(one(state) > alone(state) for state in sample) > 500
+
+
+def test_six_tiles_on_four_by_four_leave_fewer_than_eight_regions() -> None:
+    """What the bits for the region of the blank rest on, over all 8,008 places of them, and over fewer tiles."""
+    regions = pattern_tables.Regions(SlidingTiles(rows=4, columns=4))
+    for tiles in range(1, 7):
+        for cells in combinations(range(16), tiles):
+            assert len(regions[sum(1 << cell for cell in cells)][1]) < 8
+
+
+def test_6_6_3_takes_the_regions_that_do_well() -> None:
+    """The sets of R. E. Korf and A. Felner: two of six, and the top row without its corner, for either goal."""
+    cases: list[tuple[Any, Any]] = [
+        ("blank-last", ((1, 5, 6, 9, 10, 13), (7, 8, 11, 12, 14, 15), (2, 3, 4))),
+        ("blank-first", ((3, 6, 7, 10, 11, 15), (1, 2, 4, 5, 8, 9), (12, 13, 14))),
+    ]
+    for goal, sets in cases:
+        assert pattern_db.partition_of(SlidingTiles(rows=4, columns=4, goal=goal), "6-6-3") == sets
+
+
 def test_the_default_partition_is_5_5_5_on_four_by_four() -> None:
     """Three disjoint sets of five that hold all fifteen tiles, for either goal."""
     for goal in ("blank-last", "blank-first"):
@@ -156,7 +193,7 @@ def test_a_table_is_built_once(own_cache: Path, monkeypatch: pytest.MonkeyPatch)
     def fail(*_: Any) -> bytes:
         raise AssertionError("built again")
 
-    monkeypatch.setattr(pattern_db, "build", fail)
+    monkeypatch.setattr(pattern_tables, "build", fail)
     second = PatternDB(puzzle)
     for seed in range(100):
         state = puzzle.initial(random.Random(seed))

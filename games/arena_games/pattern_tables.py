@@ -1,0 +1,121 @@
+"""The tables of pattern databases: how many slides of its tiles every placement of a pattern takes, built by search."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from math import perm
+
+from arena import tell_progress
+from arena_games.sliding_tiles import SlidingTiles
+from arena_games.table_cache import cached
+
+UNSEEN = 255
+REGION_BITS = 3
+REGION_MASK = (1 << REGION_BITS) - 1
+"""The tiles of a table of the largest size cut a board into fewer than eight regions; a ninth would not fit into a byte."""
+Slides = list[tuple[int, int, int, int]]
+"""Each as the cell of a tile, by how much its cell changes, and the number and the bit of the region of the blank then."""
+
+
+def table_of(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
+    """The fewest slides of the tiles of a pattern for each of their placements, from the cache if it is there.
+
+    The tiles stand on the cells that the bits of the index say, the first tile in the lowest.
+    """
+    bits = (game.rows * game.columns - 1).bit_length()
+    layout = f"{game.rows}x{game.columns} {list(game.goal)} {pattern}"
+    name = f"tiles-{game.rows}x{game.columns}-{'.'.join(map(str, pattern))}-{blake2b(layout.encode(), digest_size=4).hexdigest()}"
+    return cached(name, 1 << bits * len(pattern), lambda: build(game, pattern))
+
+
+def build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
+    """Fill a table by breadth-first search backward from the goal, level by level.
+
+    The blank moves for nothing among the cells without a tile of the pattern, so a node is a placement with a region of
+    such cells that hang together. An entry is the least over the regions of its placement.
+    """
+    cells = game.rows * game.columns
+    bits = (cells - 1).bit_length()
+    regions = Regions(game)
+    places = [game.goal.index(tile) for tile in pattern]
+    placement = sum(place << bits * n for n, place in enumerate(places))
+    home = regions[sum(1 << place for place in places)][0][game.goal.index(0)]
+    search = Backward(regions, bits, len(pattern))
+    search.table[placement], search.seen[placement] = 0, 1 << home
+    level = [placement << REGION_BITS | home]
+    found, nodes = 1, perm(cells, len(pattern))  # most placements have one region
+    while level:
+        level = search.next_level(level)
+        found += len(level)
+        tell_progress(f"pattern database of tiles {', '.join(map(str, pattern))}", min(found, nodes), nodes)
+    return bytes(search.table)
+
+
+class Backward:
+    """A breadth-first search over placements: the table that it fills, and one bit for each region seen of a placement."""
+
+    def __init__(self, regions: "Regions", bits: int, tiles: int) -> None:
+        self.table = bytearray([UNSEEN]) * (1 << bits * tiles)
+        self.seen = bytearray(1 << bits * tiles)
+        self._regions = regions
+        self._mask = (1 << bits) - 1
+        self._shifts = range(0, bits * tiles, bits)
+        self._distance = 0
+
+    def next_level(self, level: Sequence[int]) -> list[int]:
+        """Return the nodes one slide on that are new, their placements entered in the table."""
+        table, seen, regions, mask, shifts = self.table, self.seen, self._regions, self._mask, self._shifts
+        self._distance = distance = self._distance + 1
+        following: list[int] = []
+        for node in level:
+            placement = node >> REGION_BITS
+            shift_of = {placement >> shift & mask: shift for shift in shifts}
+            occupied = 0
+            for cell in shift_of:
+                occupied |= 1 << cell
+            for tile_cell, step, number, bit in regions[occupied][1][node & REGION_MASK]:
+                successor = placement + (step << shift_of[tile_cell])
+                if not seen[successor] & bit:
+                    if not seen[successor]:
+                        table[successor] = distance
+                    seen[successor] |= bit
+                    following.append(successor << REGION_BITS | number)
+        return following
+
+
+class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
+    """For each set of occupied cells: the number of the region of every free cell, and the slides into each region."""
+
+    def __init__(self, game: SlidingTiles) -> None:
+        self._beside = [game.beside(cell) for cell in range(game.rows * game.columns)]
+
+    def __missing__(self, occupied: int) -> tuple[dict[int, int], list[Slides]]:
+        region_of, borders = self._explored(occupied)
+        slides: list[Slides] = [[] for _ in borders]
+        for own, border in zip(slides, borders, strict=True):
+            for tile_cell, free_cell in border:
+                number = self._explored(occupied ^ 1 << tile_cell ^ 1 << free_cell)[0][tile_cell]
+                own.append((tile_cell, free_cell - tile_cell, number, 1 << number))
+        self[occupied] = region_of, slides
+        return region_of, slides
+
+    def _explored(self, occupied: int) -> tuple[dict[int, int], list[list[tuple[int, int]]]]:
+        """Number the regions; of each, the pairs of a cell with a tile and a free cell beside it."""
+        region_of: dict[int, int] = {}
+        borders: list[list[tuple[int, int]]] = []
+        for first in range(len(self._beside)):
+            if not occupied >> first & 1 and first not in region_of:
+                borders.append(self._border(first, occupied, region_of, len(borders)))
+        return region_of, borders
+
+    def _border(self, first: int, occupied: int, region_of: dict[int, int], number: int) -> list[tuple[int, int]]:
+        region_of[first] = number
+        members = [first]
+        found: list[tuple[int, int]] = []
+        for cell in members:
+            for neighbor in self._beside[cell]:
+                if occupied >> neighbor & 1:
+                    found.append((neighbor, cell))
+                elif neighbor not in region_of:
+                    region_of[neighbor] = number
+                    members.append(neighbor)
+        return found
