@@ -1,0 +1,124 @@
+"""Several workers against one on matches of some size, and what it costs to hand matches over and to replace a worker."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from arena.pool import Pool
+from arena.schedule import Plan, Scheduled, Stage
+from arena.spec import Spec, load_spec
+
+if TYPE_CHECKING:
+    from tests.bench.conftest import Bench
+
+BIG = {"game": "tic-tac-toe", "rounds": 50, "agents": [{"agent": "lookahead", "depth": depth} for depth in (4, 5)]}
+"""100 matches of 25 ms and more."""
+SMALL = {"game": "tic-tac-toe", "rounds": 5000, "agents": [{"agent": "random", "label": label} for label in ("one", "two")]}
+
+
+@contextmanager
+def working(spec: Spec, workers: int) -> Iterator[Any]:
+    """What a pool yields from the moment on at which all its workers are at work, so that their start is not timed."""
+    pool = Pool(spec, workers, Plan(spec).take, total=sum(board.size for board in spec.boards))
+    finished = pool.play()
+    try:
+        for _ in range(4 * workers):
+            next(finished)
+        yield finished
+    finally:
+        finished.close()  # type: ignore[attr-defined]
+
+
+def seconds_each(spec: Spec, workers: int) -> float:
+    """Seconds a match, over those after the first few."""
+    with working(spec, workers) as finished:
+        began = time.perf_counter()
+        count = sum(1 for _ in finished)
+        return (time.perf_counter() - began) / count
+
+
+def test_two_workers_are_nearly_twice_as_fast_as_one(bench: "Bench") -> None:
+    """At least 1.8 times, on matches of 20 ms and more; in turns, since other work on the machine hits both."""
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("one processor")
+    spec = load_spec(BIG)
+    pairs = [(seconds_each(spec, 1), seconds_each(spec, 2)) for _ in range(5)]
+    bench.in_turns(lambda: None, lambda: None, rounds=1)
+    one, two = [f"{min(times) * 1e3:.1f} ms" for times in zip(*pairs, strict=True)]
+    assert min(pairs)[0] > 0.02, "smaller matches than this is about"
+    bench.at_least(1.8, "one worker / two workers", median(one / two for one, two in pairs), "x", one=one, two=two)
+
+
+def test_a_small_match_costs_little_more_in_a_worker(bench: "Bench") -> None:
+    """The smallest match there is, handed over, played, sent back: at most 1.6 times what it takes in this process."""
+    spec = load_spec(SMALL)
+
+    def here() -> None:
+        stage, plan = Stage(spec), Plan(spec)
+        while batch := plan.take(1):
+            stage.play(batch[0])
+
+    def handed() -> None:
+        with working(spec, 1) as finished:
+            began = time.perf_counter()
+            count = sum(1 for _ in finished)
+            rates.append((time.perf_counter() - began) / count)
+
+    rates: list[float] = []
+    timings = bench.in_turns(here, handed, rounds=5)
+    local = [spent / 10_000 for spent in timings.ours]
+    ratio = median(remote / mine for remote, mine in zip(rates[-5:], local, strict=True))
+    details = {"here": f"{min(local) * 1e6:.0f} us", "worker": f"{min(rates) * 1e6:.0f} us"}
+    bench.at_most(1.6, "random match in a worker / in the main process", ratio, "x", **details)
+
+
+def test_handing_over_takes_less_than_half_a_millisecond(bench: "Bench") -> None:
+    """One match at a time to one worker: what is added to each by the way there and back."""
+    spec = load_spec(SMALL)
+    plan = Plan(spec)
+    stage = Stage(spec)
+    matches = plan.take(3000) or []
+    upcoming: list[Scheduled] = []
+
+    def take(size: int) -> list[Scheduled]:
+        return [upcoming.pop()] if upcoming else []
+
+    def one_by_one() -> None:
+        upcoming.extend(matches)
+        finished = Pool(spec, 1, take).play()
+        next(finished)
+        began = time.perf_counter()
+        count = sum(1 for _ in finished)
+        rates.append((time.perf_counter() - began) / count)
+
+    def here() -> None:
+        for scheduled in matches:
+            stage.play(scheduled)
+
+    rates: list[float] = []
+    timings = bench.in_turns(here, one_by_one, rounds=3)
+    added = min(rates) - min(timings.ours) / len(matches)
+    bench.at_most(500, "a hand-over", added * 1e6, " us")
+
+
+def test_a_worker_is_replaced_within_a_second(bench: "Bench") -> None:
+    """From the SIGKILL of the only worker to the record of the match that it was playing."""
+    spec = load_spec(BIG)
+    spent = []
+    for _ in range(3):
+        with working(spec, 1) as finished:
+            (worker,) = psutil.Process().children()
+            began = time.perf_counter()
+            worker.send_signal(signal.SIGKILL)
+            while worker.is_running():  # records that it had sent come first
+                next(finished)
+            spent.append(time.perf_counter() - began)
+    bench.in_turns(lambda: None, lambda: None, rounds=1)
+    bench.at_most(1, "a worker killed and replaced", median(spent), " s")
