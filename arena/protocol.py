@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
+from arena.search import LARGEST
+
 VERSION = 1
 LONGEST_LINE = 16 << 20
 """Bytes of one line."""
 LONGEST_TEXT = 8 << 10
 """Characters that are kept of a message or a traceback."""
-MOST = 2**63 - 1
+MOST = LARGEST
 """No count may be larger."""
 
 _dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode

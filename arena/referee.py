@@ -16,7 +16,7 @@ from arena.player import Ending, Fault, LocalPlayer, Log, Player, checked, short
 from arena.record import Decision, Record
 from arena.remote import RemotePlayer
 from arena.sandbox import SandboxError
-from arena.search import Start
+from arena.search import LARGEST, Start
 
 TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
@@ -188,7 +188,7 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, log: Log
     except BaseException as error:  # whatever the agent calls a state went through the rules
         message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error)})"
         raise Fault(Ending("illegal-action", player.number, message)) from error
-    if answer.steps is not None and (type(answer.steps) is not int or answer.steps < 0):
+    if answer.steps is not None and (type(answer.steps) is not int or not 0 <= answer.steps <= LARGEST):
         message = f"expected a whole number of steps or None, got {short(answer.steps)}"
         raise Fault(Ending("illegal-action", player.number, message))
     encoded = text.encode("utf-8", "backslashreplace")

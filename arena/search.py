@@ -12,6 +12,8 @@ from arena.heuristic import Evaluation
 from arena.limits import Limits
 
 Item = TypeVar("Item")
+LARGEST = 10**15
+"""No count that an agent gives may be larger, so that sums of them can be kept anywhere."""
 
 
 class Comparable(Protocol):
@@ -149,6 +151,8 @@ class Search:
         self.best_action = best
         self.reported = True
         self.value = None if value is None or not isfinite(value) else float(value) + 0.0  # no minus zero in a record
+        if depth is not None and not -LARGEST <= depth <= LARGEST:
+            raise ValueError(f"expected a depth in plies, got {type(depth).__name__}")
         self.depth = None if depth is None else int(depth)
         self.line = tuple(line)
         self._exact = exact
@@ -165,6 +169,6 @@ class Search:
 
         ValueError for anything but a whole number of 0 or more: nothing is ever taken back.
         """
-        if type(nodes) is not int or nodes < 0:
-            raise ValueError(f"expected a whole number of nodes, 0 or more, got {nodes!r}")
+        if type(nodes) is not int or not 0 <= nodes <= LARGEST:
+            raise ValueError(f"expected a whole number of nodes from 0 to {LARGEST}, got {nodes!r}")
         self._meter.count(nodes)

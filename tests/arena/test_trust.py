@@ -1,5 +1,6 @@
 """What the referee and the board make of games and agents that do not play fair; each was once seen to go wrong."""
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -333,3 +334,22 @@ class Unnamed(TicTacToe):
 def test_a_dataclass_is_a_game() -> None:
     """Its own constructor and all."""
     assert play(Unnamed(), ["random", "random"]).termination == "normal"
+
+
+@pytest.mark.parametrize("does", ["count", "depth", "steps"])
+def test_a_count_without_measure_is_the_agents_fault(does: str) -> None:
+    """Neither a search nor an answer can hand over a number that no table could hold."""
+
+    class Boaster(Agent):
+        name = "boaster"
+
+        def solve(self, game: Any, state: Any, search: Any) -> Any:
+            if does == "count":
+                search.count(10**30)
+            if does == "depth":
+                search.report(None, depth=10**5000)
+            return Answer(search.start(), steps=10**30)
+
+    record = play({"name": "n-queens", "n": 4}, [Boaster()])
+    assert record.termination == ("illegal-action" if does == "steps" else "exception")
+    assert json.dumps(record.as_dict())

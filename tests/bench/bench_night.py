@@ -1,0 +1,131 @@
+"""What a night costs: records into a store and boards out of it, agents in processes of their own.
+
+ARENA_BENCH_RECORDS=1000000 measures the store with a million records; without it a tenth of that is taken, and the bounds
+with it.
+"""
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import arena
+from arena.feed import Feed
+from arena.leaderboard import stored
+from arena.schedule import Plan, Stage
+from arena.spec import Spec, load_spec
+from arena.store import Store
+from arena.store.run import run_of
+
+if TYPE_CHECKING:
+    from tests.bench.conftest import Bench
+
+RECORDS = int(os.environ.get("ARENA_BENCH_RECORDS", "100000"))
+TWO_RANDOM: list[Any] = ["random", {"agent": "random", "label": "other"}]
+
+
+def memory() -> float:
+    """The most memory that this process has had, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def filled(path: Path, spec: Spec) -> float:
+    """Seconds that it takes to put a record for every match of a spec into a store."""
+    base = arena.run({"game": "tic-tac-toe", "rounds": 500, "agents": TWO_RANDOM}).records
+    stage, plan, spent = Stage(spec), Plan(spec), 0.0
+    with Store.open(path, write=True) as store:
+        store.begin(run_of(spec))
+        while batch := plan.take(1000):
+            made = [(one, base[number]._replace(id=stage.identity(one))) for number, one in enumerate(batch)]
+            for one in batch:
+                plan.tell(one, None)
+            began = perf_counter()
+            for one, record in made:
+                store.add(one, record)
+            spent += perf_counter() - began
+        began = perf_counter()
+        store.end()
+        spent += perf_counter() - began
+    return spent
+
+
+@pytest.mark.filterwarnings("ignore:Benchmark fixture was not used")
+def test_records_in_and_boards_out(bench: "Bench", tmp_path: Path) -> None:
+    """At least 20,000 records a second in; the board of a million in 5 s; memory flat; the scan of a resume."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": RECORDS // 2, "agents": TWO_RANDOM})
+    small = load_spec({"game": "tic-tac-toe", "rounds": RECORDS // 20, "agents": TWO_RANDOM})
+    filled(tmp_path / "small.db", small)
+    stored(tmp_path / "small.db")
+    before = memory()
+    rate = RECORDS / filled(tmp_path / "a.db", spec)
+    size = (tmp_path / "a.db").stat().st_size / RECORDS
+    bench.at_least(20_000, f"records a second into a store of {RECORDS:,}", rate, "/s", bytes_a_record=f"{size:.0f}")
+    began = perf_counter()
+    assert stored(tmp_path / "a.db")[0].games == RECORDS
+    bench.at_most(5 * RECORDS / 1_000_000, f"leaderboard of {RECORDS:,} records", perf_counter() - began, " s")
+    with Store.open(tmp_path / "a.db", write=True) as store:
+        began = perf_counter()
+        store.begin(run_of(spec))
+        feed = Feed(spec, store)
+        assert feed.take(1) == []
+        assert feed.held == RECORDS
+        spent = perf_counter() - began
+    bench.at_most(60, f"scan of a resume over {RECORDS:,} records, a match", spent / RECORDS * 1e6, " us")
+    bench.at_most(64, f"memory more for {RECORDS:,} records than for a tenth of them", memory() - before, " MiB")
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Run on one core, as a worker does that has one for itself and its agents."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "connect-four"])
+def test_a_ply_in_a_process_of_its_own(bench: "Bench", game: str) -> None:
+    """At most 100 us more a ply than in the process that plays, starting and checking included."""
+    specs = [load_spec({"game": game, "agents": TWO_RANDOM, "rounds": 50, "isolation": kind}) for kind in ("process", "none")]
+    with one_core(), closing(Stage(specs[0])) as isolated, closing(Stage(specs[1])) as here:
+        matches = Plan(specs[0]).take(100) or []
+        plies = sum(len(isolated.play(one).actions) for one in matches)
+        timings = bench.in_turns(
+            lambda: [isolated.play(one) for one in matches], lambda: [here.play(one) for one in matches], rounds=7
+        )
+    more = sorted(ours - theirs for ours, theirs in zip(timings.ours, timings.theirs, strict=True))[3]
+    bench.at_most(100, f"isolation, a ply of {game}", more / plies * 1e6, " us")
+
+
+@pytest.mark.filterwarnings("ignore:Benchmark fixture was not used")
+def test_an_agent_that_does_not_stop_is_stopped(bench: "Bench", tmp_path: Path) -> None:
+    """Within 200 ms of its limit, kill and all."""
+    plugin = tmp_path / "loops.py"
+    plugin.write_text(
+        "from arena import Agent, hookimpl\n"
+        "class Loops(Agent):\n"
+        '    """Never ends."""\n'
+        '    name = "loops"\n'
+        "    def choose(self, game, state, search):\n"
+        "        while True: pass\n"
+        "@hookimpl\ndef arena_agents(): return [Loops]\n"
+    )
+    values = {"game": "tic-tac-toe", "agents": ["loops", "random"], "rounds": 3, "limits": {"seconds": 0.2}}
+    spec = load_spec({**values, "plugins": [str(plugin)]})
+    late = []
+    with closing(Stage(spec)) as stage:
+        for one in Plan(spec).take(6) or []:
+            began = perf_counter()
+            record = stage.play(one)
+            assert record.termination == "timeout"
+            assert record.timing is not None
+            late.append(record.timing["overrun"])
+            assert perf_counter() - began < 5
+    bench.at_most(0.2, "an agent that does not stop is over, after its limit", max(late), " s")
