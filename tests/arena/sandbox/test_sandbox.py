@@ -6,8 +6,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -238,6 +239,31 @@ def test_a_hostile_agent_ends_in_the_sandbox_as_elsewhere(bwrap: str, name: str)
         assert record.termination in endings, record.message
         assert record.labels[record.seat or 0] == name
         assert message in str(record.message)
+
+
+def test_nothing_lives_on_without_its_sandbox(bwrap: str, tmp_path: Path) -> None:
+    """Where bubblewrap is killed, and that is what arena and its end can kill, the program is gone as well."""
+    word = f"4{os.getpid()}.125"
+    until = monotonic() + 10
+    with subprocess.Popen(enclosed(["sleep", word], folder=tmp_path), env=environment(os.environ)) as process:
+        while not sleeping(word):
+            assert monotonic() < until
+            sleep(0.01)
+        process.kill()
+    while sleeping(word):
+        assert monotonic() < until
+        sleep(0.01)
+
+
+def sleeping(word: str) -> bool:
+    """Tell whether `sleep` runs with that word, and not its sandbox, which has the word in its command line, too."""
+    return any(line.endswith(f"sleep\0{word}\0".encode()) and b"--unshare-all" not in line for line in command_lines())
+
+
+def command_lines() -> Iterator[bytes]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            yield (folder / "cmdline").read_bytes()
 
 
 def test_an_agent_plays_in_the_sandbox_as_elsewhere(bwrap: str) -> None:

@@ -1,0 +1,35 @@
+"""A program that speaks by heart: `scripted.py SCRIPT`, a transcript as in the manual. It ends with code 9 where arena deviates.
+
+Where arena's line is another one than in the script, the two go to SCRIPT.outcome; at the end of the script, the word `said`.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def main(script: Path) -> None:
+    expected = script.read_text().splitlines()
+    for line in expected:
+        if line.startswith("< "):
+            sys.stdout.write(line[2:] + "\n")
+            sys.stdout.flush()
+            continue
+        said = sys.stdin.readline()
+        if timeless(said) != timeless(line[2:]):
+            Path(f"{script}.outcome").write_text(f"{line}\n> {said}")
+            sys.exit(9)
+    Path(f"{script}.outcome").write_text("said")
+
+
+def timeless(line: str) -> Any:
+    """A message without arena's version."""
+    try:
+        return {key: value for key, value in json.loads(line).items() if key != "arena"}
+    except ValueError:
+        return line
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

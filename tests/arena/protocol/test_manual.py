@@ -1,0 +1,174 @@
+"""docs/protocol.md is true: its transcripts are replayed from both sides, its tables tried row by row."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from arena import run
+from arena.hosts import KEPT, MOST_PROCESSES, STARTING
+from arena.limits import MARGIN
+from arena.protocol import LONGEST_LINE, LONGEST_TEXT, MOST, VERSION
+from arena.record import Record
+from arena.sandbox import SIZE
+from arena.spec import load_spec
+
+PAGE = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text("utf-8")
+SCRIPTED = Path(__file__).with_name("scripted.py")
+TRANSCRIPTS = {
+    name: (spec, text)
+    for name, spec, text in re.findall(r"<!-- transcript: (\w+) -->\n```yaml\n(.*?)```\n.*?```text\n(.*?)```", PAGE, re.DOTALL)
+}
+BY_ARENA = ("game", "puzzle")
+"""Transcripts in which the program is arena's own host."""
+ENDINGS = re.findall(r"^\| `(.+?)`(?: \(.*\))? \| `([a-z-]+)` \|$", PAGE, re.MULTILINE)
+
+
+def said(text: str, side: str) -> list[str]:
+    """The lines of one side: `>` of arena, `<` of the program."""
+    return [line[2:] for line in text.splitlines() if line.startswith(side)]
+
+
+def without_versions(line: str) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(line)
+    return {key: value for key, value in message.items() if message["type"] != "hello" or key not in ("arena", "name")}
+
+
+def test_the_page_has_its_parts() -> None:
+    """So that no test passes for want of something to look at."""
+    assert set(TRANSCRIPTS) == {"game", "puzzle", "stop"}
+    assert len(ENDINGS) >= 15
+    assert {ending for _, ending in ENDINGS} == {"illegal-action", "exception", "memory", "crash"}
+
+
+@pytest.mark.parametrize("name", BY_ARENA)
+def test_arenas_host_answers_as_in_the_transcript(name: str) -> None:
+    """Given arena's lines, `python -m arena.agent_host` gives the answers of the page."""
+    text = TRANSCRIPTS[name][1]
+    command = [sys.executable, "-m", "arena.agent_host"]
+    requests = "\n".join([*said(text, ">"), '{"type":"quit"}']) + "\n"
+    done = subprocess.run(command, input=requests, capture_output=True, text=True, check=True)
+    assert list(map(without_versions, done.stdout.splitlines())) == list(map(without_versions, said(text, "<")))
+
+
+@pytest.mark.parametrize("name", BY_ARENA)
+def test_arena_asks_as_in_the_transcript(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given the program's answers, arena sends the lines of the page, and records what it would without a process."""
+    spec, text = TRANSCRIPTS[name]
+    script = tmp_path / "script"
+    script.write_text(text)
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\ncase "$*" in *launch.py*) ;; *arena.agent_host*) exec {sys.executable} {SCRIPTED} {script};; esac\n'
+        f'exec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    values = yaml.safe_load(spec)
+    monkeypatch.setattr(sys, "executable", str(python))
+    records = run(values).records
+    monkeypatch.undo()
+    assert Path(f"{script}.outcome").read_text() == "said"
+    here = [{**entry, "isolation": "none"} if isinstance(entry, dict) else entry for entry in values["agents"]]
+    assert [record.timeless() for record in records] == [record.timeless() for record in run({**values, "agents": here}).records]
+
+
+def test_a_program_that_is_stopped_plays_its_last_report(tmp_path: Path) -> None:
+    """The third transcript, from arena's side: `stop` comes, `best` counts, and the fields of the report are recorded."""
+    spec, text = TRANSCRIPTS["stop"]
+    (tmp_path / "script").write_text(text)
+    agent = tmp_path / "my_agent"
+    agent.write_text(f"#!/bin/sh\nexec {sys.executable} {SCRIPTED} script\n")
+    agent.chmod(0o755)
+    (tmp_path / "spec.yaml").write_text(spec)
+    records = run(tmp_path / "spec.yaml").records
+    assert (tmp_path / "script.outcome").read_text() == "said"
+    for record, action in zip(records, ("3", "6"), strict=True):
+        assert (record.termination, record.actions[-1], record.returns[record.labels.index("mine")]) == ("normal", action, 1.0)
+        last = record.decisions[-1]
+        assert (last.nodes, last.depth, last.value) == (41, 2, 0.9)
+        assert 0.2 <= last.seconds < 0.3
+
+
+def answering(folder: Path, answer: str) -> list[str]:
+    """The command of a program that gives one answer, whatever it is asked to choose."""
+    program = folder / "program.py"
+    hello = json.dumps({"type": "hello", "protocol": VERSION, "can": ["choose"]})
+    answers = {"hello": hello, "start": '{"type":"ready"}', "choose": answer}
+    program.write_text(
+        f"import json, sys\nfor line in sys.stdin:\n    print({answers!r}[json.loads(line)['type']], flush=True)\n"
+    )
+    return [sys.executable, "-I", "-S", str(program)]
+
+
+def first(command: list[str], **more: Any) -> Record:
+    """The record of the first match of a program, as x on the empty board."""
+    agents = [{"agent": {"command": command}, "label": "mine"}, "random"]
+    return run({"game": "tic-tac-toe", "agents": agents, "rounds": 1, **more}).records[0]
+
+
+@pytest.mark.parametrize(("answer", "ending"), ENDINGS)
+def test_what_goes_wrong_ends_as_the_page_says(answer: str, ending: str, tmp_path: Path) -> None:
+    """Each row of the table, as the answer of a program."""
+    record = first(answering(tmp_path, answer))
+    assert (record.termination, record.seat, record.returns) == (ending, 0, (-1.0, 1.0)), record.message
+
+
+def test_the_shortest_agent_plays_to_the_end(tmp_path: Path) -> None:
+    """In fifteen lines, as it stands on the page."""
+    (code,) = re.findall(r"<!-- file: my_agent.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 15
+    (tmp_path / "my_agent.py").write_text(code)
+    command = [sys.executable, "-I", "-S", str(tmp_path / "my_agent.py")]
+    agents = [{"agent": {"command": command}, "label": "mine"}, "random"]
+    records = run({"game": "tic-tac-toe", "agents": agents, "rounds": 3}).records
+    assert {record.termination for record in records} == {"normal"}
+    for record in records:
+        for ply in range(record.labels.index("mine"), len(record.actions), 2):
+            assert record.actions[ply] == min(set("123456789") - set(record.actions[:ply]))
+    done = subprocess.run(command, input='{"type":"hello","protocol":1}\n', capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["type"] == "hello"
+
+
+def test_the_spec_of_the_page_is_sound(tmp_path: Path) -> None:
+    """Every entry names a program that is there, in one of the ways to name it."""
+    spec = PAGE.partition("```yaml\n")[2].partition("```")[0].replace("[node,", f"[{sys.executable},")
+    for name in ("my_agent.py", "javascript_agent.js", "c_agent"):
+        (tmp_path / name).touch(0o755)
+    (tmp_path / "spec.yaml").write_text(spec)
+    seats = load_spec(tmp_path / "spec.yaml").boards[0].seats
+    assert [seat.isolation for seat in seats] == ["process", "process", "sandbox", "none"]
+    assert seats[1].program is not None
+    assert seats[1].program.options == {"depth": 4}
+
+
+def test_every_key_of_the_transcripts_is_in_the_tables() -> None:
+    """Each key of each message, by either side."""
+    tables = "\n".join(
+        line for line in PAGE.splitlines() if line.startswith("|") or "Python host" in line or "generators" in line
+    )
+    explained = set(re.findall(r"`(\w+)`", tables))
+    messages = [json.loads(line) for _, text in TRANSCRIPTS.values() for side in "<>" for line in said(text, side)]
+    keys = {key for message in messages for key in message} - {"type"}
+    keys |= {key for message in messages for key in message.get("limits", ())}
+    assert {message["type"] for message in messages} | keys <= explained
+
+
+def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
+    """Limits that a reader relies on."""
+    for text in (
+        f"at\nmost {LONGEST_LINE >> 20} MiB",
+        f"The answer has {MARGIN} s more",
+        f"may take {STARTING:.0f} s each",
+        f"may have {MOST_PROCESSES} processes",
+        f"match to match, {KEPT} of them",
+        f"up to {LONGEST_TEXT:,} characters",
+        f"({SIZE >> 20} MiB, gone",
+        f"This is version {VERSION}.",
+        f"are 10^{len(str(MOST)) - 1} at most",
+    ):
+        assert text in PAGE, text
