@@ -1,0 +1,94 @@
+"""What a score is worth: Elo, its 95 % interval and the likelihood of superiority, from games or from pairs of games."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.errors import ArenaError
+from arena.stats.elo import elo_difference, normalized_elo
+from arena.stats.likelihood import mean_interval, superiority
+from arena.stats.pairs import PAIR_SCORES
+
+GAME_SCORES = (0.0, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a score is worth. None stands where there is nothing to say: an Elo at 0 or 100 %, any interval under two outcomes."""
+
+    games: float
+    """How many games there were: a pair has two."""
+    score: float
+    """The share of the points, within [0, 1]; one half without games."""
+    score_low: float | None
+    score_high: float | None
+    elo: float | None
+    elo_low: float | None
+    elo_high: float | None
+    superiority: float
+    """The likelihood of superiority, within [0, 1]."""
+    normalized_elo: float | None
+    """None of games, since it takes pairs."""
+
+    @property
+    def margin(self) -> float | None:
+        """Half of the width of Elo's interval; None where that has an open end."""
+        if self.elo_low is None or self.elo_high is None:
+            return None
+        return (self.elo_high - self.elo_low) / 2
+
+
+def worth_of_games(wins: float, draws: float, losses: float) -> Worth:
+    """What so many games are worth, taken as independent. Raises ArenaError where a count is negative.
+
+    >>> worth = worth_of_games(wins=120, draws=80, losses=200)
+    >>> round(worth.score, 2), round(worth.elo or 0, 1), round(worth.margin or 0, 1)
+    (0.4, -70.4, 31.0)
+    """
+    return _worth((losses, draws, wins), GAME_SCORES, games=1)
+
+
+def worth_of_pairs(counts: Sequence[float]) -> Worth:
+    """What so many pairs are worth: the five counts of those that scored 0, 0.5, 1, 1.5 and 2 points.
+
+    Raises ArenaError where there are not five counts, or one is negative.
+    """
+    return _worth(checked(counts), PAIR_SCORES, games=2)
+
+
+def checked(counts: Sequence[float]) -> Sequence[float]:
+    """The five pentanomial counts, if they are that; raises ArenaError otherwise."""
+    if len(counts) != len(PAIR_SCORES) or min(counts) < 0:
+        raise ArenaError(
+            f"pentanomial: expected five counts of pairs, none negative, for 0, 0.5, 1, 1.5 and 2 points; got {list(counts)}"
+        )
+    return counts
+
+
+def mean_of(counts: Sequence[float], scores: Sequence[float]) -> float:
+    """The mean of counted scores; one half where nothing is counted."""
+    total = sum(counts)
+    return sum(n * score for n, score in zip(counts, scores, strict=True)) / total if total else 0.5
+
+
+def variance_of(counts: Sequence[float], scores: Sequence[float]) -> float:
+    """The mean squared distance of counted scores from their mean; 0 where nothing is counted."""
+    total, mean = sum(counts), mean_of(counts, scores)
+    return sum(n * (score - mean) ** 2 for n, score in zip(counts, scores, strict=True)) / total if total else 0.0
+
+
+def _worth(counts: Sequence[float], scores: Sequence[float], *, games: int) -> Worth:
+    if min(counts) < 0:
+        raise ArenaError(f"expected counts of games, none negative; got {', '.join(map(str, counts))}")
+    mean = mean_of(counts, scores)
+    low, high = mean_interval(counts, scores) or (None, None)
+    return Worth(
+        games=sum(counts) * games,
+        score=mean,
+        score_low=low,
+        score_high=high,
+        elo=elo_difference(mean),
+        elo_low=None if low is None else elo_difference(low),
+        elo_high=None if high is None else elo_difference(high),
+        superiority=superiority(counts, scores, 0.5),
+        normalized_elo=normalized_elo(mean, variance_of(counts, scores)) if games == 2 else None,
+    )

@@ -1,0 +1,146 @@
+"""The sequential probability ratio test: stop a match as soon as it is decided which of two hypotheses about Elo fits better.
+
+A. Wald, Sequential Analysis, 1947; generalised to hypotheses that leave the rest of the distribution open, and to pairs of games,
+by M. Van den Bergh, The generalized sequential probability ratio test for Elo; the normalised model: the same, Normalized Elo in
+practice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, expm1, log, sqrt
+from typing import Literal
+
+from arena.errors import ArenaError
+from arena.stats.calculator import checked
+from arena.stats.elo import effect_size, expected_score
+from arena.stats.likelihood import likeliest, log_likelihood
+from arena.stats.pairs import PAIR_SCORES
+
+Verdict = Literal["H0", "H1"]
+
+INDEPENDENT_GAMES = 0.125
+"""The variance of a pair's mean when nothing is ever drawn and the two games have nothing to do with each other."""
+
+LARGEST = {"normalized": 250.0, "logistic": 1000.0}
+"""The largest Elos that may be tested for; 250 normalised ones are one standard deviation of a pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sprt:
+    """A test of H0, the lead is `elo0`, against H1, the lead is `elo1`. Raises ArenaError where the numbers make no test.
+
+    H1 is accepted though H0 holds in at most about a share `alpha` of all matches, H0 though H1 holds in about `beta`. The model
+    says what the two Elos are: `normalized` (in standard deviations of a game: the number of pairs needed does not depend on how
+    often is drawn) or `logistic` (the ordinary ones).
+    """
+
+    elo0: float = 0.0
+    elo1: float = 20.0
+    alpha: float = 0.05
+    beta: float = 0.05
+    model: Literal["normalized", "logistic"] = "normalized"
+
+    def __post_init__(self) -> None:
+        if not self.elo0 < self.elo1:
+            raise ArenaError(f"sprt: expected elo0 below elo1, got {self.elo0:g} and {self.elo1:g}")
+        if max(abs(self.elo0), abs(self.elo1)) > LARGEST[self.model]:
+            raise ArenaError(f"sprt: expected Elos within {LARGEST[self.model]:g} of 0, got {self.elo0:g} and {self.elo1:g}")
+        if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
+            raise ArenaError(f"sprt: expected alpha and beta between 0 and 0.5, got {self.alpha:g} and {self.beta:g}")
+
+    @property
+    def lower(self) -> float:
+        """The log-likelihood ratio at or below which H0 is accepted."""
+        return log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper(self) -> float:
+        """The log-likelihood ratio at or above which H1 is accepted."""
+        return log((1 - self.beta) / self.alpha)
+
+    def verdict(self, llr: float) -> Verdict | None:
+        """What a log-likelihood ratio decides; None while the match has to go on."""
+        if llr >= self.upper:
+            return "H1"
+        return "H0" if llr <= self.lower else None
+
+
+def log_likelihood_ratio(counts: Sequence[float], test: Sprt) -> float:
+    """How much likelier H1 makes the pairs than H0 does, as a logarithm; finite for all counts, 0 without pairs.
+
+    `counts` are pentanomial. Under either hypothesis the likeliest distribution is taken that fits it, over all five scores, seen
+    or not; so a match that one side wins throughout is decided too. Raises ArenaError where `counts` are not five, or one is
+    negative.
+    """
+    if not sum(checked(counts)):
+        return 0.0
+    if test.model == "logistic":
+        return log_likelihood(counts, PAIR_SCORES, expected_score(test.elo1)) - log_likelihood(
+            counts, PAIR_SCORES, expected_score(test.elo0)
+        )
+    return _at_effect(counts, effect_size(test.elo1)) - _at_effect(counts, effect_size(test.elo0))
+
+
+def expected_pairs(test: Sprt, elo: float, *, variance: float = INDEPENDENT_GAMES) -> float:
+    """About how many pairs the test takes when the true lead is `elo`, in the test's own Elo.
+
+    Wald's approximation, the ratio taken for a Brownian motion. `variance` is a guess of that of a pair's mean, which the
+    logistic model alone needs: the default holds without draws, and is too large with them.
+    """
+    low, high, true = (_effect(test, lead, variance) for lead in (test.elo0, test.elo1, elo))
+    step = high - low
+    drift = step * (true - (low + high) / 2)
+    if abs(drift) < 1e-9 * step * step:
+        return -test.lower * test.upper / (step * step)
+    tilted = -2 * drift / (step * step)
+    up = _hits_upper(tilted, test.lower, test.upper)
+    return (up * test.upper + (1 - up) * test.lower) / drift
+
+
+def _hits_upper(tilted: float, lower: float, upper: float) -> float:
+    """The chance that a Brownian motion leaves at the upper bound, exp(tilted x) being a martingale of it."""
+    if tilted > 0:
+        return expm1(tilted * lower) / (expm1(tilted * lower) - expm1(tilted * upper)) if tilted * upper < 700 else 0.0
+    if tilted * lower > 700:
+        return 1.0
+    return -expm1(tilted * lower) / (expm1(tilted * upper) - expm1(tilted * lower))
+
+
+def _effect(test: Sprt, elo: float, variance: float) -> float:
+    if test.model == "normalized":
+        return effect_size(elo)
+    return (expected_score(elo) - 0.5) / sqrt(variance)
+
+
+def _at_effect(counts: Sequence[float], effect: float) -> float:
+    """The largest log-likelihood of the counts, the mean lying `effect` standard deviations of a pair above one half.
+
+    That is no linear condition, so it is replaced by the linear one that touches it where the last solution lies, again and
+    again; a large effect is approached in steps, each from the solution of the one before.
+    """
+    shares = [1 / len(counts)] * len(counts)
+    steps = max(1, ceil(abs(effect) / _STEP))
+    for step in range(1, steps + 1):
+        shares = _settle(counts, shares, effect * step / steps)
+    return sum(n * log(share) for n, share in zip(counts, shares, strict=True) if n)
+
+
+_STEP = 0.25
+"""How far, in standard deviations of a pair, the touching condition may be taken at once."""
+
+
+def _settle(counts: Sequence[float], shares: list[float], effect: float) -> list[float]:
+    for _ in range(100):
+        found = likeliest(counts, _touching(shares, effect), 0.0)
+        change = max(abs(new - old) for new, old in zip(found, shares, strict=True))
+        shares = found
+        if change < 1e-10:
+            break
+    return shares
+
+
+def _touching(shares: Sequence[float], effect: float) -> list[float]:
+    """Values whose mean is 0 where the mean lies `effect` deviations above one half: at these shares, and nearly so beside."""
+    mean = sum(p * s for p, s in zip(shares, PAIR_SCORES, strict=True))
+    deviation = max(1e-9, sqrt(sum(p * (s - mean) ** 2 for p, s in zip(shares, PAIR_SCORES, strict=True))))
+    return [s - 0.5 - effect * (deviation + (s - mean) ** 2 / deviation) / 2 for s in PAIR_SCORES]

@@ -1,0 +1,37 @@
+"""Intransitive cycles: rock, paper and scissors, noise, and longer ones."""
+
+from arena.stats.cycles import beats, cycles
+from arena.stats.pairs import Pair, Tally
+
+CLEAR = [Pair.of(1, 0)] * 9 + [Pair.of(0, 1)]
+EVEN = [Pair.of(1, 0)] * 6 + [Pair.of(0, 1)] * 5
+
+
+def test_rock_paper_scissors_is_a_cycle() -> None:
+    """Whichever way round the pairings are named."""
+    lost = [Pair(pair.backward, pair.forward) for pair in CLEAR]
+    pairings = {("rock", "scissors"): CLEAR, ("scissors", "paper"): CLEAR, ("rock", "paper"): lost}
+    assert cycles(beats(pairings)) == (("paper", "rock", "scissors"),)
+
+
+def test_a_cycle_within_noise_is_none() -> None:
+    """One of the three leads is six pairs to five."""
+    assert cycles(beats({("a", "b"): CLEAR, ("b", "c"): CLEAR, ("c", "a"): EVEN})) == ()
+    assert beats({("a", "b"): [Pair(Tally(wins=40), Tally(losses=40))]}) == {"a": frozenset(), "b": frozenset()}
+
+
+def test_longer_cycles_are_found_where_there_are_no_shorter_ones() -> None:
+    """Four in a ring, and five, the shortest being named."""
+    ring = {"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("d"), "d": frozenset("a")}
+    assert cycles(ring) == (("a", "b", "c", "d"),)
+    assert cycles({**ring, "c": frozenset("de"), "e": frozenset("f"), "f": frozenset("a")}) == (("a", "b", "c", "d"),)
+    assert cycles({"a": frozenset("b"), "b": frozenset()}) == ()
+
+
+def test_all_cycles_of_three_are_listed_once() -> None:
+    """A ring of five where each beats the next two: five cycles of three."""
+    ring = {str(k): frozenset({str((k + 1) % 5), str((k + 2) % 5)}) for k in range(5)}
+    found = cycles(ring)
+    assert len(found) == len(set(map(frozenset, found))) == 5
+    assert all(three[1] in ring[three[0]] and three[2] in ring[three[1]] and three[0] in ring[three[2]] for three in found)
+    assert len(cycles(ring, most=2)) == 2

@@ -1,0 +1,210 @@
+"""Intervals of ratings: how often they hold, what they say of lopsided and of tiny tables, and that they never break."""
+
+import random
+import subprocess
+import sys
+from itertools import combinations
+from math import isfinite
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import ArenaError
+from arena.stats.bradley_terry import Model, chances, fit
+from arena.stats.elo import ELO
+from arena.stats.intervals import Rated, overlapping, rate
+from arena.stats.pairs import Pair, Tally
+
+FIRST_MOVER = 0.2
+LOPSIDED = 1.2
+"""How much a position favours the first seat, or disfavours it, in natural units: what makes the games of a pair alike."""
+
+
+class Field:
+    """Agents whose true ratings are known, and who play pairs of games from positions of which each favours one seat."""
+
+    def __init__(self, rng: random.Random, agents: int) -> None:
+        self.rng = rng
+        self.names = [f"agent {k}" for k in range(agents)]
+        self._strength = [rng.uniform(-0.8, 0.8) for _ in self.names]
+        expected = {
+            (one, two): Tally(
+                *(sum(odds) / 2 for odds in zip(*(self._odds(one, two, tilt) for tilt in (LOPSIDED, -LOPSIDED)), strict=True))
+            )
+            for one in self.names
+            for two in self.names
+            if one != two
+        }
+        self.truth = fit(expected, self.names, model=Model(prior=1e-7)).elo()
+        """What the ratings come to with endless games."""
+
+    def play(self, pairs: int) -> dict[tuple[str, str], list[Pair]]:
+        return {seats: [self._pair(*seats) for _ in range(pairs)] for seats in combinations(self.names, 2)}
+
+    def _pair(self, one: str, two: str) -> Pair:
+        tilt = self.rng.choice((LOPSIDED, -LOPSIDED))
+        forward, backward = self._odds(one, two, tilt), self._odds(two, one, tilt)
+        return Pair.of(self.rng.choices((1, 0.5, 0), forward)[0], self.rng.choices((1, 0.5, 0), backward)[0])
+
+    def _odds(self, first: str, second: str, tilt: float) -> Tally:
+        lead = self._strength[self.names.index(first)] - self._strength[self.names.index(second)]
+        return chances(lead + FIRST_MOVER + tilt, -0.3)
+
+
+def _holds(low: float | None, true: float, high: float | None) -> bool:
+    return (low is None or low <= true) and (high is None or true <= high)
+
+
+def _coverage(pairs: int, tournaments: int, method: str) -> float:
+    rng = random.Random(f"coverage of {pairs}")
+    held = []
+    for _ in range(tournaments):
+        field = Field(rng, 3)
+        ratings = rate(field.play(pairs), field.names, rng=rng, samples=300)
+        assert ratings.method == method
+        held += [_holds(row.low, field.truth[row.agent], row.high) for row in ratings.rows]
+        lead = ratings.difference(*field.names[:2])
+        held.append(_holds(lead.low, field.truth[field.names[0]] - field.truth[field.names[1]], lead.high))
+    return sum(held) / len(held)
+
+
+@pytest.mark.slow
+def test_intervals_of_10_pairs_hold_as_often_as_they_say() -> None:
+    """2,000 tournaments of 10 pairs a pairing: between 90 and 98 % of all intervals hold the true rating or difference."""
+    assert 0.90 <= _coverage(10, 2000, "sandwich") <= 0.98
+
+
+@pytest.mark.slow
+def test_intervals_of_40_pairs_hold_as_often_as_they_say() -> None:
+    """2,000 tournaments of 40 pairs a pairing: between 93 and 97 %."""
+    assert 0.93 <= _coverage(40, 2000, "bootstrap") <= 0.97
+
+
+def test_an_agent_that_won_everything_has_a_lower_bound_alone() -> None:
+    """6-0 of six pairs: at the bound a pair is won with the chance 0.05 ** (1 / 6), after Clopper and Pearson; the loser mirrors
+    it.
+    """
+    ratings = rate({("a", "b"): [Pair.of(1, 0)] * 6}, rng=random.Random(1), model=Model(draws=False, first_mover=False))
+    winner, loser = ratings.rows
+    chance = 0.05 ** (1 / 6)
+    odds = chance / (1 - chance)
+    assert winner.high is None
+    assert loser.low is None
+    assert winner.low == pytest.approx(-(loser.high or 0), abs=0.1)
+    assert 10 ** ((winner.low or 0) * 2 / 400) == pytest.approx(odds, rel=1e-3)
+    assert isfinite(winner.elo)
+    assert winner.elo > (winner.low or 0)
+
+
+def test_one_distinct_pair_says_nothing() -> None:
+    """No interval, whatever was repeated in it; and none for an agent without games."""
+    ratings = rate({("a", "b"): [Pair(Tally(wins=20), Tally(losses=20))]}, ["a", "b", "c"], rng=random.Random(1))
+    assert [(row.low, row.high) for row in ratings.rows] == [(None, None)] * 3
+    assert ratings.difference("a", "b").superiority is None
+
+
+def test_the_anchor_is_at_zero_and_differences_do_not_depend_on_it() -> None:
+    """All ratings are shifted alike; the anchor has no interval of its own."""
+    field = Field(random.Random(7), 4)
+    games = field.play(12)
+    plain, anchored = (rate(games, rng=random.Random(1), anchor=anchor) for anchor in (None, "agent 2"))
+    shift = plain.fit.elo()["agent 2"]
+    assert anchored.fit.elo("agent 2") == pytest.approx({agent: elo - shift for agent, elo in plain.fit.elo().items()})
+    assert next(row for row in anchored.rows if row.agent == "agent 2") == Rated("agent 2", 0.0, None, None)
+    assert plain.difference("agent 0", "agent 1") == anchored.difference("agent 0", "agent 1")
+    with pytest.raises(ArenaError, match="expected an agent that played"):
+        rate(games, rng=random.Random(1), anchor="nobody")
+
+
+def test_pairs_that_are_all_alike_still_leave_doubt() -> None:
+    """Ten or fifty pairs, all drawn: the interval has a width, and shrinks with more of them."""
+    widths = []
+    for count in (10, 50):
+        lead = rate({("a", "b"): [Pair.of(0.5, 0.5)] * count}, rng=random.Random(1)).difference("a", "b")
+        assert lead.superiority == pytest.approx(0.5, abs=0.05)
+        widths.append((lead.high or 0) - (lead.low or 0))
+    assert widths[0] > widths[1] > 1
+
+
+def test_games_of_a_pair_that_repeat_each_other_are_not_worth_two() -> None:
+    """The same results as 60 pairs whose games agree, and as 120 games torn apart: the pairs' interval is wider, by about
+    sqrt(2).
+    """
+    rng = random.Random(3)
+    results = [rng.choices((1, 0), (3, 2))[0] for _ in range(30)]
+    agreeing = [Pair.of(result, 1 - result) for result in results]
+    torn = [Pair(Tally(wins=result, losses=1 - result), Tally()) for result in results]
+    torn += [Pair(Tally(), Tally(wins=1 - result, losses=result)) for result in results]
+    rng.shuffle(torn)
+    widths = []
+    for pairs in (agreeing, torn):
+        lead = rate({("a", "b"): pairs}, rng=random.Random(1), samples=2000).difference("a", "b")
+        widths.append((lead.high or 0) - (lead.low or 0))
+    assert widths[0] / widths[1] == pytest.approx(2**0.5, rel=0.15)
+
+
+def test_overlapping_intervals_are_named() -> None:
+    """Open ends reach on for ever."""
+    rows = [
+        Rated("a", 300, 200, None),
+        Rated("b", 100, 50, 210),
+        Rated("c", 60, 10, 100),
+        Rated("d", 0, None, None),
+        Rated("e", -99, None, 5),
+    ]
+    assert overlapping(rows) == {"a": ("b", "d"), "b": ("a", "c", "d"), "c": ("b", "d"), "d": ("a", "b", "c", "e"), "e": ("d",)}
+
+
+def test_the_matrix_is_antisymmetric() -> None:
+    """What a leads b by, b trails by; superiorities of both ways add up to 1."""
+    ratings = rate(Field(random.Random(2), 3).play(15), rng=random.Random(1))
+    matrix = ratings.matrix()
+    for i, j in combinations(range(3), 2):
+        there, back = matrix[i][j], matrix[j][i]
+        assert (there.elo, there.low, there.high) == pytest.approx((-back.elo, -(back.high or 0), -(back.low or 0)))
+        assert (there.superiority or 0) + (back.superiority or 0) == pytest.approx(1)
+
+
+def test_without_numpy_the_sandwich_stands_in(tmp_path: object) -> None:
+    """A process in which numpy cannot be imported rates fifty pairs, with intervals near those of the bootstrap."""
+    code = (
+        "import sys, random, importlib.util as u; found = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'numpy' else found(name, *a); sys.modules['numpy'] = None\n"
+        "from arena.stats.intervals import rate; from arena.stats.pairs import Pair\n"
+        "pairs = [Pair.of(1, 0)] * 30 + [Pair.of(0.5, 0.5)] * 10 + [Pair.of(0, 1)] * 10\n"
+        "ratings = rate({('a', 'b'): pairs}, rng=random.Random(1)); row = ratings.rows[0]\n"
+        "print(ratings.method, row.agent, row.low, row.high)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    method, agent, low, high = done.stdout.split()
+    pairs = [Pair.of(1, 0)] * 30 + [Pair.of(0.5, 0.5)] * 10 + [Pair.of(0, 1)] * 10
+    with_numpy = rate({("a", "b"): pairs}, rng=random.Random(1))
+    assert (method, agent, with_numpy.method) == ("sandwich", "a", "bootstrap")
+    assert float(low) == pytest.approx(with_numpy.rows[0].low, abs=15)
+    assert float(high) == pytest.approx(with_numpy.rows[0].high, abs=15)
+
+
+RESULTS = st.sampled_from([0, 0.5, 1])
+PAIRS = st.lists(st.builds(Pair.of, RESULTS, RESULTS), max_size=5)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.dictionaries(st.sampled_from(list(combinations("abcd", 2))), PAIRS, max_size=6), st.sampled_from([1, 20]))
+def test_no_table_gives_anything_but_numbers(pairings: dict[tuple[str, str], list[Pair]], times: int) -> None:
+    """Empty, lopsided and disconnected tables, with a few and with many pairs: every bound is finite or None, on its side of the
+    rating.
+    """
+    ratings = rate({seats: pairs * times for seats, pairs in pairings.items()}, "abcd", rng=random.Random(1), samples=50)
+    for row in ratings.rows:
+        assert all(isfinite(value) for value in (row.elo, row.low, row.high) if value is not None)
+        assert sum(ratings.fit.ratings) == pytest.approx(0, abs=1e-9)
+    for line in ratings.matrix():
+        for lead in line:
+            assert all(isfinite(value) for value in (lead.elo, lead.low, lead.high, lead.superiority) if value is not None)
+            assert lead.low is None or lead.high is None or lead.low < lead.high
+
+
+def test_elo_of_a_natural_unit() -> None:
+    """Odds of ten to one are 400 points."""
+    assert pytest.approx(400 / 2.302585092994046) == ELO
