@@ -21,7 +21,7 @@ import sysconfig
 import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from types import TracebackType
 
 
@@ -102,10 +102,21 @@ class Interrupted(KeyboardInterrupt):
 def suggestion(name: str, known: Iterable[str], *, most: int = 3) -> str:
     """What to write instead of `name`: the nearest of the known names, or all of them where none is near."""
     names = sorted(set(known))
-    near = get_close_matches(name.lower(), names, n=most, cutoff=0.6)
+    near = _nearest(name.lower(), names, most)
     if near:
         return f"did you mean {_listed(near)}?"
     return f"known: {', '.join(names)}" if names else "none is known"
+
+
+def _nearest(name: str, names: Sequence[str], most: int) -> list[str]:
+    """Names that are near, and about as near as the nearest of them."""
+    near = get_close_matches(name, names, n=most, cutoff=0.6)
+    likeness = [SequenceMatcher(None, other, name).ratio() for other in near]
+    return [other for other, alike in zip(near, likeness, strict=True) if alike > likeness[0] - MUCH]
+
+
+MUCH = 0.15
+"""How much less alike than the nearest name is too much to be worth a mention."""
 
 
 def _listed(names: Sequence[str]) -> str:

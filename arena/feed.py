@@ -49,6 +49,8 @@ class Feed:
         self.others = 0
         """How many matches belong to other shards."""
         self.played = 0
+        self.status = self._plan.status
+        """How boards stand, by their numbers, where their formats have a word for it."""
 
     def take(self, size: int) -> list[Scheduled] | None:
         """Return up to `size` matches to play next; none when all are handed out, None while it waits for results."""

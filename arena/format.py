@@ -1,13 +1,17 @@
 """What a tournament format is: who meets whom on which position, as a pure function of the field and the results so far."""
 
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from arena.configured import Configured
+from arena.identity import Stream, canonical
 
 Kind = Literal["versus", "puzzle"]
+ROUNDS = 10
+"""Rounds where neither a spec nor a format says anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,17 @@ class Field:
     players: int
     """How many seats the game has."""
     rounds: int
-    """How many positions are met."""
+    """How many positions are met; in a Swiss tournament, how many rounds there are."""
+    keys: tuple[str, ...] = ()
+    """What identifies each entry, wherever it stands in the spec."""
+    seed: int = 0
+    """The seed of the spec."""
+    drawn: bool = True
+    """Whether positions are drawn, so that there are as many as one wants; otherwise `rounds` of them are given."""
+
+    def lots(self, purpose: str) -> random.Random:
+        """Return the generator from which a format draws lots; the same for the same field, in any order, and seed."""
+        return Stream(canonical([self.seed, purpose, sorted(self.keys)]))
 
 
 class Pairing(NamedTuple):
@@ -39,6 +53,10 @@ class Outcomes:
         """Note what every seat of a pairing got; None where the match was void."""
         self._returns[pairing] = returns
 
+    def __len__(self) -> int:
+        """How many pairings have a result."""
+        return len(self._returns)
+
     def of(self, pairing: Pairing) -> tuple[float, ...] | None:
         """Return what every seat of a pairing got; None where the match was void. KeyError for one that has no result yet."""
         return self._returns[pairing]
@@ -53,6 +71,22 @@ class Format(Configured, ABC):
     """Whether it is for agents against each other or for agents against a puzzle."""
     follows_results: ClassVar[bool] = False
     """Whether the schedule looks at the results so far. Then `outcomes` holds those of all pairings before a None."""
+
+    def default_rounds(self, entries: int) -> int:
+        """Return the number of rounds where a spec says nothing."""
+        return ROUNDS
+
+    def refusal(self, field: Field) -> str | None:
+        """Return why a board cannot be played in this format; None where it can."""
+        return None
+
+    def announcement(self) -> str | None:
+        """Return what a user should know before the first match; None where there is nothing to say."""
+        return None
+
+    def status(self, outcomes: Outcomes) -> str | None:
+        """Return how a board stands in a few words, when all matches so far have a result; None where counts say it all."""
+        return None
 
     @abstractmethod
     def fewest(self, players: int) -> int:

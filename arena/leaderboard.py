@@ -1,14 +1,16 @@
 """Leaderboards: what the records of a tournament say about each agent."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from arena.format import Kind
-from arena.sheet import sheet_of
+from arena.rating import Decision, Strengths, decision, strengths
+from arena.sheet import Sheet, sheet_of
 from arena.stats import wilson
+from arena.stats.tiebreaks import Encounter, standings
 from arena.store import Store
 from arena.tally import Count, Failure, Tally, tallies_of
 from arena.tournament import Results
@@ -44,9 +46,30 @@ class Leaderboard:
     """Those of them whose limit nobody enforces."""
     store: str | None
     """Where the matches can be looked up."""
+    columns: tuple[str, ...] | None
+    """The columns that the spec wants."""
+    sort: str | None
+    """The column by which the spec wants rows sorted where they are shown."""
+    anchor: str | None
+    """The agent whose rating is 0; None where the field's mean is."""
+    method: str | None
+    """Where the intervals of ratings come from; None where there are none."""
+    cycles: tuple[tuple[str, ...], ...]
+    """Who beats whom in a circle, each by more than chance."""
+    superiority: tuple[tuple[float | None, ...], ...] | None
+    """The likelihood that each agent is better than each, in rank order."""
+    decision: Decision | None
+    """How the test of a head-to-head match stands."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
+        more: dict[str, Any] = {}
+        if self.superiority is not None:
+            more["superiority"] = [list(row) for row in self.superiority]
+        if self.cycles:
+            more["cycles"] = [list(circle) for circle in self.cycles]
+        if self.decision is not None:
+            more["test"] = asdict(self.decision)
         unfinished = {} if self.finished else {"finished": False, "size": self.size}
         return {
             "game": self.game,
@@ -54,6 +77,7 @@ class Leaderboard:
             "distinct_games": self.distinct_games,
             "cross": None if self.cross is None else [list(row) for row in self.cross],
             "rows": [dict(row) for row in self.rows],
+            **more,
             **unfinished,
         }
 
@@ -64,7 +88,7 @@ def leaderboards(results: Results) -> list[Leaderboard]:
         return stored(results.store)
     tallies = [Tally(sheet_of(board)) for board in results.spec.boards]
     for played in results.played:
-        tallies[played.board].add(played.number, played.pairing.seats, played.record)
+        tallies[played.board].add(played.number, played.pairing, played.record)
     return [leaderboard(tally, finished=True) for tally in tallies]
 
 
@@ -84,16 +108,22 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
     """
     sheet, counts = tally.sheet, tally.counts
     versus = sheet.kind == "versus"
-    order = sorted(range(len(counts)), key=lambda entry: (_merit(counts[entry], versus), entry))
-    ranks = _ranks([_merit(counts[entry], versus) for entry in order])
-    row = _versus_row if versus else _puzzle_row
+    rated = strengths(sheet, tally.matches) if versus else None
+    swiss = _tie_breaks(sheet, tally) if sheet.format == "swiss" else {}
+    merits = [_merits(entry, tally, rated, swiss) for entry in range(len(counts))]
+    order = sorted(range(len(counts)), key=lambda entry: (merits[entry], entry))
+    ranks = _ranks([merits[entry] for entry in order])
+    rows = [
+        _versus_row(rank, entry, tally, rated, swiss) if versus else _puzzle_row(rank, sheet.labels[entry], counts[entry])
+        for rank, entry in zip(ranks, order, strict=True)
+    ]
     played = tally.games + tally.void
     missing = sheet.size - played if sheet.exact else None if finished else -1
     return Leaderboard(
         title=sheet.title,
         game=sheet.game,
         kind=sheet.kind,
-        rows=tuple([row(rank, sheet.labels[entry], counts[entry]) for rank, entry in zip(ranks, order, strict=True)]),
+        rows=tuple(rows),
         cross=_cross(counts, order) if versus else None,
         games=tally.games,
         distinct_games=tally.distinct_games,
@@ -105,7 +135,37 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         timed=sheet.timed,
         soft=sheet.soft,
         store=store,
+        columns=sheet.columns,
+        sort=sheet.sort,
+        anchor=sheet.anchor if sheet.anchor in sheet.labels else None,
+        method=None if rated is None else rated.method,
+        cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
+        superiority=None if rated is None else tuple([tuple([rated.superiority[one][two] for two in order]) for one in order]),
+        decision=decision(sheet, tally.matches),
     )
+
+
+def _merits(
+    entry: int, tally: Tally, rated: Strengths | None, swiss: Mapping[int, tuple[float, float, float]]
+) -> tuple[float, ...]:
+    """What an entry is ranked by, the smallest first."""
+    if entry in swiss:
+        return tuple([-value for value in swiss[entry]])
+    if tally.sheet.format == "gauntlet" and rated is not None:
+        return (-rated.elo[entry][0],)  # scores against different opponents do not compare
+    return _merit(tally.counts[entry], tally.sheet.kind == "versus")
+
+
+def _tie_breaks(sheet: Sheet, tally: Tally) -> dict[int, tuple[float, float, float]]:
+    """Score, Buchholz and Sonneborn-Berger of every entry of a Swiss board, byes included."""
+    agents = [str(entry) for entry in range(len(sheet.labels))]
+    history = []
+    for number, met in sorted(tally.matches.rounds().items()):
+        history += [Encounter(str(one), str(two), share) for (one, two), share in met.items()]
+        seen = {entry for pair in met for entry in pair}
+        if number >= 0 and len(agents) % 2 and len(seen) == len(agents) - 1:
+            history += [Encounter(agent, None) for agent in agents if int(agent) not in seen]
+    return {int(row.agent): (row.score, row.buchholz, row.sonneborn_berger) for row in standings(agents, history)}
 
 
 def _merit(tally: Count, versus: bool) -> tuple[float, ...]:
@@ -129,21 +189,35 @@ def _ranks(merits: Sequence[tuple[float, ...]]) -> list[int]:
     return [merits.index(merit) + 1 for merit in merits]
 
 
-def _versus_row(rank: int, label: str, tally: Count) -> Row:
-    seconds = _per(tally.seconds, tally.decisions)
-    return {
+def _versus_row(
+    rank: int, entry: int, tally: Tally, rated: Strengths | None, swiss: Mapping[int, tuple[float, float, float]]
+) -> Row:
+    count, labels = tally.counts[entry], tally.sheet.labels
+    seconds = _per(count.seconds, count.decisions)
+    rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
+    points, games = tally.matches.first.get(entry, (0.0, 0))
+    row = {
         "rank": rank,
-        "agent": label,
-        "games": tally.games,
-        "wins": tally.wins,
-        "draws": tally.draws,
-        "losses": tally.losses,
-        "score": tally.score,
-        "failures": tally.faults.total(),
-        "failures_by_kind": dict(sorted(tally.faults.items())),
-        "nodes_per_move": _per(tally.nodes, tally.decisions),
+        "agent": labels[entry],
+        "rating": rating,
+        "rating_low": low,
+        "rating_high": high,
+        "level_with": [] if rated is None else [labels[other] for other in rated.level[entry] if tally.counts[other].games],
+        "games": count.games,
+        "wins": count.wins,
+        "draws": count.draws,
+        "losses": count.losses,
+        "score": count.score,
+        "score_first": _per(points, int(games)),
+        "score_second": _per(count.wins + count.draws / 2 - points, count.games - int(games)) if games else None,
+        "failures": count.faults.total(),
+        "failures_by_kind": dict(sorted(count.faults.items())),
+        "nodes_per_move": _per(count.nodes, count.decisions),
         "ms_per_move": None if seconds is None else seconds * 1000,
     }
+    if entry in swiss:
+        row["swiss_score"], row["buchholz"], row["sonneborn_berger"] = swiss[entry]
+    return row
 
 
 def _puzzle_row(rank: int, label: str, tally: Count) -> Row:

@@ -1,11 +1,14 @@
 """A match before it is played: the rules, the position, who sits where, and the key that follows from these."""
 
+import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from arena.agent import Agent
+from arena.configured import name_of
+from arena.errors import GameError
 from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
@@ -85,12 +88,15 @@ class Positions:
     parameters: Mapping[str, Any]
     seed: int
     texts: Sequence[str] | None = None
+    plies: int = 0
+    """How many random plies are played from each before the agents do."""
     _before: str = field(init=False)
     _after: str = field(init=False)
     _repetitions: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        rules = f'"game":{canonical(self.name)},"openings":null,"parameters":{canonical(self.parameters)}'
+        openings = f'{{"plies":{self.plies}}}' if self.plies else "null"
+        rules = f'"game":{canonical(self.name)},"openings":{openings},"parameters":{canonical(self.parameters)}'
         object.__setattr__(self, "_before", f'{{{rules},"position":')
         object.__setattr__(self, "_after", f',"seed":{self.seed}}}')
         seen: Counter[str] = Counter()
@@ -107,6 +113,8 @@ class Positions:
             state = self.game.initial(position_stream(position_key))
         else:
             state = self.game.parse_state(self.texts[number])
+        if self.plies:
+            state = opened(self.game, state, self.plies, position_stream(position_key, "opening"))
         return Position(position_key, state, self.game.format_state(state))
 
     def key(self, number: int) -> str:
@@ -117,6 +125,23 @@ class Positions:
     def repetition(self, number: int) -> int:
         """How many equal texts were given before this one; 0 for drawn positions."""
         return 0 if self.texts is None else self._repetitions[number]
+
+
+ATTEMPTS = 1000
+"""How often an opening is drawn anew because the game was over before it was."""
+
+
+def opened(game: Game, state: State, plies: int, rng: random.Random) -> State:
+    """Return the state after so many random plies; GameError where a game seems to be over always before that."""
+    for _ in range(ATTEMPTS):
+        reached = state
+        for _ in range(plies):
+            if game.is_terminal(reached):
+                break
+            reached = game.result(reached, rng.choice(game.actions(reached)))
+        if not game.is_terminal(reached):
+            return reached
+    raise GameError(f"no opening of {plies} plies leaves {name_of(game)} unfinished; ask for fewer")
 
 
 def seat_identity(

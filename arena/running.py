@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from arena import export as exports
-from arena.errors import Interrupted, StoreError
+from arena.errors import ArenaError, Interrupted, StoreError
 from arena.feed import Feed, Shard
 from arena.fingerprint import trusted
 from arena.leaderboard import Leaderboard, leaderboards, stored
@@ -76,6 +76,8 @@ def run(options: Options) -> int:
     with results_alone() as out:
         with listening(Work(sys.stderr, quiet=options.quiet)):
             spec = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+        if options.shard is not None:
+            _check_shared(spec)
         for plugin in spec.registry.plugins:
             if plugin.problem is not None:
                 _say(f"plugin {plugin.source} left out: {plugin.problem}")
@@ -88,6 +90,12 @@ def run(options: Options) -> int:
                 store.flush()
         results = Results(spec, played, store=options.path)
         return _show(results, leaderboards(results), options.style, out)
+
+
+def _check_shared(spec: Spec) -> None:
+    for board in spec.boards:
+        if board.format.follows_results:
+            raise ArenaError(f"{board.format.name} cannot be shared among machines: who meets whom depends on the results so far")
 
 
 @contextmanager
@@ -129,6 +137,8 @@ def _play(options: Options, spec: Spec, store: Store | None) -> list[Played]:
             if store is None:
                 played.append(one)
             progress.note(one)
+            for board, word in feed.status.items():
+                progress.say(board, word)
 
         try:
             safe = trusted(spec)

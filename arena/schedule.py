@@ -35,6 +35,8 @@ class Plan:
         self._outcomes = [Outcomes() for _ in spec.boards]
         self._upcoming = self._all()
         self._untold = 0
+        self.status: dict[int, str] = {}
+        """How boards stand, by their numbers, where their formats have a word for it."""
         self._waiting = False
         self._lock = threading.Lock()
 
@@ -66,12 +68,18 @@ class Plan:
             if self._spec.boards[scheduled.board].format.follows_results:
                 self._outcomes[scheduled.board].add(scheduled.pairing, returns)
 
+    def _note_status(self, place: int) -> None:
+        word = self._spec.boards[place].format.status(self._outcomes[place])
+        if word is not None:
+            self.status[place] = word
+
     def _all(self) -> Iterator[Scheduled | None]:
         number = 0
         for place, board in enumerate(self._spec.boards):
             for pairing in board.format.schedule(board.field, self._outcomes[place]):
                 if pairing is None:
                     yield None
+                    self._note_status(place)
                     continue
                 yield Scheduled(number, place, pairing)
                 number += 1

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from arena.format import Kind
+from arena.formats import HeadToHead
 from arena.spec import Board
 
 
@@ -25,6 +26,16 @@ class Sheet:
     """Entries whose decisions have a time limit, so that their matches need not come out the same again."""
     soft: tuple[str, ...] = ()
     """Those of them that nobody would stop, since they run in arena's own processes."""
+    format: str = ""
+    """The name of the format."""
+    test: dict[str, Any] | None = None
+    """The test of a head-to-head match."""
+    anchor: str | None = None
+    """The entry whose rating is 0; None where the field's mean is."""
+    columns: tuple[str, ...] | None = None
+    """The columns that the spec wants, by the keys of rows."""
+    sort: str | None = None
+    """The key by which the spec wants rows sorted; with `-` before it the largest comes first."""
 
     def as_dict(self) -> dict[str, Any]:
         """The sheet as plain values."""
@@ -49,4 +60,9 @@ def sheet_of(board: Board) -> Sheet:
         exact=not board.format.follows_results,
         timed=tuple([seat.label for seat in timed]),
         soft=tuple([seat.label for seat in timed if seat.isolation == "none"]),
+        format=board.format.name,
+        test=asdict(board.format.sprt) if isinstance(board.format, HeadToHead) and board.format.sprt else None,
+        anchor=board.view.anchor,
+        columns=board.view.columns,
+        sort=board.view.sort,
     )

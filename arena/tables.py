@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tabulate import tabulate, tabulate_formats
 
+from arena.columns import COLUMNS
 from arena.leaderboard import Leaderboard, Row
 
 DEFAULT = "simple"
@@ -76,18 +77,37 @@ def _is_number(cell: Any) -> bool:
 
 
 def _text(name: str, board: Leaderboard, style: str) -> str:
-    columns = _VERSUS if board.kind == "versus" else _PUZZLE
-    shown = [column for column in columns if column[0] not in _RARE or any(column[1](row) for row in board.rows)]
-    rows = [[column[1](row) for column in shown] for row in board.rows]
+    columns = _columns(board)
+    rows = [[shown(row) for _, shown in columns] for row in _sorted(board)]
     heading = _HEADINGS.get(style, "{}")
     title = f"{name}: {board.title}"
     caption = heading.format(escape(title) if style.endswith("html") else title)
-    parts = [caption, table([column for column, _ in shown], rows, style)]
+    parts = [caption, table([column for column, _ in columns], rows, style)]
     if board.cross is not None and len(board.rows) > 1:
         parts += [heading.format("Score of each row against each column"), _cross(board, style)]
     parts += _remarks(board)
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
+
+
+def _columns(board: Leaderboard) -> list[Column]:
+    """The columns that the spec wants, or those that are usual and have something to say."""
+    versus = board.kind == "versus"
+    if board.columns is not None:
+        return [_NAMED[key] for key in board.columns if key in COLUMNS[board.kind]]
+    usual = _VERSUS if versus else _PUZZLE
+    return [column for column in usual if column[0] not in _RARE or any(column[1](row) for row in board.rows)]
+
+
+def _sorted(board: Leaderboard) -> list[Row]:
+    """The rows as the spec wants them sorted, by default by rank; those without a value come last."""
+    key = (board.sort or "").removeprefix("-")
+    if key not in COLUMNS[board.kind]:
+        return list(board.rows)
+    known = [row for row in board.rows if row.get(key) is not None]
+    return sorted(known, key=lambda row: row[key], reverse=(board.sort or "").startswith("-")) + [
+        row for row in board.rows if row.get(key) is None
+    ]
 
 
 def _cross(board: Leaderboard, style: str) -> str:
@@ -104,6 +124,7 @@ def _remarks(board: Leaderboard) -> list[str]:
     if not board.finished:
         of = "" if board.size is None else f": {board.size - board.games - board.void:,} of {board.size:,} matches are missing"
         lines.append(f"The run is not finished{of}.")
+    lines += _strengths(board)
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
     if board.fallbacks:
@@ -118,6 +139,41 @@ def _remarks(board: Leaderboard) -> list[str]:
         if board.store is not None:
             lines.append(f"  arena replay {shlex.quote(board.store)} {failure.first}")
     return ["\n".join(lines)]
+
+
+def _strengths(board: Leaderboard) -> list[str]:
+    """What stands behind the ratings."""
+    if board.kind != "versus":
+        return []
+    lines = []
+    if any(row["rating_low"] is not None or row["rating_high"] is not None for row in board.rows):
+        about = "the field's mean" if board.anchor is None else board.anchor
+        lines.append(f"Elo about {about}; 95 % intervals from pairs of games ({board.method}).")
+        if any(row["level_with"] for row in board.rows):
+            lines.append("~ : the interval overlaps with another's, so the order is not certain.")
+    elif board.games:
+        lines.append(REPEATS)
+    lines += [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in board.cycles]
+    return lines if board.decision is None else [*lines, _tested(board)]
+
+
+REPEATS = (
+    "No intervals: no two pairs of games differ. Agents that draw nothing by lot repeat themselves; "
+    "try openings: {plies: 4} in the spec."
+)
+
+
+def _tested(board: Leaderboard) -> str:
+    """The state of a test in words."""
+    found = board.decision
+    assert found is not None
+    verdict = {"H1": "H1 accepted", "H0": "H0 accepted", None: "not decided"}[found.verdict]
+    worth = found.worth
+    elo = "no Elo" if worth.elo is None else f"Elo {worth.elo:+.1f}"
+    margin = "" if worth.margin is None else f" ± {worth.margin:.1f}"
+    counts = ", ".join(map(str, found.counts))
+    bias = " The Elo of a test that stopped early is biased away from 0." if found.verdict is not None else ""
+    return f"SPRT: {verdict}, LLR {found.llr:.2f} ({found.lower:.2f} to {found.upper:.2f}), pairs {counts}; {elo}{margin}.{bias}"
 
 
 def _csv(board: Leaderboard) -> str:
@@ -152,14 +208,34 @@ def _kinds(row: Row) -> str:
     return _plain(row["failures_by_kind"]) if row["failures"] else ""
 
 
+def _rank(row: Row) -> str:
+    return f"{row['rank']} ~" if row.get("level_with") else str(row["rank"])
+
+
+def _elo(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.0f}".replace("-0", "+0") if abs(value) < 0.5 else f"{value:+.0f}"
+
+
+def _interval(row: Row) -> str:
+    low, high = row.get("rating_low"), row.get("rating_high")
+    if low is None and high is None:
+        return "-"
+    return f"above {_elo(low)}" if high is None else f"below {_elo(high)}" if low is None else f"{_elo(low)} to {_elo(high)}"
+
+
 _VERSUS: tuple[Column, ...] = (
-    ("Rank", lambda row: row["rank"]),
+    ("Rank", _rank),
     ("Agent", lambda row: row["agent"]),
+    ("Elo", lambda row: _elo(row["rating"])),
+    ("95 % interval", _interval),
+    ("Buchholz", lambda row: _figure(row.get("buchholz")) if "buchholz" in row else ""),
     ("Games", lambda row: row["games"]),
     ("W", lambda row: row["wins"]),
     ("D", lambda row: row["draws"]),
     ("L", lambda row: row["losses"]),
     ("Score", lambda row: _share(row["score"])),
+    ("1st seat", lambda row: _share(row["score_first"])),
+    ("2nd seat", lambda row: _share(row["score_second"])),
     ("Nodes/move", lambda row: _figure(row["nodes_per_move"])),
     ("ms/move", lambda row: _figure(row["ms_per_move"])),
     ("Failures", _kinds),
@@ -177,5 +253,34 @@ _PUZZLE: tuple[Column, ...] = (
     ("Seconds", lambda row: _figure(row["seconds_per_attempt"])),
     ("Failures", _kinds),
 )
-_RARE = frozenset({"Failures", "Mean cost"})
+_NAMED: dict[str, Column] = {
+    "rank": ("Rank", _rank),
+    "agent": ("Agent", lambda row: row["agent"]),
+    "rating": ("Elo", lambda row: _elo(row["rating"])),
+    "rating_low": ("Elo from", lambda row: _elo(row["rating_low"])),
+    "rating_high": ("Elo to", lambda row: _elo(row["rating_high"])),
+    "games": ("Games", lambda row: row["games"]),
+    "wins": ("W", lambda row: row["wins"]),
+    "draws": ("D", lambda row: row["draws"]),
+    "losses": ("L", lambda row: row["losses"]),
+    "score": ("Score", lambda row: _share(row["score"])),
+    "score_first": ("1st seat", lambda row: _share(row["score_first"])),
+    "score_second": ("2nd seat", lambda row: _share(row["score_second"])),
+    "buchholz": ("Buchholz", lambda row: _figure(row.get("buchholz"))),
+    "sonneborn_berger": ("Sonneborn-Berger", lambda row: _figure(row.get("sonneborn_berger"))),
+    "attempts": ("Attempts", lambda row: row["attempts"]),
+    "solved": ("Solved", lambda row: _share(row["solved"])),
+    "solved_low": ("Solved from", lambda row: _share(row["solved_low"])),
+    "solved_high": ("Solved to", lambda row: _share(row["solved_high"])),
+    "mean_moves": ("Mean moves", lambda row: _figure(row["mean_moves"])),
+    "mean_moves_failed": ("When failed", lambda row: _figure(row["mean_moves_failed"])),
+    "mean_cost": ("Mean cost", lambda row: _figure(row["mean_cost"])),
+    "nodes_per_attempt": ("Nodes", lambda row: _figure(row["nodes_per_attempt"])),
+    "seconds_per_attempt": ("Seconds", lambda row: _figure(row["seconds_per_attempt"])),
+    "nodes_per_move": ("Nodes/move", lambda row: _figure(row["nodes_per_move"])),
+    "ms_per_move": ("ms/move", lambda row: _figure(row["ms_per_move"])),
+    "failures": ("Failures", lambda row: row["failures"]),
+    "failures_by_kind": ("By kind", _kinds),
+}
+_RARE = frozenset({"Failures", "Mean cost", "Buchholz"})
 """Columns that are left out where no row has anything to show."""

@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from arena.format import Pairing
+from arena.games import Games
 from arena.record import FAULTS, Reason, Record
 from arena.sheet import Sheet
 from arena.store import Store
@@ -81,6 +83,7 @@ class Tally:
         self.fallbacks = 0
         self.distinct: int | None = None
         """Told by a store; None where the matches have been counted one by one."""
+        self.matches = Games(by_round=sheet.format == "swiss")
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 
@@ -89,8 +92,9 @@ class Tally:
         """How many matches differ in who sat where, the position or what was played."""
         return len(self._plays) if self.distinct is None else self.distinct
 
-    def add(self, number: int, seats: tuple[int, ...], record: Record) -> None:
+    def add(self, number: int, pairing: Pairing, record: Record) -> None:
         """Count one record; `number` is its place in the schedule."""
+        seats = pairing.seats
         facts = Facts(seats, record.returns, record.termination, record.seat, record.solved, fallbacks=record.fallbacks)
         if record.moves is not None:
             facts.moves, facts.moves_of = record.moves, 1
@@ -99,7 +103,10 @@ class Tally:
         self.count(facts)
         if record.termination == "void":
             return
-        self._plays.add((seats, play(record)))
+        played = play(record)
+        self._plays.add((seats, played))
+        if len(seats) > 1:
+            self.matches.add(pairing.round, seats, record.returns, played, any(record.drew))
         for decision in record.decisions:
             self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
         if record.seat is not None and record.termination in FAULTS:
@@ -180,6 +187,10 @@ def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
         tallies[board].effort(seats_of(seats)[seat], decisions, nodes, nanoseconds / NANO)
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
+    for board, round_, seats, returns, drew, played in store.query(_GAMES):
+        entries = seats_of(seats)
+        if len(entries) > 1:
+            tallies[board].matches.add(round_, entries, returns_of(returns), played, "1" in drew)
     for tally in tallies:
         tally.distinct = 0
     for board, distinct in store.query(_DISTINCT):
@@ -192,6 +203,10 @@ SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), c
        coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks), sum(r.decisions_0), sum(r.nodes_0), sum(r.nanoseconds_0),
        sum(r.decisions_1), sum(r.nodes_1), sum(r.nanoseconds_1)
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
+"""
+_GAMES = """
+SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play
+FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 """
 _EFFORT = """
 SELECT p.board, p.seats, e.seat, sum(e.decisions), sum(e.nodes), sum(e.nanoseconds)

@@ -19,6 +19,15 @@ from arena.spec.parameters import plain
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """How a spec wants its boards shown."""
+
+    anchor: str | None = None
+    columns: tuple[str, ...] | None = None
+    sort: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """One game of a spec with everyone who plays on it."""
 
@@ -32,6 +41,7 @@ class Board:
     field: Field
     seats: tuple[Seat, ...]
     """One for every entry that plays on this board, in the order of the spec."""
+    view: View = View()
 
     @property
     def size(self) -> int:

@@ -5,23 +5,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
+from arena.columns import COLUMNS
+from arena.configured import parameters_of
+from arena.errors import suggestion
 from arena.format import Field, Format
+from arena.identity import key
 from arena.match import Positions, Program, Seat
 from arena.plugins import is_file
-from arena.spec.board import Board, make_seat
+from arena.spec.board import Board, View, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
 from arena.spec.entries import Entry, features
 from arena.spec.faults import dotted
 from arena.spec.games import Rules, titles
 from arena.spec.labels import default_labels
-from arena.spec.parameters import validated
+from arena.spec.parameters import Report, validated
 from arena.spec.positions import read_positions
 from arena.spec.reading import Reading, without
 from arena.traits import refusal
-
-ROUNDS = 10
-"""Rounds where a spec says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,9 @@ def read_boards(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entr
     labelled = _labelled(reading, rules, entries)
     counted = not any(fault.where.startswith("agents") for fault in reading.faults.found)
     named = zip(rules, titles(list(rules)), strict=True)
-    return [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
+    boards = [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
+    check_view(reading, boards)
+    return boards
 
 
 def _labelled(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
@@ -73,10 +76,50 @@ def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labell
         return None
     if counted:
         _check_number(reading, format_, rules, len(playing))
-    rounds = len(texts) if texts is not None else reading.values.get("rounds") or ROUNDS
-    positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts)
-    field = Field(len(seats), rules.game.players, rounds)
-    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats)
+    rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
+    positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts, _openings(reading, rules))
+    keys = tuple([key(seat.identity) for seat in seats])
+    field = Field(len(seats), rules.game.players, rounds, keys, reading.seed, texts is None)
+    refused = format_.refusal(field) if counted and len(playing) >= format_.fewest(rules.game.players) else None
+    if refused is not None:
+        reading.faults.add(("format",), f"{format_.name} on {rules.name}: {refused}")
+        return None
+    told = format_.announcement()
+    if told is not None:
+        reading.note(told)
+    view = View(reading.values.get("anchor"), _columns(reading), reading.values.get("sort"))
+    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view)
+
+
+def _columns(reading: Reading) -> tuple[str, ...] | None:
+    given = reading.values.get("columns")
+    return None if given is None else tuple(given)
+
+
+def check_view(reading: Reading, boards: Sequence[Board]) -> None:
+    """Note a fault for a column that no board has, and for an anchor that plays nowhere."""
+    kinds = {board.format.kind for board in boards}
+    known = [column for kind in ("versus", "puzzle") if kind in kinds or not boards for column in COLUMNS[kind]]
+    for number, column in enumerate(reading.values.get("columns") or ()):
+        if column not in known:
+            reading.faults.add(("columns", number), f"unknown column {column!r}; {suggestion(column, known)}")
+    sort = reading.values.get("sort")
+    if sort is not None and sort.removeprefix("-") not in known:
+        reading.faults.add(("sort",), f"unknown column {sort!r}; {suggestion(sort.removeprefix('-'), known)}")
+    anchor = reading.values.get("anchor")
+    labels = [seat.label for board in boards for seat in board.seats]
+    if anchor is not None and boards and anchor not in labels:
+        reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggestion(anchor, labels)}")
+
+
+def _openings(reading: Reading, rules: Rules) -> int:
+    """How many random plies are played before the agents do."""
+    given = reading.values.get("openings")
+    if given is None:
+        return 0
+    if rules.puzzle and not reading.several:
+        reading.faults.add(("openings",), f"{rules.name} is a puzzle; openings are for games", key=True)
+    return 0 if rules.puzzle else int(given["plies"])
 
 
 def _check_twins(reading: Reading, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
@@ -120,6 +163,36 @@ def _check_number(reading: Reading, format_: Format, rules: Rules, playing: int)
         reading.faults.add(("agents",), message)
 
 
+OPTIONS = ("challengers", "test", "replays")
+"""Options of formats that may stand at the top of a spec."""
+
+
+def _options(reading: Reading, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a format: those in it, and those at the top of the spec; a fault where the format has no such option."""
+    options = without(values, "name")
+    known = parameters_of(kind)
+    for name in OPTIONS:
+        if reading.values.get(name) is None:
+            continue
+        if name in options:
+            reading.faults.add((name,), "given twice, here and in format; leave one of them out", key=True)
+        elif name not in known:
+            reading.faults.add((name,), f"the format {kind.name} has no {name}", key=True)
+        else:
+            options[name] = reading.values[name]
+    return options
+
+
+def _reporting(reading: Reading, values: Mapping[str, Any]) -> Report:
+    """A reporter that finds an option where it stands."""
+
+    def report(path: Path, message: str) -> None:
+        elsewhere = len(path) > 1 and path[1] in OPTIONS and path[1] not in values
+        reading.report(path[1:] if elsewhere else path, message)
+
+    return report
+
+
 def _format(reading: Reading, rules: Rules) -> Format | None:
     given = reading.values.get("format") or ("benchmark" if rules.puzzle else "round-robin")
     values: Mapping[str, Any] = {"name": given} if isinstance(given, str) else given
@@ -130,7 +203,7 @@ def _format(reading: Reading, rules: Rules) -> Format | None:
     kind = reading.known(reading.registry.format, values["name"], path)
     if kind is None:
         return None
-    options = validated(kind, without(values, "name"), ("format",), reading.report)
+    options = validated(kind, _options(reading, kind, values), ("format",), _reporting(reading, values))
     made: Format | None = None if options is None else reading.made(kind, options, ("format",))
     if made is not None and (made.kind == "puzzle") != rules.puzzle:
         what = "puzzle" if rules.puzzle else "game"

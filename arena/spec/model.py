@@ -47,6 +47,12 @@ class EntryKeys(BaseModel):
     isolation: Isolation | None = Field(None, description="Where this agent runs; see the key of the spec.")
 
 
+class OpeningKeys(_Keys):
+    """Openings by lot."""
+
+    plies: Annotated[int, Field(ge=1, le=1000)] = Field(description="How many random plies are played first.")
+
+
 class SpecKeys(_Keys):
     """A tournament."""
 
@@ -63,6 +69,13 @@ class SpecKeys(_Keys):
         description="none: agents run in arena's own processes; process: each in one of its own, the default under a limit of "
         "seconds or memory; sandbox: in one without network or files.",
     )
+    openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for everyone.")
+    anchor: Annotated[str, Field(min_length=1)] | None = Field(None, description="The entry whose rating is 0.")
+    columns: Annotated[list[str], Field(min_length=1)] | None = Field(None, description="The columns of the boards, in order.")
+    sort: str | None = Field(None, description="A column; with `-` before it the largest comes first.")
+    challengers: Any = Field(None, description="Of the format gauntlet, which may have it as an option, too.")
+    test: Any = Field(None, description="Of the format head-to-head, likewise.")
+    replays: Any = Field(None, description="Of the format knockout, likewise.")
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = Field(0, description="Everything random follows from it.")
     plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")
 

@@ -22,9 +22,7 @@ class Matching:
         self.partner: list[int | None] = [None] * len(neighbors)
         for vertex in self._vertices():
             self._match_at_once(vertex)
-        for vertex in self._vertices():
-            if self.partner[vertex] is None:
-                self._augment(vertex)
+        self._enlarge()
 
     @property
     def exposed(self) -> list[int]:
@@ -36,16 +34,13 @@ class Matching:
 
         Otherwise nothing changes, and the answer is False.
         """
-        kept, left = list(self.partner), []
+        kept = list(self.partner)
         for vertex in vertices:
             self._present[vertex] = False
             partner, self.partner[vertex] = self.partner[vertex], None
             if partner is not None:
                 self.partner[partner] = None
-                left.append(partner)
-        for vertex in left:
-            if self._present[vertex] and self.partner[vertex] is None:
-                self._augment(vertex)
+        self._enlarge()
         if len(self.exposed) <= exposing:
             return True
         self.put_back(*vertices, partner=kept)
@@ -66,6 +61,12 @@ class Matching:
                 if self._present[other] and self.partner[other] is None:
                     self.partner[vertex], self.partner[other] = other, vertex
                     return
+
+    def _enlarge(self) -> None:
+        """Start from every vertex without a partner; where no path leads now, none will after others are used."""
+        for vertex in self._vertices():
+            if self.partner[vertex] is None:
+                self._augment(vertex)
 
     def _augment(self, root: int) -> bool:
         """Look for a path from a vertex without a partner to another one, and match along it."""

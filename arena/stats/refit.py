@@ -182,5 +182,5 @@ def _inverse(information: "Array", count: int) -> "Array":
     bordered = np.zeros((size + 1, size + 1))
     bordered[:size, :size] = information
     bordered[:count, -1] = bordered[-1, :count] = 1
-    inverse: Array = np.linalg.inv(bordered)[:size, :size].astype(float)
+    inverse: Array = np.linalg.inv(bordered)[:size, :size].astype(np.float64)
     return inverse

@@ -5,9 +5,10 @@ by M. Van den Bergh, The generalized sequential probability ratio test for Elo; 
 practice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, expm1, log, sqrt
+from itertools import pairwise
+from math import ceil, expm1, isnan, log, nan, sqrt
 from typing import Literal
 
 from arena.errors import ArenaError
@@ -116,27 +117,70 @@ def _at_effect(counts: Sequence[float], effect: float) -> float:
     """The largest log-likelihood of the counts, the mean lying `effect` standard deviations of a pair above one half.
 
     That is no linear condition, so it is replaced by the linear one that touches it where the last solution lies, again and
-    again; a large effect is approached in steps, each from the solution of the one before.
+    again; a large effect is approached in steps, each from the solution of the one before. Where that comes to no rest, as for
+    pairs that are nearly all alike, the solutions are looked for along the mean.
     """
-    shares = [1 / len(counts)] * len(counts)
+    shares: list[float] | None = [1 / len(counts)] * len(counts)
     steps = max(1, ceil(abs(effect) / _STEP))
     for step in range(1, steps + 1):
-        shares = _settle(counts, shares, effect * step / steps)
-    return sum(n * log(share) for n, share in zip(counts, shares, strict=True) if n)
+        shares = shares and _settle(counts, shares, effect * step / steps)
+    return _along_means(counts, effect) if shares is None else _chance(counts, shares)
 
 
 _STEP = 0.25
 """How far, in standard deviations of a pair, the touching condition may be taken at once."""
+_MEANS = 400
+"""How many means are looked at between which a solution may lie."""
 
 
-def _settle(counts: Sequence[float], shares: list[float], effect: float) -> list[float]:
+def _chance(counts: Sequence[float], shares: Sequence[float]) -> float:
+    return sum(n * log(max(share, 1e-300)) for n, share in zip(counts, shares, strict=True) if n)
+
+
+def _along_means(counts: Sequence[float], effect: float) -> float:
+    """The same as `_at_effect`, from every mean that comes back as the mean of the likeliest shares beside it."""
+
+    def at(mean: float) -> list[float]:
+        deviation = (mean - 0.5) / effect
+        values = [s - 0.5 - effect * (deviation + (s - mean) ** 2 / deviation) / 2 for s in PAIR_SCORES]
+        return likeliest(counts, values, 0.0) if min(values) < 0 < max(values) else []
+
+    def off(mean: float) -> float:
+        shares = at(mean)
+        return sum(p * s for p, s in zip(shares, PAIR_SCORES, strict=True)) - mean if shares else nan
+
+    end = 1.0 if effect > 0 else 0.0
+    means = [0.5 + (end - 0.5) * (step / _MEANS) ** 3 for step in range(1, _MEANS)]
+    gaps = [(mean, off(mean)) for mean in means]
+    found = [_root(off, one, gap, two) for (one, gap), (two, other) in pairwise(gaps) if gap * other <= 0]
+    if not found:
+        found = [min((abs(gap), mean) for mean, gap in gaps if not isnan(gap))[1]]
+    return max(_chance(counts, at(mean)) for mean in found)
+
+
+def _root(off: Callable[[float], float], one: float, gap: float, two: float) -> float:
+    """Where `off` changes its sign between two means, `gap` being its value at the first."""
+    for _ in range(60):
+        middle = (one + two) / 2
+        if off(middle) * gap > 0:
+            one = middle
+        else:
+            two = middle
+    return (one + two) / 2
+
+
+def _settle(counts: Sequence[float], shares: list[float], effect: float) -> list[float] | None:
+    """The shares that reproduce themselves; None where there is no end to it."""
     for _ in range(100):
-        found = likeliest(counts, _touching(shares, effect), 0.0)
+        values = _touching(shares, effect)
+        if not min(values) < 0 < max(values):
+            return None
+        found = likeliest(counts, values, 0.0)
         change = max(abs(new - old) for new, old in zip(found, shares, strict=True))
         shares = found
         if change < 1e-10:
-            break
-    return shares
+            return shares
+    return None
 
 
 def _touching(shares: Sequence[float], effect: float) -> list[float]:

@@ -14,8 +14,8 @@ from arena.leaderboard import leaderboards
 from arena.tables import render
 from arena.tournament import Results
 
-VERSUS_KEYS = ["rank", "agent", "games", "wins", "draws", "losses", "score", "failures", "failures_by_kind", "nodes_per_move",
-               "ms_per_move"]  # fmt: skip
+VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_with", "games", "wins", "draws", "losses", "score",
+               "score_first", "score_second", "failures", "failures_by_kind", "nodes_per_move", "ms_per_move"]  # fmt: skip
 PUZZLE_KEYS = ["rank", "agent", "attempts", "solved", "solved_low", "solved_high", "mean_moves", "mean_moves_failed", "mean_cost",
                "nodes_per_attempt", "seconds_per_attempt", "failures", "failures_by_kind"]  # fmt: skip
 
@@ -64,6 +64,9 @@ def test_a_versus_row_is_what_the_records_say(results: Results) -> None:
         got = [points(record.returns[seat]) for record, seat in mine]
         assert (row["games"], row["wins"], row["draws"], row["losses"]) == (len(mine), got.count(1), got.count(0.5), got.count(0))
         assert row["score"] == pytest.approx(sum(got) / len(got))
+        for seat, key in enumerate(("score_first", "score_second")):
+            there = [points(record.returns[seat]) for record, found in mine if found == seat]
+            assert row[key] == pytest.approx(sum(there) / len(there))
         used = [decision for record, seat in mine for decision in record.decisions if decision.seat == seat]
         assert row["nodes_per_move"] == pytest.approx(sum(d.nodes for d in used) / len(used))
         assert row["ms_per_move"] == pytest.approx(1000 * sum(d.seconds for d in used) / len(used))
@@ -139,7 +142,8 @@ def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
     assert list(document) == ["name", "seed", "boards"]
     assert (document["name"], document["seed"]) == ("Both kinds", 3)
     versus, puzzle = document["boards"]
-    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows"]
+    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows", "superiority"]
+    assert list(puzzle) == ["game", "kind", "distinct_games", "cross", "rows"]
     assert versus["game"] == {"name": "tic-tac-toe", "rows": 3, "columns": 3, "in_a_row": 3}
     assert puzzle["game"] == {"name": "sliding-tiles", "rows": 3, "columns": 3, "shuffle": 12, "goal": "blank-last"}
     assert (versus["kind"], puzzle["kind"]) == ("versus", "puzzle")

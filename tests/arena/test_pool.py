@@ -183,7 +183,12 @@ def pooled(
 
 
 def workers_here() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if "arena.worker" in child.cmdline()]
+    found = []
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):  # it may end meanwhile
+            if "arena.worker" in child.cmdline():
+                found.append(child)
+    return found
 
 
 def gone(pid: int) -> bool:

@@ -1,6 +1,7 @@
 """A program that speaks by heart: `scripted.py SCRIPT`, a transcript as in the manual. It ends with code 9 where arena deviates.
 
-Where arena's line is another one than in the script, the two go to SCRIPT.outcome; after the last of arena's lines, the word `said`.
+Where arena's line is another one than in the script, the two go to SCRIPT.outcome; after the last of arena's lines, the
+word `said`.
 """
 
 import json

@@ -1,6 +1,7 @@
 """What a score is worth: Elo and its interval, for sound counts and for degenerate ones."""
 
-from math import comb, erf, isfinite, log10, sqrt
+from math import comb, erf, isfinite, log, log10, sqrt
+from statistics import fmean, pstdev
 
 import pytest
 from hypothesis import given
@@ -31,6 +32,15 @@ def test_a_clean_sweep_has_a_lower_bound_alone() -> None:
     assert (worth.elo, worth.elo_high, worth.margin) == (None, None, None)
     assert worth.score_low == pytest.approx(0.05 ** (1 / 6), abs=1e-6)
     assert 0.98 < worth.superiority < 1
+
+
+def test_normalised_elo_counts_deviations_of_a_game() -> None:
+    """A deviation of a game is sqrt(2) of those of a pair's mean, and worth 800 / ln 10; single games do not tell it."""
+    counts = (24, 609, 1406, 767, 42)
+    scores = [share for share, count in zip((0, 0.25, 0.5, 0.75, 1), counts, strict=True) for _ in range(count)]
+    expected = (fmean(scores) - 0.5) / (pstdev(scores) * sqrt(2)) * 800 / log(10)
+    assert worth_of_pairs(counts).normalized_elo == pytest.approx(expected)
+    assert worth_of_games(5, 1, 2).normalized_elo is None
 
 
 def test_a_single_pair_says_nothing() -> None:

@@ -1,19 +1,30 @@
 """Largest matchings against brute force and against a theorem."""
 
 import random
+from collections.abc import Iterable
+from functools import cache
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.stats.matching import Matching
 
 
-def _largest(neighbors: list[list[int]], left: list[int]) -> int:
-    if not left:
-        return 0
-    one, rest = left[0], left[1:]
-    with_one = [1 + _largest(neighbors, [v for v in rest if v != two]) for two in rest if two in neighbors[one]]
-    return max([_largest(neighbors, rest), *with_one])
+def _largest(neighbors: list[list[int]], left: Iterable[int]) -> int:
+    """The size of a largest matching of some vertices, by trying everything."""
+    near = [sum(1 << other for other in found) for found in neighbors]
+
+    @cache
+    def most(rest: int) -> int:
+        if not rest:
+            return 0
+        one = rest.bit_length() - 1
+        rest ^= 1 << one
+        partners = [other for other in range(one) if rest & near[one] & 1 << other]
+        return max([most(rest), *(1 + most(rest ^ 1 << other) for other in partners)])
+
+    return most(sum(1 << vertex for vertex in left))
 
 
 def _graph(rng: random.Random, vertices: int, share: float) -> list[list[int]]:
@@ -34,7 +45,7 @@ def test_matchings_are_as_large_as_brute_force_finds(rng: random.Random, vertice
     """Graphs of up to nine vertices, also after two vertices have left; partners are mutual and neighbours."""
     neighbors = _graph(rng, vertices, share)
     matching = Matching(neighbors)
-    assert len(matching.exposed) == vertices - 2 * _largest(neighbors, list(range(vertices)))
+    assert len(matching.exposed) == vertices - 2 * _largest(neighbors, range(vertices))
     if vertices > 2:
         rest = list(range(2, vertices))
         least = len(rest) - 2 * _largest(neighbors, rest)
@@ -47,12 +58,45 @@ def test_matchings_are_as_large_as_brute_force_finds(rng: random.Random, vertice
         assert two is None or (matching.partner[two] == one and two in neighbors[one])
 
 
+def test_sparse_graphs_are_matched_as_well_as_brute_force_does() -> None:
+    """Two hundred graphs of sixteen vertices with two neighbours each on average, where blossoms lie within blossoms."""
+    for seed in range(800, 1000):
+        neighbors = _graph(random.Random(seed), 16, 0.15)
+        assert len(Matching(neighbors).exposed) == 16 - 2 * _largest(neighbors, range(16))
+
+
+def test_what_is_left_is_matched_as_well_as_brute_force_does() -> None:
+    """A thousand graphs of ten vertices, two of which leave: others who had no partner before may have one then."""
+    for seed in range(1000):
+        rng = random.Random(seed)
+        neighbors = _graph(rng, 10, rng.choice((0.3, 0.4, 0.5)))
+        gone = rng.sample(range(10), 2)
+        least = 8 - 2 * _largest(neighbors, {*range(10)} - {*gone})
+        matching = Matching(neighbors)
+        assert not matching.remove(*gone, exposing=least - 1)
+        assert matching.remove(*gone, exposing=least)
+
+
 def test_cubic_graphs_without_bridges_are_matched_perfectly() -> None:
     """J. Petersen's theorem of 1891, on generalised Petersen graphs, which are full of odd cycles."""
     for size, skip in ((5, 2), (7, 3), (9, 2), (41, 6), (99, 10)):
         neighbors: list[list[int]] = [[] for _ in range(2 * size)]
         for k in range(size):
             for one, two in ((k, (k + 1) % size), (k, size + k), (size + k, size + (k + skip) % size)):
+                neighbors[one].append(two)
+                neighbors[two].append(one)
+        assert Matching(neighbors).exposed == []
+
+
+@pytest.mark.parametrize(("vertices", "degree"), [(16, 2.4), (16, 3.2), (60, 1.0), (60, 2.0), (60, 4.0)])
+def test_hidden_perfect_matchings_are_found(vertices: int, degree: float) -> None:
+    """Sixty sparse graphs each, a perfect matching being hidden among random edges: nobody is left over."""
+    for seed in range(60):
+        rng = random.Random(seed)
+        neighbors = _graph(rng, vertices, degree / vertices)
+        order = rng.sample(range(vertices), vertices)
+        for one, two in zip(order[::2], order[1::2], strict=True):
+            if two not in neighbors[one]:
                 neighbors[one].append(two)
                 neighbors[two].append(one)
         assert Matching(neighbors).exposed == []

@@ -41,7 +41,10 @@ def test_a_published_margin() -> None:
 
 
 @pytest.mark.parametrize("model", ["normalized", "logistic"])
-@pytest.mark.parametrize("counts", [(3, 9, 20, 12, 6), (0, 1, 2, 0, 1), (0, 0, 3, 0, 9), (7, 0, 0, 0, 1), (0, 0, 0, 0, 38)])
+@pytest.mark.parametrize(
+    "counts",
+    [(3, 9, 20, 12, 6), (0, 0, 40, 1, 0), (0, 1, 40, 0, 0), (0, 1, 2, 0, 1), (0, 0, 3, 0, 9), (7, 0, 0, 0, 1), (0, 0, 0, 0, 38)],
+)
 def test_the_ratio_is_that_of_the_likeliest_distributions(counts: tuple[int, ...], model: Any) -> None:
     """scipy's constrained optimiser finds the same two likelihoods, seen scores and unseen ones being possible."""
     test = Sprt(-10, 60, model=model)

@@ -80,7 +80,7 @@ def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec
     by_store = stored(path)
     tally = Tally(sheet_of(results.spec.boards[0]))
     for played in results.played:
-        tally.add(played.number, played.pairing.seats, played.record)
+        tally.add(played.number, played.pairing, played.record)
     by_record = leaderboard(tally, finished=True, store=str(path))
     assert [_rounded(board.as_dict()) for board in by_store] == [_rounded(by_record.as_dict())]
     assert by_store[0].failures == by_record.failures

@@ -1,12 +1,13 @@
-"""The formats that come with arena, brought by the same hook as anyone's."""
+"""Everybody against everybody, a few against the rest, and everybody against a puzzle."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations, permutations
 from math import perm
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field as Bounds
 
 from arena.format import Field, Format, Kind, Outcomes, Pairing
-from arena.hookspecs import hookimpl
 
 
 class RoundRobin(Format):
@@ -35,6 +36,33 @@ class RoundRobin(Format):
                     yield Pairing(number, seats)
 
 
+class Gauntlet(Format):
+    """Each of the first `challengers` entries meets all but its like, on every position from all orders of seats."""
+
+    name = "gauntlet"
+    kind: ClassVar[Kind] = "versus"
+
+    def __init__(self, *, challengers: Annotated[int, Bounds(ge=1)] = 1) -> None:
+        self.challengers = challengers
+
+    def fewest(self, players: int) -> int:
+        """Return the challengers and one other for every further seat."""
+        return self.challengers + players - 1
+
+    def size(self, field: Field) -> int:
+        """Return rounds times the orders of all groups of one challenger and others."""
+        others = field.entries - self.challengers
+        return field.rounds * self.challengers * field.players * perm(others, field.players - 1) if others > 0 else 0
+
+    def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing]:
+        """Yield round after round, in it challenger after challenger, in it all orders of seats with every group of others."""
+        for number in range(field.rounds):
+            for challenger in range(self.challengers):
+                for others in combinations(range(self.challengers, field.entries), field.players - 1):
+                    for seats in permutations((challenger, *others)):
+                        yield Pairing(number, seats)
+
+
 class Benchmark(Format):
     """Every agent meets every position of a puzzle, on its own."""
 
@@ -54,9 +82,3 @@ class Benchmark(Format):
         for number in range(field.rounds):
             for entry in range(field.entries):
                 yield Pairing(number, (entry,))
-
-
-@hookimpl
-def arena_formats() -> Sequence[type[Format]]:
-    """The built-in formats."""
-    return [RoundRobin, Benchmark]
