@@ -87,13 +87,14 @@ def in_proc(file: str, word: str) -> bool:
 
 
 class Greedy(Spy):
-    """Wants more than it was given: no limit of memory, rights over a user namespace, all the memory that /tmp can take."""
+    """Wants more than it was given: no limit of memory, rights of root, a user namespace, all the memory that /tmp can take."""
 
     name = "insatiable"
 
     def looks(self) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "no limit", lambda: resource.getrlimit(resource.RLIMIT_DATA)[1] == resource.RLIM_INFINITY
         yield "limit lifted", lift_limit
+        yield "rights", lambda: "CapEff:\t0000000000000000" not in Path("/proc/self/status").read_text()
         yield "namespace", lambda: ctypes.CDLL(None).unshare(NEW_USER_NAMESPACE) == 0
         yield "mount", lambda: ctypes.CDLL(None).mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0
         yield "half a gigabyte", fill

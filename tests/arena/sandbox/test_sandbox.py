@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -176,6 +176,15 @@ def spied(agent: dict[str, Any], isolation: str, **more: Any) -> Record:
     return played({"game": "tic-tac-toe", "agents": agents, "rounds": 1, "plugins": [SPIES], **more})[0]
 
 
+@contextmanager
+def callback(last: Callable[[], object]) -> Iterator[None]:
+    """Do something at the end."""
+    try:
+        yield
+    finally:
+        last()
+
+
 def test_a_spy_finds_nothing_in_the_sandbox(bwrap: str, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a process of its own it finds everything, so that it is no fault of the spy.
 
@@ -192,6 +201,7 @@ def test_a_spy_finds_nothing_in_the_sandbox(bwrap: str, home: Path, work: Path, 
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.socket(socket.AF_UNIX) as local,
         subprocess.Popen(["sleep", "54321.125"]) as process,
+        callback(process.kill),  # whatever happens, nobody waits for it
     ):
         local.bind(f"\0{name}")
         local.listen()
@@ -200,7 +210,6 @@ def test_a_spy_finds_nothing_in_the_sandbox(bwrap: str, home: Path, work: Path, 
         inside = spied(spy, "sandbox")
         kept_out = [not path.exists() for path in written]
         outside = spied(spy, "process")
-        process.kill()
     let_out = [path.exists() for path in written]
     written[-1].unlink(missing_ok=True)
     assert (inside.termination, inside.message) == ("normal", None)
