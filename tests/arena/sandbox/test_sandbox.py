@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
+from arena.hosts import Hosts, proven
+from arena.limits import Limits
+from arena.match import Program
 from arena.processes import MARK
 from arena.record import Record
 from arena.sandbox import SandboxError, enclosed, environment, prove
@@ -23,6 +26,10 @@ from arena.spec import load_spec
 SPIES = str(Path(__file__).with_name("spies.py"))
 HOSTILE = str(Path(__file__).parents[1] / "isolation" / "hostile.py")
 PLAIN = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
+
+
+NO_WALLS = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"'
+"""A bwrap that starts the command and does nothing else."""
 
 
 @pytest.fixture
@@ -97,7 +104,7 @@ def test_a_program_that_only_starts_the_command_is_no_sandbox(
     bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The canary gets everywhere, and the message names all four; what it has written is gone again."""
-    fake(tmp_path, 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"', monkeypatch)
+    fake(tmp_path, NO_WALLS, monkeypatch)
     with pytest.raises(SandboxError) as caught:
         prove()
     for words in ("network", "files of the user can be read", "files can be written", "processes outside", "isolation: process"):
@@ -146,17 +153,42 @@ def test_what_runs_nothing_is_not_taken_for_tight(
         prove()
 
 
+REFUSED = {
+    "none": "expected bwrap on PATH, found none; install bubblewrap",
+    "leaky": "it does not hold: the network can be reached",
+}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
-def test_without_bubblewrap_nothing_is_played(tmp_path: Path, work: Path) -> None:
-    """The command line ends with code 2, says what to install, and does not fall back on anything."""
+@pytest.mark.parametrize("kind", REFUSED)
+def test_without_a_sandbox_nothing_is_played(tmp_path: Path, work: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line ends with code 2, says what is wrong, and does not fall back on anything; workers neither."""
     (work / "spec.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nisolation: sandbox\n")
-    surroundings = {**os.environ, "PATH": str(tmp_path), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    for more in ([], ["--workers", "2"]):
-        command = [sys.executable, "-m", "arena", "run", "spec.yaml", *more]
+    if kind == "none":
+        monkeypatch.setenv("PATH", str(tmp_path))
+    else:
+        fake(tmp_path, NO_WALLS, monkeypatch)
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    for workers in ("1", "2"):
+        command = [sys.executable, "-m", "arena", "run", "spec.yaml", "--no-store", "--workers", workers]
         done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert done.stdout == ""
-        assert "expected bwrap on PATH, found none; install bubblewrap" in done.stderr
+        assert REFUSED[kind] in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
+def test_who_starts_an_agent_himself_gets_no_sandbox_that_leaks(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proof stands before every process, however it comes to be started."""
+    fake(tmp_path, NO_WALLS, monkeypatch)
+    proven.cache_clear()
+    program = Program("random", {}, None, (), str(work))
+    with Hosts() as hosts, pytest.raises(SandboxError, match="it does not hold"):
+        hosts.take(program, Limits(), "sandbox")
+    with pytest.raises(SandboxError, match="it does not hold"):
+        proven()  # a refusal is not remembered as a proof
 
 
 def test_elsewhere_than_on_linux_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
