@@ -16,7 +16,7 @@ from arena import protocol
 from arena.errors import ArenaError
 from arena.limits import Limits
 from arena.match import Isolation, Program
-from arena.plugins import is_file
+from arena.plugins import ENVIRONMENT, is_file, whole
 from arena.processes import Contained
 from arena.protocol import Broken
 from arena.record import Reason
@@ -206,14 +206,14 @@ class Host:
 
 
 def _started(program: Program, memory: int, isolation: Isolation) -> Contained:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    asked = [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), ENVIRONMENT: os.pathsep.join(asked)}
     command = program.command or (sys.executable, "-P", "-m", "arena.agent_host")
     surroundings = os.environ if program.command else environment
     if isolation != "sandbox":
         return Contained(command, program.folder, memory, surroundings)
     proven()
-    plugins = [*program.plugins, *os.environ.get("ARENA_PLUGINS", "").split(os.pathsep)]
-    files = [Path(name) for name in plugins if name and is_file(name)]
+    files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
     return Contained(enclosed(command, readable=files, folder=program.folder), program.folder, memory, sandboxed(surroundings))
 
 

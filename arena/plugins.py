@@ -169,6 +169,11 @@ def is_file(path: str) -> bool:
     return path.endswith(".py") or os.sep in path or Path(path).is_file()
 
 
+def whole(path: str) -> str:
+    """The name of a plugin as a process in another folder understands it."""
+    return str(Path(path).absolute()) if is_file(path) else path
+
+
 def _loader(path: str) -> Callable[[], ModuleType]:
     return (lambda: load_file(path)) if is_file(path) else (lambda: _load_module(path))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path as FilePath
 from typing import Any
 
 from arena.columns import COLUMNS
@@ -11,7 +10,7 @@ from arena.errors import suggestion
 from arena.format import Field, Format
 from arena.identity import key
 from arena.match import Positions, Program, Seat
-from arena.plugins import is_file
+from arena.plugins import whole
 from arena.spec.board import Board, View, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
@@ -150,8 +149,7 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
     if entry.isolation == "none":
         return seat
     folder = str(reading.document.folder)
-    plugins = tuple([str(FilePath(name).absolute()) if is_file(name) else name for name in reading.plugins])
-    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command)
+    program = Program(entry.name, entry.options, heuristic, tuple(map(whole, reading.plugins)), folder, entry.command)
     return replace(seat, isolation=entry.isolation, program=program)
 
 

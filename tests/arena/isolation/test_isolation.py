@@ -155,6 +155,28 @@ def test_a_process_is_kept_from_match_to_match(tmp_path: Path) -> None:
     assert len(records) == 20
 
 
+@pytest.mark.parametrize("named", ["in the call", "in the environment"])
+def test_a_plugin_is_found_from_the_folder_where_arena_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    """Also where the process of the agent runs in another, that of the spec."""
+    (tmp_path / "plugin.py").write_text(
+        "from arena import Agent, hookimpl\n"
+        "class First(Agent):\n"
+        '    """Plays the first action."""\n'
+        '    name = "first"\n'
+        "    def choose(self, game, state, search): return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [First]\n"
+    )
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "spec.yaml").write_text("{game: tic-tac-toe, agents: [first, random], rounds: 1, isolation: process}")
+    monkeypatch.chdir(tmp_path)
+    if named == "in the environment":
+        monkeypatch.setenv("ARENA_PLUGINS", "plugin.py")
+    spec = load_spec("specs/spec.yaml", plugins=["plugin.py"] if named == "in the call" else [])
+    with closing(Stage(spec)) as stage:
+        records = [stage.play(scheduled) for scheduled in Plan(spec).take(2) or []]
+    assert [(record.termination, record.message) for record in records] == [("normal", None)] * 2
+
+
 def test_what_an_agent_prints_goes_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Prints of an isolated agent, in Python or below it, do not disturb the protocol."""
     plugin = tmp_path / "loud.py"
