@@ -94,7 +94,7 @@ def leaderboards(results: Results) -> list[Leaderboard]:
 
 def stored(path: str | PathLike[str]) -> list[Leaderboard]:
     """The leaderboards of a store: of the schedule of its last run, also while that goes on."""
-    with Store.open(Path(path)) as store:
+    with Store.open(Path(path)) as store, store.snapshot():
         run = store.last()
         tallies = tallies_of(store, run.boards)
         return [leaderboard(tally, finished=run.ended is not None, store=str(path)) for tally in tallies]

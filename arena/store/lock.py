@@ -13,7 +13,8 @@ class Lock:
     """Holds `STORE.lock` until it is released; StoreError with the owner's process id where somebody else has it."""
 
     def __init__(self, store: Path) -> None:
-        self._path = store.with_name(f"{store.name}.lock")
+        real = store.resolve()  # a store has one lock, by whatever name it is called
+        self._path = real.with_name(f"{real.name}.lock")
         self._file = self._held(store)
         os.ftruncate(self._file, 0)
         os.write(self._file, f"{os.getpid()}\n".encode())
@@ -28,10 +29,13 @@ class Lock:
                 raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path})") from error
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 owner = os.pread(file, 32, 0).decode("ascii", "replace").strip() or "unknown"
                 os.close(file)
                 raise StoreError(f"{store} is in use by process {owner}; wait for it to end, or name another store") from None
+            except OSError as error:
+                os.close(file)
+                raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path}); name another place") from error
             if self._is_still_there(file):
                 return file
             os.close(file)  # its last owner has just removed it

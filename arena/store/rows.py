@@ -14,6 +14,8 @@ from arena.record import Decision, Record
 
 _write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
 NANO = 1_000_000_000
+MOST = 2**63 - 1
+"""The largest whole number that SQLite takes."""
 
 
 class Rows(NamedTuple):
@@ -48,13 +50,13 @@ def rows_of(record: Record) -> Rows:
         ),
         (
             record.game,
-            _clean(record.position),
+            clean(record.position),
             _labels(record.labels),
             record.seed,
             actions,
-            _clean(record.answer),
-            _clean(record.message),
-            _clean(record.traceback),
+            clean(record.answer),
+            clean(record.message),
+            clean(record.traceback),
             decisions,
             None if record.timing is None else _write(record.timing),
         ),
@@ -112,7 +114,7 @@ def _decisions(record: Record) -> tuple[str, list[list[int]]]:
             texts.append(
                 f"{seat},{nodes},{evaluations},{spent},{'' if depth is None else depth},{'' if value is None else value!r}"
             )
-    return ";".join(texts), totals
+    return ";".join(texts), [[min(total, MOST) for total in seat] for seat in totals]
 
 
 def _decision(text: str) -> Decision:
@@ -155,6 +157,6 @@ def play(record: Record) -> int:
     return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 
 
-def _clean(text: str | None) -> str | None:
+def clean(text: str | None) -> str | None:
     """Text that any database takes: surrogates, which an agent's message may hold, stand as escapes."""
     return text if text is None or text.isascii() else text.encode("utf-8", "backslashreplace").decode()

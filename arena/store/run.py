@@ -3,15 +3,18 @@
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.configured import settings
 from arena.fingerprint import Fingerprint, fingerprints
 from arena.identity import canonical, key
 from arena.sheet import Sheet, sheet_of
-from arena.spec import Spec, reload_spec
+from arena.spec import Board, Spec, reload_spec
 from arena.spec.document import Document
+from arena.spec.parameters import plain
+from arena.store.rows import clean
 from arena.version import __version__
 
 
@@ -21,7 +24,7 @@ class Run:
 
     name: str
     hash: str
-    """Of the spec, its seed and its plugins: runs of one hash have one schedule."""
+    """Of all that the schedule follows from: runs of one hash have the same matches in the same order."""
     seed: int
     spec: Mapping[str, Any]
     """`values`, `name` and `folder` of the document, and the `plugins` that were asked for."""
@@ -46,10 +49,9 @@ def run_of(spec: Spec) -> Run:
         "folder": str(document.folder),
         "plugins": list(spec.plugins),
     }
-    schedule = [document.values, list(spec.plugins), spec.seed]
     return Run(
         name=spec.name,
-        hash=key(canonical(schedule)),
+        hash=key(canonical([_schedule(board) for board in spec.boards])),
         seed=spec.seed,
         spec=recipe,
         boards=[sheet_of(board) for board in spec.boards],
@@ -58,12 +60,20 @@ def run_of(spec: Spec) -> Run:
     )
 
 
+def _schedule(board: Board) -> list[Any]:
+    """What the matches of a board follow from, wherever its spec and its plugins may lie."""
+    positions, format_ = board.positions, board.format
+    where = [positions.name, positions.parameters, positions.seed, positions.texts]
+    moves = [seat.limits.moves for seat in board.seats]
+    return [where, format_.name, plain(settings(format_)), asdict(board.field), [seat.identity for seat in board.seats], moves]
+
+
 def row_of(run: Run) -> tuple[Any, ...]:
     """A run as a row, without its times."""
     plugins = {name: [found.version, found.hash] for name, found in run.plugins.items()}
     boards = [sheet.as_dict() for sheet in run.boards]
-    texts = [json.dumps(value, ensure_ascii=False, default=str) for value in (run.spec, boards, plugins, dict(run.versions))]
-    return (run.name, run.hash, run.seed, *texts)
+    texts = [json.dumps(value, default=str) for value in (run.spec, boards, plugins, dict(run.versions))]
+    return (clean(run.name), run.hash, run.seed, *texts)
 
 
 def run_of_row(row: Sequence[Any]) -> Run:

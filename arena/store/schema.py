@@ -1,7 +1,7 @@
 """The tables of a store.
 
-`record` holds what tables are made of and is read whole; `detail` the rest, read match by match. `place` says which records
-are on the boards of the last run, and where: it is made anew for another spec, the records stay. Keys of records are in a
+`record` holds what tables are made of and is read whole; `detail` the rest, read match by match. `place` says what is on the
+boards of the last run, in the order of its schedule: it is made anew for another schedule, the records stay. Keys of records are in a
 unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill. What the
 first two seats have used is in `record` itself, of further seats in `effort`.
 """
@@ -31,6 +31,7 @@ CREATE TABLE effort (
     nanoseconds INTEGER NOT NULL, PRIMARY KEY (record, seat)
 ) WITHOUT ROWID;
 CREATE TABLE place (
-    record INTEGER PRIMARY KEY, number INTEGER NOT NULL, board INTEGER NOT NULL, round INTEGER NOT NULL, seats TEXT NOT NULL
+    number INTEGER PRIMARY KEY, record INTEGER NOT NULL, board INTEGER NOT NULL, round INTEGER NOT NULL, seats TEXT NOT NULL
 );
+CREATE INDEX place_of_record ON place (record);
 """

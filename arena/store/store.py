@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -60,13 +60,7 @@ class Store:
             if not place.is_file():
                 raise StoreError(f"no store {place}; expected a file that `arena run` has made")
             return cls(place, _read_only(place), None)
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{place} cannot be made: {error.strerror}; name another place with --store") from error
-        if place.is_dir():
-            raise StoreError(f"{place} is a folder; expected a file")
-        lock = Lock(place)
+        lock = locked(place)
         try:
             return cls(place, _writable(place), lock)
         except BaseException:
@@ -103,13 +97,17 @@ class Store:
     # Runs
 
     def begin(self, run: Run) -> None:
-        """Note that a run starts. For another spec than the last one's, no record is on a board until it is placed."""
+        """Note that a run starts. For another schedule than the last one's, no record is on a board until it is placed.
+
+        A run that has its times already, as one of another store has, keeps them.
+        """
         with self._writing() as write:
             before = self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1")
             if before != run.hash:
                 write.execute("DELETE FROM place")
-            columns = "name, hash, seed, spec, boards, plugins, versions, started"
-            write.execute(f"INSERT INTO run ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row_of(run), now()))  # noqa: S608
+            columns = "name, hash, seed, spec, boards, plugins, versions, started, ended"
+            values = (*row_of(run), run.started or now(), run.ended)
+            write.execute(f"INSERT INTO run ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608
 
     def end(self) -> None:
         """Note that the last run has come to its end."""
@@ -149,16 +147,39 @@ class Store:
             self._stop_timer()
             if not self._pending:
                 return
-            pending = self._pending
-            first = self._next
-            rows = [(number, scheduled, rows_of(record)) for number, (scheduled, record) in enumerate(pending, first)]
-            with self._writing() as write:
-                write.executemany(_into("record", 17), [(number, *row.record) for number, _, row in rows])
-                write.executemany(_into("detail", 11), [(number, *row.detail) for number, _, row in rows])
-                write.executemany(_into("effort", 5), [(number, *effort) for number, _, row in rows for effort in row.effort])
-                write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled, _ in rows if scheduled is not None])
-            self._next = first + len(pending)
+            try:
+                self._write(self._pending)
+            except _Repeated:
+                self._write(self._first_of_each())
             self._pending = []
+
+    def _write(self, pending: Sequence[tuple[Scheduled | None, Record]]) -> None:
+        rows = [(number, scheduled, rows_of(record)) for number, (scheduled, record) in enumerate(pending, self._next)]
+        with self._writing() as write:
+            try:
+                write.executemany(_into("record", 17), [(number, *row.record) for number, _, row in rows])
+            except sqlite3.IntegrityError as error:
+                raise _Repeated from error
+            write.executemany(_into("detail", 11), [(number, *row.detail) for number, _, row in rows])
+            write.executemany(_into("effort", 5), [(number, *effort) for number, _, row in rows for effort in row.effort])
+            write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled, _ in rows if scheduled is not None])
+        self._next += len(rows)
+
+    def _first_of_each(self) -> list[tuple[Scheduled | None, Record]]:
+        """Those pending records that are there under no other; the places of the rest are noted.
+
+        A format may have the same match played twice. It is the same record then, in two places.
+        """
+        known = {key: kept.number for key, kept in self.has([record.id for _, record in self._pending]).items()}
+        new, again = [], []
+        for scheduled, record in self._pending:
+            if record.id not in known:
+                known[record.id] = self._next + len(new)
+                new.append((scheduled, record))
+            elif scheduled is not None:
+                again.append((known[record.id], scheduled))
+        self.place(again)
+        return new
 
     def place(self, found: Iterable[tuple[int, Scheduled]]) -> None:
         """Put records that are there, by their numbers, on the boards of this run."""
@@ -207,35 +228,50 @@ class Store:
         if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
             raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
         low, high = bytes.fromhex(text.ljust(32, "0")), bytes.fromhex(text.ljust(32, "f"))
-        rows = self._all(f"{_SELECT} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
+        rows = self._all(f"{_ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
         if not rows:
             raise StoreError(f"{self.path} holds no match {key}")
         if len(rows) > 1:
             raise StoreError(f"{self.path} holds several matches whose ids begin with {key}; give more digits")
         return _found(rows[0])
 
+    def found(self, ids: Sequence[str]) -> dict[str, tuple[Record, Scheduled | None]]:
+        """Those of some ids that are there, with their places."""
+        found: dict[str, tuple[Record, Scheduled | None]] = {}
+        for start in range(0, len(ids), CHUNK):
+            keys = [bytes.fromhex(one) for one in ids[start : start + CHUNK]]
+            for row in self._all(f"{_ANYWHERE} WHERE r.id IN ({','.join('?' * len(keys))})", keys):
+                record, place = _found(row)
+                found[record.id] = (record, place)
+        return found
+
     def records(self, *, boards: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
         """Every record with its place, a few at a time; with `boards` those of the last run's schedule in its order.
 
         Without, they come in the order in which they were written.
         """
-        cursor = self._connection.cursor()
-        kind, order = ("JOIN", "p.number") if boards else ("LEFT JOIN", "r.number")
-        cursor.execute(f"{_SELECT.replace('LEFT JOIN', kind)} ORDER BY {order}")
-        for row in cursor:
+        for row in self.query(f"{_ON_BOARDS} ORDER BY p.number" if boards else f"{_ANYWHERE} ORDER BY r.number"):
             yield _found(row)
 
     def void(self) -> Iterator[Record]:
         """The void records on the boards of the last run, in the order of the schedule."""
-        cursor = self._connection.cursor()
-        cursor.execute(f"{_SELECT.replace('LEFT JOIN', 'JOIN')} WHERE r.termination = 'void' ORDER BY p.number")
-        for row in cursor:
+        for row in self.query(f"{_ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
             yield _found(row)[0]
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a question about the tables, one by one."""
         with self._telling():
             yield from self._connection.cursor().execute(sql, values)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read meanwhile is of one moment, whatever a writer adds."""
+        with self._guard, self._telling():
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("COMMIT")
 
     # Inside
 
@@ -268,20 +304,46 @@ class Store:
             raise told(self.path, error) from error
 
 
+def locked(place: Path) -> Lock:
+    """The lock of a store that is there or is to be made; StoreError says why there can be none."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{place} cannot be made: {error.strerror}; name another place with --store") from error
+    if place.is_dir():
+        raise StoreError(f"{place} is a folder; expected a file")
+    return Lock(place)
+
+
+def settle(place: Path) -> None:
+    """Bring all of a store into its one file. Whoever asks holds the lock; StoreError where somebody is reading it."""
+    with closing(_writable(place)) as connection:
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.Error as error:
+            raise told(place, error) from error
+
+
 def _into(table: str, columns: int) -> str:
     return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608 - a name of ours and question marks
 
 
 _PLACE = "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?)"
-_SELECT = (
-    f"SELECT {RECORD}, p.number, p.board, p.round, p.seats FROM record r JOIN detail d ON d.record = r.number "  # noqa: S608
-    "LEFT JOIN place p ON p.record = r.number"
+_COLUMNS = f"SELECT {RECORD}, p.number, p.board, p.round, p.seats"
+_ON_BOARDS = f"{_COLUMNS} FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
+_ANYWHERE = (
+    f"{_COLUMNS} FROM record r JOIN detail d ON d.record = r.number "
+    "LEFT JOIN place p ON p.number = (SELECT min(number) FROM place WHERE record = r.number)"
 )
+
+
+class _Repeated(Exception):
+    """One of the records is there already."""
 
 
 def _place(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
     seats = ",".join(map(str, scheduled.pairing.seats))
-    return (number, scheduled.number, scheduled.board, scheduled.pairing.round, seats)
+    return (scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
 
 
 def seats_of(text: str) -> tuple[int, ...]:
