@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from arena import run
 from arena.leaderboard import Leaderboard, leaderboards
 from arena.spec import load_spec
 from arena.tables import render
+from arena_games.sliding_tiles import SlidingTiles
 
 TOURNAMENTS = Path(__file__).parents[1] / "tournaments"
 
@@ -84,3 +86,22 @@ def test_the_round_robin_of_the_readme_is_played_by_perfect_play() -> None:
     board = leaderboards(run(spec))[0]
     assert board.rows[-1]["agent"] == "random"
     assert rows(board)["perfect"]["losses"] == 0
+
+
+@pytest.mark.slow
+def test_a_star_is_optimal_on_all_positions_of_the_eight_puzzle_spec() -> None:
+    """On each of the 100, as many slides as breadth-first search from the goal says."""
+    keys = yaml.safe_load((TOURNAMENTS / "seeds" / "eight-puzzle.yaml").read_text("utf-8"))
+    puzzle = SlidingTiles()
+    exact, order = {puzzle.goal: 0}, [puzzle.goal]
+    for state in order:
+        for action in puzzle.actions(state):
+            successor = puzzle.result(state, action)
+            if successor not in exact:
+                exact[successor] = exact[state] + 1
+                order.append(successor)
+    records = run({**keys, "agents": keys["agents"][:2]}).records
+    assert {record.labels for record in records} == {("a-star(manhattan)",), ("a-star(misplaced)",)}
+    assert len({record.position for record in records}) > 99
+    assert len(records) == 200
+    assert all(record.cost == exact[puzzle.parse_state(record.position)] for record in records)

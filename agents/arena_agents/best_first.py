@@ -53,11 +53,12 @@ class BestFirst(Agent):
 
 
 class AStar(Agent):
-    """Finds a cheapest solution, led by the cost so far plus the heuristic, where this never overestimates.
+    """Finds a cheapest solution where the heuristic never overestimates; with a weight, sooner, one of at most weight times that.
 
-    A `weight` above 1 multiplies the heuristic and gives up optimality for speed: a solution then costs at most `weight`
-    times the cheapest (I. Pohl, Heuristic Search Viewed as Path Finding in a Graph, 1970), and mostly far less than that.
-    Gives up when no state is left, or none from which the heuristic sees a way. Memory as with uniform-cost.
+    It is led by the cost so far plus the heuristic. A `weight` above 1 multiplies the heuristic and gives up optimality for
+    speed: a solution then costs at most `weight` times the cheapest (I. Pohl, Heuristic Search Viewed as Path Finding in a
+    Graph, 1970), and mostly far less than that. Gives up when no state is left, or none from which the heuristic sees a
+    way. Memory as with uniform-cost.
     """
 
     name = "a-star"

@@ -16,12 +16,13 @@ ROUNDING = 1 + 1e-12
 
 
 class IdaStar(Agent):
-    """Finds a cheapest solution where the heuristic never overestimates, and remembers no more than the path at hand.
+    """Finds what a-star finds, with a weight or without, and remembers no more than the path at hand.
 
-    A `weight` above 1 multiplies the heuristic and gives up optimality for speed: a solution then costs at most `weight`
-    times the cheapest. Gives up when all paths have been seen; paths do not meet themselves, so that happens, but where
-    many paths lead to the same states it can take very long. Whole step costs suit it: every iteration raises the bound to
-    the least cost that was cut off, and among costs that are all different that adds few states at a time.
+    That is a cheapest solution where the heuristic never overestimates. A `weight` above 1 multiplies the heuristic and
+    gives up optimality for speed: a solution then costs at most `weight` times the cheapest. Gives up when all paths have
+    been seen; paths do not meet themselves, so that happens, but where many paths lead to the same states it can take very
+    long. Whole step costs suit it: every iteration raises the bound to the least cost that was cut off, and among costs
+    that are all different that adds few states at a time.
     """
 
     name = "ida-star"

@@ -1,7 +1,7 @@
 """N queens against published counts, an explicit solution, and twins that look at every pair."""
 
 import random
-from itertools import combinations
+from itertools import combinations, permutations
 from math import sqrt
 from time import process_time
 from typing import Any, get_type_hints
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from arena import run
+from arena import play, run
 from arena.counting import Meter, counting_view
 from arena.spec import load_spec
 from arena.testing import check_game, check_heuristic
@@ -281,3 +281,18 @@ def test_a_board_without_a_solution_is_searched_with_a_warning(n: int) -> None:
     results = run(spec)
     assert [record.solved for record in results.records] == [False] * 4
     assert {record.termination for record in results.records} == {"gave-up", "normal"}
+
+
+def test_an_answer_keeps_the_queens_of_a_position_that_has_some() -> None:
+    """The 92 solutions of 8 queens by the row of the first queen: 4, 8, 16, 18 and back; a full board fixes nothing."""
+    game = NQueens()
+    solutions = [rows for rows in permutations(range(1, 9)) if not attacks(rows)]
+    first = [sum(game.is_answer(bytes([row]), bytes(rows)) for rows in solutions) for row in range(1, 9)]
+    assert first == [4, 8, 16, 18, 18, 16, 8, 4]
+    attacked = game.parse_state("1 2 3 4 5 6 7 8")
+    assert all(game.is_answer(attacked, bytes(rows)) and game.is_answer(b"", rows) for rows in solutions)
+    assert not game.is_answer(attacked, attacked)
+    record = play(game, "min-conflicts", position="1 5", seed=1)
+    assert record.answer is not None
+    assert record.solved == record.answer.startswith("1 5 ")
+    assert play(game, "dfs", position="1 5").solved
