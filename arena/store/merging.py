@@ -28,12 +28,12 @@ def merge(out: str | Path, inputs: Sequence[str | Path]) -> int:
         raise StoreError(f"{target} exists; name it among the stores to merge, or another file")
     part = target.with_name(f"{target.name}.part")
     with locked(target):
-        if there:
-            settle(target)  # it is replaced as one file: what lies beside it would be lost
         _remove(part)
         try:
             with Store.open(part, write=True) as whole:
                 count = _filled(whole, sources)
+            if there:
+                settle(target)  # nothing may be left beside the file that is replaced
             part.replace(target)
         finally:
             _remove(part)

@@ -63,7 +63,7 @@ def run_of(spec: Spec) -> Run:
 def _schedule(board: Board) -> list[Any]:
     """What the matches of a board follow from, wherever its spec and its plugins may lie."""
     positions, format_ = board.positions, board.format
-    where = [positions.name, positions.parameters, positions.seed, positions.texts]
+    where = [positions.name, positions.parameters, positions.seed, positions.texts, positions.plies]
     moves = [seat.limits.moves for seat in board.seats]
     return [where, format_.name, plain(settings(format_)), asdict(board.field), [seat.identity for seat in board.seats], moves]
 

@@ -1,9 +1,9 @@
 """The tables of a store.
 
 `record` holds what tables are made of and is read whole; `detail` the rest, read match by match. `place` says what is on the
-boards of the last run, in the order of its schedule: it is made anew for another schedule, the records stay. Keys of records are in a
-unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill. What the
-first two seats have used is in `record` itself, of further seats in `effort`.
+boards of the last run, in the order of its schedule: it is made anew for another schedule, the records stay. Keys of records
+are in a unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill.
+What the first two seats have used is in `record` itself, of further seats in `effort`.
 """
 
 APPLICATION = 0x41524E41

@@ -171,7 +171,8 @@ class Store:
         A format may have the same match played twice. It is the same record then, in two places.
         """
         known = {key: kept.number for key, kept in self.has([record.id for _, record in self._pending]).items()}
-        new, again = [], []
+        new: list[tuple[Scheduled | None, Record]] = []
+        again: list[tuple[int, Scheduled]] = []
         for scheduled, record in self._pending:
             if record.id not in known:
                 known[record.id] = self._next + len(new)
@@ -332,7 +333,7 @@ _PLACE = "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?)"
 _COLUMNS = f"SELECT {RECORD}, p.number, p.board, p.round, p.seats"
 _ON_BOARDS = f"{_COLUMNS} FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
 _ANYWHERE = (
-    f"{_COLUMNS} FROM record r JOIN detail d ON d.record = r.number "
+    f"{_COLUMNS} FROM record r JOIN detail d ON d.record = r.number "  # noqa: S608 - names of ours
     "LEFT JOIN place p ON p.number = (SELECT min(number) FROM place WHERE record = r.number)"
 )
 
