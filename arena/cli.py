@@ -13,6 +13,8 @@ from arena.errors import ArenaError, Interrupted, StoreConflict, StoreFull
 from arena.interrupts import user_interrupts
 
 Command = Callable[..., Any]
+SEED = click.IntRange(0, 2**63 - 1)
+TRACEBACK = "ARENA_TRACEBACK"
 
 
 def plugin_option(command: Command) -> Command:
@@ -30,6 +32,12 @@ def known_format(_context: click.Context, _parameter: click.Parameter, value: st
     if value not in FORMATS:
         raise click.BadParameter(f"unknown format {value!r}; {suggestion(value, FORMATS)}")
     return value
+
+
+def want_tracebacks(_context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    """Ask for whole tracebacks, here and in the processes that are started."""
+    if wanted:
+        os.environ[TRACEBACK] = "1"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -139,9 +147,9 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
 @plugin_option
 def list_(kind: str, plugins: tuple[str, ...]) -> int:
     """List what the plugins brought."""
-    from arena import commands
+    from arena import catalogue
 
-    return commands.list_kind(kind, plugins=plugins)
+    return catalogue.list_kind(kind, plugins=plugins)
 
 
 @cli.command()
@@ -149,27 +157,27 @@ def list_(kind: str, plugins: tuple[str, ...]) -> int:
 @plugin_option
 def show(name: str, plugins: tuple[str, ...]) -> int:
     """Show what is known of a game, an agent, a heuristic or a format."""
-    from arena import commands
+    from arena import catalogue
 
-    return commands.show(name, plugins=plugins)
+    return catalogue.show(name, plugins=plugins)
 
 
 @cli.command()
 @plugin_option
 def matrix(plugins: tuple[str, ...]) -> int:
     """Show which agent can play which game, or which trait is missing."""
-    from arena import commands
+    from arena import catalogue
 
-    return commands.matrix(plugins=plugins)
+    return catalogue.matrix(plugins=plugins)
 
 
 @cli.command("plugins")
 @plugin_option
 def plugins_(plugins: tuple[str, ...]) -> int:
     """Show every plugin, what it brought, and what is wrong with it."""
-    from arena import commands
+    from arena import catalogue
 
-    return commands.list_plugins(plugins=plugins)
+    return catalogue.list_plugins(plugins=plugins)
 
 
 @cli.command()
@@ -182,14 +190,53 @@ def schema() -> int:
 
 @cli.command()
 @click.argument("target", metavar="NAME|FILE")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="For the random play.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="For the random play.")
 @click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="How many to play.")
+@click.option("--watch", is_flag=True, help="Check again whenever the file is saved; Ctrl-C ends it.")
 @plugin_option
-def check(target: str, seed: int, matches: int, plugins: tuple[str, ...]) -> int:
+def check(target: str, seed: int, matches: int, watch: bool, plugins: tuple[str, ...]) -> int:
     """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares."""
-    from arena import commands
+    from arena import checking
 
-    return commands.check(target, seed=seed, matches=matches, plugins=plugins)
+    if watch:
+        return checking.check_on_save(target, seed=seed, matches=matches, plugins=plugins)
+    return checking.check(target, seed=seed, matches=matches, plugins=plugins)
+
+
+@cli.command()
+@click.argument("kind", type=click.Choice(["agent", "game", "puzzle", "heuristic"]))
+@click.argument("name")
+@click.option("--game", metavar="GAME", help="Whom an agent plays first; what a heuristic belongs to.")
+@click.option("--package", is_flag=True, help="A folder with tests that pip can install, instead of a file.")
+@plugin_option
+def new(kind: str, name: str, game: str | None, package: bool, plugins: tuple[str, ...]) -> int:
+    """Write the first file of an agent, a game, a puzzle or a heuristic. It runs at once."""
+    from arena import beginning
+
+    return beginning.new(kind, name, game=game, package=package, plugins=plugins)
+
+
+@cli.command("try")
+@click.argument("file")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="For everything random.")
+@plugin_option
+def try_(file: str, seed: int, plugins: tuple[str, ...]) -> int:
+    """Check a plugin file, let what it brings play for a few seconds, and say where it stands."""
+    from arena import trying
+
+    return trying.try_file(file, seed=seed, plugins=plugins)
+
+
+for _command in (cli, *cli.commands.values()):
+    _command.params.append(
+        click.Option(
+            ["--traceback"],
+            is_flag=True,
+            expose_value=False,
+            callback=want_tracebacks,
+            help="Show whole tracebacks of errors; so does ARENA_TRACEBACK=1.",
+        )
+    )
 
 
 def main() -> None:
@@ -216,7 +263,10 @@ def _guarded() -> int:
         click.echo(str(error), err=True)
         return 1
     except ArenaError as error:
-        click.echo(str(error), err=True)
+        if os.environ.get(TRACEBACK, "") not in ("", "0"):
+            click.echo("".join(traceback.format_exception(error)).rstrip("\n"), err=True)
+        else:
+            click.echo(str(error), err=True)
         return 2
     except (Interrupted, KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)

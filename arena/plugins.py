@@ -24,9 +24,9 @@ import pluggy
 from arena import hookspecs
 from arena.agent import Agent, chooses, solves
 from arena.configured import parameters_of
-from arena.errors import Interrupted, PluginError, UnknownName, describe, suggestion
+from arena.errors import ADDRESS, Interrupted, PluginError, UnknownName, describe, suggestion
 from arena.format import Format
-from arena.game import Game
+from arena.game import Game, Puzzle
 from arena.heuristic import info_of
 from arena.traits import unknown_needs
 
@@ -68,6 +68,8 @@ class Plugin:
     """What it brought, each as `agent random`."""
     problem: str | None = None
     """Why it was left out, None where it was not."""
+    file: str | None = None
+    """Where its code lies; None where it could not be found."""
 
 
 @dataclass(slots=True)
@@ -104,6 +106,20 @@ class Registry:
         self._refuse_withdrawn("heuristic", game, name)
         raise UnknownName(f"heuristic of {game}", name, self.heuristics_of(game))
 
+    def value(self, key: tuple[str, ...]) -> Any:
+        """The class or the heuristic of a key of `sources`; KeyError where two plugins claim it."""
+        return self.table(key[0])[_name(key)]
+
+    def table(self, kind: str) -> dict[Any, Any]:
+        """Everything of one kind: game, agent, heuristic or format."""
+        tables: dict[str, dict[Any, Any]] = {
+            "game": self.games,
+            "agent": self.agents,
+            "heuristic": self.heuristics,
+            "format": self.formats,
+        }
+        return tables[kind]
+
     def heuristics_of(self, game: str) -> list[str]:
         """The names of the heuristics of a game, sorted."""
         return sorted(name for owner, name in self.heuristics if owner == game)
@@ -129,9 +145,9 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
     registry = Registry()
     if entry_points:
         for point in _installed():
-            _add(registry, _origin(point), point.load)
+            _add(registry, _origin(point), point.load, point.module)
     for path in _asked(paths, environ):
-        _add(registry, Source(path), _loader(path))
+        _add(registry, Source(path), _loader(path), path)
     return registry
 
 
@@ -216,9 +232,11 @@ def load_file(path: str | Path) -> ModuleType:
     return module
 
 
-def _add(registry: Registry, source: Source, load: Callable[[], object]) -> None:
+def _add(registry: Registry, source: Source, load: Callable[[], object], place: str) -> None:
+    loaded: object = None
     try:
-        found = list(_brought(load()))
+        loaded = load()
+        found = list(_brought(loaded))
         _refuse_duplicates(registry, source, found)
     except Interrupted:
         raise
@@ -226,11 +244,16 @@ def _add(registry: Registry, source: Source, load: Callable[[], object]) -> None
         problem = str(error) if isinstance(error, _Unfit) else describe(error)
         if source.asked:
             raise PluginError(str(source), problem) from error
-        registry.plugins.append(Plugin(source, problem=problem))
+        registry.plugins.append(Plugin(source, problem=problem, file=_place(loaded, place)))
         return
     for key, value in found:
         _enter(registry, source, key, value)
-    registry.plugins.append(Plugin(source, tuple(" ".join(key) for key, _ in found)))
+    registry.plugins.append(Plugin(source, tuple(" ".join(key) for key, _ in found), file=_place(loaded, place)))
+
+
+def _place(loaded: object, place: str) -> str:
+    """The file of a plugin; of one that did not load, what it was loaded by."""
+    return getattr(loaded, "__file__", None) or place
 
 
 class _Unfit(Exception):
@@ -240,18 +263,22 @@ class _Unfit(Exception):
 def _brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    manager.register(plugin)
+    try:
+        manager.register(plugin)
+    except pluggy.PluginValidationError as error:
+        definition = re.search(r"definition: (.+)", str(error))
+        raise _Unfit(f"{definition[1]}: a hook takes no argument" if definition else " ".join(str(error).split())) from error
     _refuse_misspelt(manager)
     for hook in HOOKS:
         implementations = getattr(manager.hook, hook).get_hookimpls()
         if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
-            raise _Unfit(f"{hook} is not decorated with @hookimpl")
+            raise _Unfit(f"{hook} is not decorated with @hookimpl ({_line(getattr(plugin, hook))})")
         for implementation in implementations:
             returned = implementation.function()
             if not isinstance(returned, Iterable):
-                raise _Unfit(f"{hook} returned {returned!r}; expected a list")
+                raise _Unfit(f"{hook} returned {_seen(returned)}; expected a list ({_line(implementation.function)})")
             for value in returned:
-                yield _checked(hook, value)
+                yield _checked(hook, value, _line(implementation.function))
 
 
 def _refuse_misspelt(manager: pluggy.PluginManager) -> None:
@@ -262,25 +289,36 @@ def _refuse_misspelt(manager: pluggy.PluginManager) -> None:
         raise _Unfit(f"unknown hook {hooks[0]!r}; {suggestion(hooks[0], HOOKS)}" if hooks else str(error)) from error
 
 
-def _checked(hook: str, value: Any) -> tuple[tuple[str, ...], Any]:
+def _seen(value: object) -> str:
+    """A value for a message, without the place where it happens to lie in memory."""
+    return ADDRESS.sub("0x...", repr(value))
+
+
+def _checked(hook: str, value: Any, where: str) -> tuple[tuple[str, ...], Any]:
     if hook == "arena_heuristics":
         info = info_of(value)
         if info is None:
-            raise _Unfit(f"arena_heuristics returned {value!r}; expected functions or classes decorated with @heuristic")
+            raise _Unfit(f"{hook} returned {_seen(value)}; expected functions or classes decorated with @heuristic ({where})")
         _check_name("heuristic", info.name, value)
         if isclass(value):
             _check_parameters("heuristic", info.name, value)
+        _check_call(info.name, value)
         return ("heuristic", info.game, info.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
-        raise _Unfit(f"{hook} returned {value!r}; expected classes derived from {base.__name__}")
+        raise _Unfit(f"{hook} returned {_seen(value)}; expected classes derived from {base.__name__} ({where})")
     name = getattr(value, "name", None)
     _check_name(kind, name, value)
     if isabstract(value):
         raise _Unfit(f"{kind} {name} ({_line(value)}) lacks {', '.join(sorted(getattr(value, '__abstractmethods__', ())))}")
     _check_parameters(kind, name, value)
+    for kin in (Agent, Game, Puzzle):
+        if issubclass(value, kin):
+            _check_methods(kind, name, value, kin)
     if issubclass(value, Agent):
         _check_agent(value)
+    if issubclass(value, Game):
+        _check_game(value)
     if issubclass(value, Format) and getattr(value, "kind", None) not in ("versus", "puzzle"):
         raise _Unfit(f"format {name} ({_line(value)}): kind: expected versus or puzzle, got {getattr(value, 'kind', None)!r}")
     return (kind, str(name)), value
@@ -288,7 +326,8 @@ def _checked(hook: str, value: Any) -> tuple[tuple[str, ...], Any]:
 
 def _check_name(kind: str, name: object, value: object) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise _Unfit(f"{kind} {value!r}: expected a name of small letters, digits and dashes, got {name!r}")
+        called = getattr(value, "__name__", None) or repr(value)
+        raise _Unfit(f"{kind} {called} ({_line(value)}): name: expected small letters, digits and dashes, got {name!r}")
 
 
 def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> None:
@@ -297,6 +336,49 @@ def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> Non
         parameters -= {next(iter(parameters_of(value)), "")}  # the game comes first
     for parameter in sorted(parameters & RESERVED[kind]):
         raise _Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, the spec uses that key itself")
+
+
+def _check_game(game: type[Game]) -> None:
+    """Refuse class variables of a wrong type; a property tells its value later."""
+    _check_variable(game, "players", "a number of seats", lambda given: type(given) is int and given > 0)
+    _check_variable(game, "zero_sum", "True or False", lambda given: isinstance(given, bool))
+    _check_variable(game, "default_heuristic", "a name or None", lambda given: given is None or isinstance(given, str))
+
+
+def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[Any], bool]) -> None:
+    given = inspect.getattr_static(game, name, None)
+    if not hasattr(type(given), "__get__") and not fits(given):
+        raise _Unfit(f"game {game.name} ({_line(game)}): {name}: expected {expected}, got {given!r}")
+
+
+def _check_methods(kind: str, name: object, value: type, base: type) -> None:
+    """Refuse methods that cannot be called as those of `base` are, here rather than in the middle of a match."""
+    for method, promised in vars(base).items():
+        given = inspect.getattr_static(value, method, None)
+        if method.startswith("_") or given is promised or not inspect.isfunction(promised) or not inspect.isfunction(given):
+            continue
+        wanted = inspect.signature(promised)
+        try:
+            inspect.signature(given).bind(*[None] * len(wanted.parameters))
+        except TypeError:
+            expected = f"{method}({', '.join(wanted.parameters)})"
+            got = f"{method}({', '.join(map(str, inspect.signature(given).parameters))})"
+            raise _Unfit(f"{kind} {name} ({_line(given)}): expected {expected}, got {got}") from None
+
+
+def _check_call(name: str, value: Any) -> None:
+    """Refuse a heuristic that cannot be called with a state."""
+    given = inspect.getattr_static(value, "__call__", None) if isclass(value) else value
+    before = "self" if isclass(value) else "game"
+    if given is None:
+        raise _Unfit(f"heuristic {name} ({_line(value)}): expected a method __call__(self, state, player=0), got none")
+    try:
+        inspect.signature(given).bind(None, None, 0)
+    except TypeError:
+        got = f"({', '.join(map(str, inspect.signature(given).parameters.values()))})"
+        raise _Unfit(f"heuristic {name} ({_line(given)}): expected ({before}, state, player=0), got {got}") from None
+    except ValueError:
+        return  # nobody can say how it is called
 
 
 def _check_agent(agent: type[Agent]) -> None:
@@ -309,37 +391,49 @@ def _check_agent(agent: type[Agent]) -> None:
         raise _Unfit(f"agent {agent.name} ({_line(agent)}) {wrong}")
 
 
-def _line(value: type) -> str:
+def source_line(value: object) -> str | None:
+    """Where a class or a function is written, as `file:line`; None where nobody knows."""
     try:
-        return f"{inspect.getsourcefile(value)}:{inspect.getsourcelines(value)[1]}"
+        return f"{inspect.getsourcefile(value)}:{inspect.getsourcelines(value)[1]}"  # type: ignore[arg-type]
     except (OSError, TypeError):
-        return value.__module__
+        return None
+
+
+def _line(value: Any) -> str:
+    return source_line(value) or str(getattr(value, "__module__", "unknown file"))
 
 
 def _refuse_duplicates(registry: Registry, source: Source, found: list[tuple[tuple[str, ...], Any]]) -> None:
     seen: set[tuple[str, ...]] = set()
-    for key, _ in found:
+    for key, value in found:
         if key in seen:
             raise _Unfit(f"brings {' '.join(key)!r} twice")
         seen.add(key)
-        if source.asked and key in registry.sources:
-            raise _Unfit(f"brings {' '.join(key)!r}, which {registry.sources[key]} brings too; rename one of them")
+        if source.asked and key in registry.sources and not _same_code(registry, key, value):
+            other = registry.sources[key]
+            raise _Unfit(
+                f"brings {' '.join(key)!r}, which {other} brings too ({_line(registry.table(key[0]).get(_name(key)))}); "
+                f"rename one of them{'' if other.asked else ', or uninstall that one'}"
+            )
+
+
+def _same_code(registry: Registry, key: tuple[str, ...], value: Any) -> bool:
+    """Whether what was asked for is installed from the very same lines, as with `pip install --editable`."""
+    other = registry.table(key[0]).get(_name(key))
+    here, there = source_line(value), source_line(other)
+    return other is not value and None not in (here, there) and os.path.realpath(str(here)) == os.path.realpath(str(there))
 
 
 def _enter(registry: Registry, source: Source, key: tuple[str, ...], value: Any) -> None:
-    tables: dict[str, Any] = {
-        "game": registry.games,
-        "agent": registry.agents,
-        "heuristic": registry.heuristics,
-        "format": registry.formats,
-    }
-    table = tables[key[0]]
-    name = key[1] if len(key) == 2 else key[1:]
-    if key in registry.sources:
+    if key in registry.sources and not source.asked:
         both = f"{registry.sources[key]} and {source} both bring {' '.join(key)!r}; uninstall one of them"
         registry.withdrawn[key] = both
-        registry.plugins.append(Plugin(source, problem=both))
-        table.pop(name, None)
+        registry.plugins.append(Plugin(source, problem=both, file=source_line(value)))
+        registry.table(key[0]).pop(_name(key), None)
         return
     registry.sources[key] = source
-    table[name] = value
+    registry.table(key[0])[_name(key)] = value
+
+
+def _name(key: tuple[str, ...]) -> Any:
+    return key[1] if len(key) == 2 else key[1:]

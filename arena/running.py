@@ -14,6 +14,7 @@ from arena.errors import ArenaError, Interrupted, StoreError
 from arena.feed import Feed, Shard
 from arena.fingerprint import trusted
 from arena.leaderboard import Leaderboard, leaderboards, stored
+from arena.notices import say, say_problems
 from arena.output import results_alone
 from arena.progress import Progress, Work
 from arena.record import Record
@@ -78,12 +79,10 @@ def run(options: Options) -> int:
             spec = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
         if options.shard is not None:
             _check_shared(spec)
-        for plugin in spec.registry.plugins:
-            if plugin.problem is not None:
-                _say(f"plugin {plugin.source} left out: {plugin.problem}")
+        say_problems(spec.registry)
         if not options.quiet:
             for note in spec.notes:
-                _say(f"note: {note}")
+                say(f"note: {note}")
         with _opened(options, spec) as store:
             played = _play(options, spec, store)
             if store is not None:
@@ -124,7 +123,7 @@ def _put_aside(path: Path, *, quiet: bool) -> None:
             number += 1
     path.rename(aside)
     if not quiet:
-        _say(f"note: the matches so far are kept in {aside}")
+        say(f"note: the matches so far are kept in {aside}")
 
 
 def _play(options: Options, spec: Spec, store: Store | None) -> list[Played]:
@@ -146,7 +145,7 @@ def _play(options: Options, spec: Spec, store: Store | None) -> list[Played]:
         except Interrupted:
             if store is not None:
                 store.flush()
-                _say(f"\n{feed.held + feed.played:,} matches are in {store.path}; go on with\n  {options.again()}")
+                say(f"\n{feed.held + feed.played:,} matches are in {store.path}; go on with\n  {options.again()}")
             raise
     if store is not None:
         if not feed.others:
@@ -164,9 +163,9 @@ def _tell_what_was_there(feed: Feed, store: Store, *, quiet: bool) -> None:
     if quiet or not feed.held:
         return
     if feed.played:
-        _say(f"note: {feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
+        say(f"note: {feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
     else:
-        _say(f"note: all {feed.held:,} matches were in {store.path}; nothing was left to play")
+        say(f"note: all {feed.held:,} matches were in {store.path}; nothing was left to play")
 
 
 def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:
@@ -174,9 +173,9 @@ def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[s
     void = sum(board.void for board in boards)
     if void:
         for number, record in zip(range(TOLD), _void(results), strict=False):
-            _say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
+            say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
             if number == TOLD - 1 and void > TOLD:
-                _say(f"and {void - TOLD:,} more")
+                say(f"and {void - TOLD:,} more")
     return 1 if void else 0
 
 
@@ -267,7 +266,3 @@ def _verdict(spec: Spec, place: Scheduled | None, record: Record, differences: l
         return "the rules agree; with a time limit the agents need not play the same again, so they were not asked to"
     differences += played_again(spec, place, record)
     return "the rules agree, and the agents have played the same again"
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)

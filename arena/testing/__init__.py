@@ -1,11 +1,23 @@
 """The conformance kit: plays games, agents and heuristics at random and holds them to what they declare.
 
-Every check raises AssertionError with the seed, the actions so far, what was expected and what came.
+Every check raises Violation, an AssertionError, with the actions, what was expected, what came, and the seed. The functions
+that end in `verdicts` go on after a fault and yield a Verdict for every promise.
 """
 
-from arena.testing.agents import check_agent
-from arena.testing.games import check_game
-from arena.testing.heuristics import check_heuristic
-from arena.testing.trial import Violation
+from arena.testing.agents import agent_verdicts, check_agent
+from arena.testing.finding import Finding, Violation
+from arena.testing.games import check_game, game_verdicts
+from arena.testing.heuristics import check_heuristic, heuristic_verdicts
+from arena.testing.verdicts import Verdict
 
-__all__ = ["Violation", "check_agent", "check_game", "check_heuristic"]
+__all__ = [
+    "Finding",
+    "Verdict",
+    "Violation",
+    "agent_verdicts",
+    "check_agent",
+    "check_game",
+    "check_heuristic",
+    "game_verdicts",
+    "heuristic_verdicts",
+]

@@ -1,14 +1,14 @@
 """Checks of agents: they are set to play, with and without a budget, and played again."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.agent import Agent
 from arena.configured import name_of, settings
-from arena.errors import Refused
+from arena.errors import Interrupted, Refused
 from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, bind
 from arena.identity import position_stream
@@ -21,12 +21,17 @@ from arena.record import FAULTS, Record
 from arena.referee import play_match
 from arena.search import Search
 from arena.spec import make_seat
-from arena.testing.trial import Trial, copied
+from arena.testing.finding import Abandoned, Finding
+from arena.testing.shortening import shortened
+from arena.testing.trial import Sheet, Trial, copied, position_text
+from arena.testing.verdicts import Verdict, passed, verdicts
 from arena.traits import refusal
 
 NODES = 2_000
 """Nodes that a decision may use in a check, so that it ends for every agent on every game."""
 MOVES = 60
+STATES = 150
+"""States in which an agent is asked for the shortest way to its fault."""
 
 
 class _Anyone(Agent):
@@ -63,6 +68,17 @@ class _Watched(Agent):
                 self._changed.append((before, state))
 
 
+CHECKS = {
+    "plays": "legal actions or solutions, without an exception",
+    "one node": "plays on with a budget of one node",
+    "repeats": "the same seed gives the same actions",
+    "purity": "no state is changed",
+    "randomness": "no random number comes from elsewhere than search.rng",
+    "the game": "the game itself does what it must",
+}
+"""What an agent is held to on every game: the name of each check, and the promise."""
+
+
 @user_interrupts()
 def check_agent(
     agent: Agent | type[Agent] | str,
@@ -76,7 +92,8 @@ def check_agent(
 
     Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
     one node is survived; that no state is changed; and that the global random generator is left alone. Opponents play at
-    random. AssertionError says what broke, and how to see it.
+    random. Violation, an AssertionError, says what broke after which actions, as few as could be found, and the seed that
+    shows it again with one match. Refused: no game fits.
     """
     registry = registry or load_plugins()
     kind, make = _kind(agent, registry)
@@ -84,11 +101,36 @@ def check_agent(
     if not games:
         raise Refused(f"{name_of(kind)} can play no installed game; hand one in")
     for one in games:
-        evaluation = _evaluation(one, registry)
-        for number in range(max(1, matches)):
-            trial = Trial(f"{name_of(kind)} on {name_of(one)}", seed, number)
-            trial.call("a method of the game", _check_match, kind, make, one, evaluation, trial)
+        bench = Bench(kind, make, one, _evaluation(one, registry))
+        passed(partial(_play, bench), partial(_shortened, bench), seed, max(1, matches), CHECKS)
     return tuple(f"{name_of(one)}: plays, repeats, one node, randomness" for one in games)
+
+
+def agent_verdicts(
+    agent: Agent | type[Agent] | str,
+    game: Game | type[Game] | str | None = None,
+    *,
+    seed: int = 0,
+    matches: int = 5,
+    registry: Registry | None = None,
+) -> Iterator[tuple[Game, list[Verdict]]]:
+    """Do as `check_agent` does, but go on after a fault: yield every game with a verdict for every promise."""
+    registry = registry or load_plugins()
+    kind, make = _kind(agent, registry)
+    for one in _games(kind, game, registry):
+        bench = Bench(kind, make, one, _evaluation(one, registry))
+        with user_interrupts():
+            found = list(verdicts(partial(_play, bench), partial(_shortened, bench), seed, max(1, matches), CHECKS))
+        yield one, found
+
+
+class Bench(NamedTuple):
+    """An agent and the game that it is tried on."""
+
+    kind: type[Agent]
+    make: Callable[[], Agent]
+    game: Game
+    evaluation: Evaluation | None
 
 
 def _kind(agent: Agent | type[Agent] | str, registry: Registry) -> tuple[type[Agent], Callable[[], Agent]]:
@@ -125,27 +167,74 @@ def _evaluation(game: Game, registry: Registry) -> Evaluation | None:
     return None if found is None else bind(found, game)
 
 
-def _check_match(kind: type[Agent], make: Callable[[], Agent], game: Game, evaluation: Evaluation | None, trial: Trial) -> None:
-    state = game.initial(position_stream(f"{trial.seed}/{trial.number}"))
+def _play(bench: Bench, seed: int, matches: int, sheet: Sheet) -> None:
+    for number in range(matches):
+        trial = Trial(f"{name_of(bench.kind)} on {name_of(bench.game)}", seed, number, sheet, check="the game")
+        try:
+            trial.call("a method of the game", _check_match, bench, trial)
+        except Abandoned:
+            continue
+
+
+def _shortened(bench: Bench, finding: Finding) -> Finding:
+    try:
+        position = bench.game.initial(_positions(finding.seed))
+        return shortened(finding, bench.game, position, partial(_examine, bench), states=STATES)
+    except Interrupted:
+        raise
+    except BaseException:  # what cannot be drawn again is shown as it is
+        return finding
+
+
+def _examine(bench: Bench, trial: Trial, state: State) -> None:
+    """Ask for one decision."""
+    if not bench.game.is_terminal(state):
+        _check_decisions(bench, trial, state, bench.game.to_move(state), 1)
+
+
+def _positions(play: int) -> random.Random:
+    return position_stream(f"check/{play}")
+
+
+def _check_match(bench: Bench, trial: Trial) -> None:
+    game = bench.game
+    state = game.initial(_positions(trial.play))
+    trial.position = position_text(game, state)
     copy = trial.call("states must pickle", copied, state)
     trial.expect(copy == state, "states must compare by value", state, copy)
-    changed: list[tuple[State, State]] = []
-    watched = partial(_watched, make, changed)
-    for nodes in (NODES, 1):
-        play = partial(_played, kind, watched, game, evaluation, trial, state, Limits(nodes=nodes, moves=MOVES))
+    trial.sheet.passed.add(trial.check)
+    _check_decisions(bench, trial, state, trial.play % game.players, MOVES)
+
+
+def _check_decisions(bench: Bench, trial: Trial, state: State, seat: int, moves: int) -> None:
+    """Let the agent play on from `state`, freely and with one node, each of them twice."""
+    for check, nodes in (("plays", NODES), ("one node", 1)):
+        if check == "one node" and "plays" in trial.sheet.failed:
+            break  # it would say the same
+        changed: list[tuple[State, State]] = []
+        watched = partial(_watched, bench.make, changed)
+        play = partial(_played, bench, watched, trial, state, seat, Limits(nodes=nodes, moves=moves))
         with trial.own_randomness("the agent"):
             first = play()
-        trial.actions = list(first.actions)
-        for before, after in changed:
-            raise trial.violation("the agent changes the state it is given", before, after)
-        what = "plays on with a budget of one node" if nodes == 1 else "plays without a fault"
-        if first.termination in (*FAULTS, "void"):
-            fault = trial.violation(what, "an ending that is nobody's fault", f"{first.termination}: {first.message}")
-            fault.add_note(first.traceback or "")
-            raise fault
-        again = _elsewhere(play)
-        trial.expect(again.actions == first.actions, "the same seed gives the same actions", first.actions, again.actions)
-        trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
+        way = tuple(trial.actions)
+        trial.actions = [*way, *first.actions]
+        with trial.checking("purity"):
+            for before, after in changed:
+                raise trial.violation("the agent changes the state it is given", before, after)
+        with trial.checking(check):
+            _check_ending(trial, first, CHECKS["one node"] if nodes == 1 else "plays without a fault")
+        with trial.checking("repeats"):
+            again = _elsewhere(play)
+            trial.expect(again.actions == first.actions, "the same seed gives the same actions", first.actions, again.actions)
+            trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
+        trial.actions = list(way)
+
+
+def _check_ending(trial: Trial, record: Record, what: str) -> None:
+    if record.termination in (*FAULTS, "void"):
+        fault = trial.violation(what, "an ending that is nobody's fault", f"{record.termination}: {record.message}")
+        fault.add_note(record.traceback or "")
+        raise fault
 
 
 def _watched(make: Callable[[], Agent], changed: list[tuple[State, State]]) -> Agent:
@@ -162,19 +251,12 @@ def _elsewhere(play: Callable[[], Record]) -> Record:
         random.setstate(before)
 
 
-def _played(
-    kind: type[Agent],
-    make: Callable[[], Agent],
-    game: Game,
-    evaluation: Evaluation | None,
-    trial: Trial,
-    state: State,
-    limits: Limits,
-) -> Record:
+def _played(bench: Bench, make: Callable[[], Agent], trial: Trial, state: State, seat: int, limits: Limits) -> Record:
+    kind, game = bench.kind, bench.game
     puzzle = isinstance(game, Puzzle)
-    own = replace(make_seat(kind, {}, evaluation, None, limits, name_of(kind), puzzle), make=make)
-    others = make_seat(_Anyone, {}, evaluation, None, limits, "anyone", puzzle)
+    own = replace(make_seat(kind, {}, bench.evaluation, None, limits, name_of(kind), puzzle), make=make)
+    others = make_seat(_Anyone, {}, bench.evaluation, None, limits, "anyone", puzzle)
     seats: list[Seat] = [others] * game.players
-    seats[trial.number % game.players] = own
-    position: Any = Position("check", state, game.format_state(state))
-    return play_match(Match(f"check/{trial.seed}/{trial.number}", game, position, tuple(seats), trial.seed))
+    seats[seat] = own
+    position = Position("check", state, game.format_state(state))
+    return play_match(Match(f"check/{trial.play}", game, position, tuple(seats), trial.play))

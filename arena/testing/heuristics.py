@@ -1,18 +1,23 @@
 """Checks of heuristics: their range and symmetry, and what they claim about the true distance."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from math import isfinite
 from typing import Any
 
 from arena.configured import name_of
-from arena.errors import Refused
-from arena.game import Game, Puzzle, State
+from arena.errors import Interrupted, Refused
+from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
 from arena.interrupts import user_interrupts
 from arena.plugins import load_plugins
-from arena.testing.trial import Trial, walk
+from arena.testing.finding import Abandoned, Finding
+from arena.testing.shortening import shortened
+from arena.testing.trial import Sheet, Trial, walk
+from arena.testing.verdicts import Verdict, passed, verdicts
 
 LONGEST = 200
 """Actions of one random play."""
@@ -22,11 +27,25 @@ LARGE = 300_000
 """States after which the search for the nearest goal of one position is given up."""
 DISTANT = 3
 """Positions whose exact distance is sought where the whole puzzle is too large."""
+UNCHECKED = "could not be checked"
 BOUND = 0.99
 TOLERANCE = 1e-9
 
 Met = list[tuple[Trial, State, list[float]]]
 """States that were evaluated, with their values to every seat."""
+
+
+CHECKS = {
+    "range": "values are in range, and 0 at goals",
+    "repeats": "the same state has the same value, whatever was evaluated before",
+    "antisymmetric": "values are opposite for the two seats of a zero-sum game",
+    "goals": "a goal was met, and is worth 0",
+    "consistent": "it drops by no more than the cost of a step",
+    "admissible": "it never says more than the true distance",
+    "randomness": "no random number is used",
+    "the game": "the game itself does what it must",
+}
+"""What a heuristic is held to: the name of each check, and the promise."""
 
 
 @user_interrupts()
@@ -38,8 +57,61 @@ def check_heuristic(
     Of a game: values within [-0.99, 0.99], opposite for the two seats of a zero-sum game. Of a puzzle: 0 or more, and 0
     at goals. The same value twice, and whatever was evaluated before. If claimed: consistency on every step met, and
     admissibility against exact distances by uniform-cost search, over the whole puzzle where it has at most 20,000 states,
-    else along the shortest ways from a few positions. AssertionError says what broke, and how to see it.
+    else along the shortest ways from a few positions. Violation, an AssertionError, says what broke after which actions,
+    as few as could be found, and the seed that shows it again with one match.
     """
+    case = _case(h, game)
+    passed(partial(_play, case), partial(_shortened, case), seed, max(1, matches), CHECKS)
+    return case.said()
+
+
+def heuristic_verdicts(
+    h: Callable[..., Any] | str, game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20
+) -> Iterator[Verdict]:
+    """Do as `check_heuristic` does, but go on after a fault: yield a verdict for every promise."""
+    case = _case(h, game)
+    with user_interrupts():
+        names = {name: promise for name, promise in CHECKS.items() if name not in case.foreign()}
+        found = list(verdicts(partial(_play, case), partial(_shortened, case), seed, max(1, matches), names))
+    for verdict in found:
+        note = case.notes.get(verdict.check, "") if verdict.kept else ""
+        if UNCHECKED in note:
+            yield replace(verdict, promise=note.partition(" ")[2], reached=False)
+        else:
+            yield replace(verdict, promise=f"{verdict.promise}, {note.partition(' ')[2]}") if " " in note else verdict
+
+
+@dataclass(slots=True)
+class Case:
+    """A heuristic and its game, and what a check can say beyond yes and no."""
+
+    target: Callable[..., Any]
+    info: HeuristicInfo
+    game: Game
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def said(self) -> tuple[str, ...]:
+        """What was checked."""
+        words = ["range", "repeats"]
+        if isinstance(self.game, Puzzle):
+            words.append(self.notes["goals"])
+            if self.info.consistent:
+                words.append("consistent")
+            if self.info.admissible:
+                words.append(self.notes["admissible"])
+        elif _opposed(self.game):
+            words.append("antisymmetric")
+        return tuple(words)
+
+    def foreign(self) -> set[str]:
+        """The checks that are none of this heuristic's business."""
+        claims = {"consistent": self.info.consistent, "admissible": self.info.admissible}
+        if isinstance(self.game, Puzzle):
+            return {"antisymmetric", *[name for name, claimed in claims.items() if not claimed]}
+        return {"goals", *claims, *([] if _opposed(self.game) else ["antisymmetric"])}
+
+
+def _case(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> Case:
     made = _game(game)
     target = load_plugins().heuristic(made.name, h) if isinstance(h, str) else h
     info = info_of(target)
@@ -47,25 +119,7 @@ def check_heuristic(
         raise TypeError(f"expected a function or class decorated with @heuristic, got {target!r}")
     if info.game != made.name:
         raise Refused(f"heuristic {info.name} belongs to {info.game}, not to {made.name}")
-    start = Trial(f"{info.name} of {made.name}", seed, 0)
-    with start.own_randomness("the heuristic"):
-        evaluate, afresh = [start.call("the heuristic cannot be made", bind, target, made) for _ in range(2)]
-    met: Met = []
-    for number in range(max(1, matches)):
-        trial = Trial(start.subject, seed, number)
-        with trial.own_randomness("the heuristic"):
-            met += trial.call("a method of the game", _check_play, made, info, evaluate, trial)
-    _check_again(made, afresh, met)
-    passed = ["range", "repeats"]
-    if isinstance(made, Puzzle):
-        passed.append(start.call("a method of the game", _check_goal, made, evaluate, start))
-        if info.consistent:
-            passed.append("consistent")
-        if info.admissible:
-            passed.append(start.call("a method of the game", _check_admissible, made, evaluate, start))
-    elif made.zero_sum and made.players == 2:
-        passed.append("antisymmetric")
-    return tuple(passed)
+    return Case(target, info, made)
 
 
 def _game(game: Game | type[Game] | str) -> Game:
@@ -74,30 +128,86 @@ def _game(game: Game | type[Game] | str) -> Game:
     return Trial(name_of(game), 0, 0).call("the game cannot be made", game) if isinstance(game, type) else game
 
 
-def _check_play(game: Game, info: HeuristicInfo, evaluate: Evaluation, trial: Trial) -> Met:
+def _play(case: Case, seed: int, matches: int, sheet: Sheet) -> None:
+    game = case.game
+    start = Trial(f"{case.info.name} of {game.name}", seed, 0, sheet)
+    with start.own_randomness("the heuristic"):
+        evaluate, afresh = [start.call("the heuristic cannot be made", bind, case.target, game) for _ in range(2)]
     met: Met = []
+    for number in range(matches):
+        trial = Trial(start.subject, seed, number, sheet, check="the game")
+        try:
+            with trial.own_randomness("the heuristic"):
+                trial.call("a method of the game", _check_play, case, evaluate, trial, met)
+            sheet.passed.add(trial.check)
+        except Abandoned:
+            continue
+    _check_again(game, afresh, met)
+    if isinstance(game, Puzzle):
+        start.check = "the game"
+        with start.checking("goals"):
+            case.notes["goals"] = start.call("a method of the game", _check_goal, game, evaluate, start)
+        if case.info.admissible:
+            with start.checking("admissible"):
+                case.notes["admissible"] = start.call("a method of the game", _check_admissible, game, evaluate, start)
+
+
+def _opposed(game: Game) -> bool:
+    return not isinstance(game, Puzzle) and game.zero_sum and game.players == 2
+
+
+def _shortened(case: Case, finding: Finding) -> Finding:
+    try:
+        evaluate = bind(case.target, case.game)
+        position = case.game.initial(Trial(finding.subject, finding.seed, 0).rng)
+        return shortened(finding, case.game, position, partial(_examine, case, evaluate))
+    except Interrupted:
+        raise
+    except BaseException:  # what cannot be drawn again is shown as it is
+        return finding
+
+
+def _examine(case: Case, evaluate: Evaluation, trial: Trial, state: State) -> None:
+    """Evaluate a state, and for consistency what follows from it."""
+    game = case.game
+    if game.is_terminal(state):
+        if isinstance(game, Puzzle) and game.is_goal(state):
+            _checked(game, evaluate, trial, state)
+        return
+    for action in game.actions(state):
+        _check_step(case, evaluate, trial, state, action, game.result(state, action))
+
+
+def _check_play(case: Case, evaluate: Evaluation, trial: Trial, met: Met) -> None:
+    game = case.game
     for state, action, successor in walk(game, trial, LONGEST):
-        values = _checked(game, evaluate, trial, state)
-        met.append((trial.now(), state, values))
-        if isinstance(game, Puzzle) and info.consistent:
-            value, after = values[0], _checked(game, evaluate, trial, successor)[0]
-            most = game.step_cost(state, action, successor) + after
-            trial.expect(
-                value <= most + TOLERANCE,
-                f"consistent: h({_text(game, state)}) is at most the cost of {action} and h after it",
-                f"at most {most}",
-                value,
-            )
+        met.append((trial.now(), state, _check_step(case, evaluate, trial, state, action, successor)))
         if isinstance(game, Puzzle) and game.is_goal(successor):
             _checked(game, evaluate, trial, successor)
-    return met
+
+
+def _check_step(case: Case, evaluate: Evaluation, trial: Trial, state: State, action: Action, successor: State) -> list[float]:
+    """Check the values of a state, which are returned, and whether it drops too far after an action."""
+    game = case.game
+    values = _checked(game, evaluate, trial, state)
+    if isinstance(game, Puzzle) and case.info.consistent:
+        with trial.checking("consistent"):
+            most = game.step_cost(state, action, successor) + _checked(game, evaluate, trial, successor)[0]
+            trial.expect(
+                values[0] <= most + TOLERANCE,
+                f"consistent: h({_text(game, state)}) is at most the cost of {action} and h after it",
+                f"at most {most}",
+                values[0],
+            )
+    return values
 
 
 def _check_again(game: Game, evaluate: Evaluation, met: Met) -> None:
     """Evaluate all states again, the last first, with a heuristic that has not seen any."""
     for trial, state, values in reversed(met):
-        again = _values(game, evaluate, trial, state)
-        trial.expect(again == values, f"h({_text(game, state)}) depends on what was evaluated before", values, again)
+        with trial.checking("repeats"):
+            again = _values(game, evaluate, trial, state)
+            trial.expect(again == values, f"h({_text(game, state)}) depends on what was evaluated before", values, again)
 
 
 def _values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
@@ -106,8 +216,24 @@ def _values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> lis
 
 def _checked(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
     text = _text(game, state)
-    values, again = [_values(game, evaluate, trial, state) for _ in range(2)]
-    trial.expect(values == again, f"h({text}) is the same twice", values, again)
+    before, trial.check = trial.check, "range"
+    values = _values(game, evaluate, trial, state)
+    trial.check = before
+    with trial.checking("repeats"):
+        again = _values(game, evaluate, trial, state)
+        trial.expect(values == again, f"h({text}) is the same twice", values, again)
+    with trial.checking("range"):
+        _check_range(game, trial, state, text, values)
+    if not all(isinstance(value, (int, float)) for value in values):
+        raise Abandoned  # known by now, and nothing more can be said of it
+    if _opposed(game):
+        with trial.checking("antisymmetric"):
+            opposite = abs(values[0] + values[1]) < TOLERANCE
+            trial.expect(opposite, f"h({text}) is opposite for the two seats", f"{values[0]} and {-values[0]}", values)
+    return values
+
+
+def _check_range(game: Game, trial: Trial, state: State, text: str, values: list[float]) -> None:
     for value in values:
         number = isinstance(value, (int, float)) and isfinite(value)
         trial.expect(number, f"h({text}) is a finite number", "a finite number", value)
@@ -115,13 +241,9 @@ def _checked(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> li
         trial.expect(values[0] >= 0, f"h({text}) is 0 or more", "0 or more", values[0])
         if game.is_goal(state):
             trial.expect(values[0] == 0, f"h is 0 at the goal {text}", 0, values[0])
-        return values
+        return
     for value in values:
         trial.expect(-BOUND <= value <= BOUND, f"h({text}) is in range", f"within [-{BOUND}, {BOUND}]", value)
-    if game.zero_sum and game.players == 2:
-        opposite = abs(values[0] + values[1]) < TOLERANCE
-        trial.expect(opposite, f"h({text}) is opposite for the two seats", f"{values[0]} and {-values[0]}", values)
-    return values
 
 
 def _check_goal(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
@@ -140,7 +262,7 @@ def _check_goal(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
             if successor not in seen:
                 seen.add(successor)
                 heappush(frontier, (_checked(puzzle, evaluate, trial, successor)[0], next(order), successor))
-    return "goals could not be checked: none was found"
+    return f"goals {UNCHECKED}: none was found"
 
 
 def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
@@ -158,7 +280,7 @@ def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str
             verified += 1
         if whole and number == 0 and verified:
             break
-    return f"admissible at {verified:,} states" if verified else "admissible could not be checked: no goal was found"
+    return f"admissible at {verified:,} states" if verified else f"admissible {UNCHECKED}: no goal was found"
 
 
 def _text(game: Game, state: State) -> str:

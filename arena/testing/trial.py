@@ -2,22 +2,29 @@
 
 import pickle
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
+from arena.testing.finding import Abandoned, Finding, Violation
 
 Value = TypeVar("Value")
 
-SHOWN = 100
-"""Actions that a message lists; of more it lists the last, and says how many came before."""
+PLAY = "play"
+"""The check that is running where no other is: the methods without which there is no play."""
+SEEDS = 2**63
 
 
-class Violation(AssertionError):
-    """A plugin does not do what it declares."""
+@dataclass(slots=True)
+class Sheet:
+    """Which checks have been through, and which are known to fail."""
+
+    passed: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    """What fails one of these again is not told again."""
 
 
 @dataclass(slots=True)
@@ -27,57 +34,90 @@ class Trial:
     subject: str
     seed: int
     number: int
+    """Play k of a seed is the first play of the seed that is larger by k."""
+    sheet: Sheet = field(default_factory=Sheet)
     actions: list[str] = field(default_factory=list)
     plies: int | None = None
     """How many of the actions had been played; None for all."""
+    position: str | None = None
+    check: str = PLAY
 
     def now(self) -> "Trial":
         """The same play as far as it has come, whatever follows."""
         return replace(self, plies=len(self.actions))
 
     @contextmanager
+    def checking(self, name: str) -> Iterator[None]:
+        """Run one check; where it cannot be ended because of a fault that is known, the play goes on behind it."""
+        before, self.check = self.check, name
+        try:
+            yield
+            self.sheet.passed.add(name)
+        except Abandoned:
+            pass
+        finally:
+            self.check = before
+
+    @contextmanager
     def after(self, action: str) -> Iterator[None]:
         """Look at what follows `action`, without playing it."""
         self.actions.append(action)
-        yield
+        try:
+            yield
+        except Abandoned:
+            self.actions.pop()
+            raise
         self.actions.pop()
+
+    @property
+    def play(self) -> int:
+        """The seed of this play."""
+        return (self.seed + self.number) % SEEDS
 
     @property
     def rng(self) -> random.Random:
         """A fresh generator for this play; always the same numbers."""
-        return random.Random(f"{self.seed}/{self.number}")
+        return random.Random(str(self.play))
 
     def expect(self, holds: bool, what: str, expected: object, got: object) -> None:
         """Raise Violation unless `holds`."""
         if not holds:
             raise self.violation(what, expected, got)
 
-    def violation(self, what: str, expected: object, got: object) -> Violation:
-        """The failure of a check, with all that is needed to see it again."""
-        actions = self.actions[: self.plies]
-        played = ", ".join(actions[-SHOWN:]) or "none"
-        if len(actions) > SHOWN:
-            played = f"{len(actions) - SHOWN:,} others, {played}"
+    def violation(self, what: str, expected: object, got: object) -> Violation | Abandoned:
+        """The failure of a check, with all that is needed to see it again; Abandoned where the check is known to fail."""
+        if self.check in self.sheet.failed:
+            return Abandoned()
+        actions = tuple(self.actions[: self.plies])
         return Violation(
-            f"{self.subject}: {what}\n"
-            f"  seed: {self.seed}, play {self.number}\n"
-            f"  actions so far: {played}\n"
-            f"  expected: {_short(expected)}\n"
-            f"  got: {_short(got)}"
+            Finding(
+                self.subject,
+                self.check,
+                what,
+                _short(expected),
+                _short(got),
+                self.play,
+                1,
+                self.position,
+                actions,
+                len(actions),
+            )
         )
 
     def call(self, what: str, function: Callable[..., Value], *arguments: Any) -> Value:
         """Call a plugin; what it raises becomes a Violation."""
         try:
             return function(*arguments)
-        except (Violation, Interrupted):
+        except (Violation, Abandoned, Interrupted):
             raise
         except BaseException as error:
             raise self.violation(what, "no exception", describe(error)) from error
 
     def listed(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Call a plugin for several things; what it raises, and what is not several things, becomes a Violation."""
-        return self.call(what, lambda: list(function(*arguments)))
+        given = self.call(what, function, *arguments)
+        self.expect(isinstance(given, Iterable), what, "a list or a tuple", given)
+        return list(self.call(what, list, given))
 
     def text(self, game: Game, state: State, action: Action) -> str:
         """The text of an action."""
@@ -100,7 +140,8 @@ class Trial:
             used = random.getstate() != unused
         finally:
             random.setstate(before)
-        self.expect(not used, f"{what} uses the global random generator", "only the generator handed in", "random.*")
+        with self.checking("randomness"):
+            self.expect(not used, f"{what} uses the global random generator", "only the generator handed in", "random.*")
 
 
 def copied(value: Value) -> Value:
@@ -109,10 +150,21 @@ def copied(value: Value) -> Value:
     return copy
 
 
+def position_text(game: Game, state: State) -> str | None:
+    """The text of a position for a message; None where the game cannot say it."""
+    try:
+        return _short(game.format_state(copied(state)))
+    except Interrupted:
+        raise
+    except BaseException:  # a check of its own tells
+        return None
+
+
 def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action, State]]:
     """Play at random from a drawn position and yield (state, action, successor), at most `longest` times."""
     rng = trial.rng
     state = trial.call("initial", game.initial, rng)
+    trial.position = position_text(game, state)
     for _ in range(longest):
         if trial.call("is_terminal", game.is_terminal, state):
             return

@@ -7,10 +7,11 @@ import pytest
 
 FINDING = re.compile(
     r"(?P<subject>[^\n]+?): (?P<what>[^\n]+)\n"
-    r"  seed: (?P<seed>\d+), play (?P<play>\d+)\n"
-    r"  actions so far: (?P<actions>[^\n]+)\n"
+    r"(  position: (?P<position>[^\n]+)\n)?"
+    r"  actions: (?P<actions>[^\n]+)\n"
     r"  expected: (?P<expected>[^\n]+)\n"
-    r"  got: (?P<got>[^\n].*)",
+    r"  got: (?P<got>[^\n].*)\n"
+    r"  seed: (?P<seed>\d+), matches: (?P<matches>\d+)",
     re.DOTALL,
 )
 

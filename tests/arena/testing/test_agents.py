@@ -426,7 +426,9 @@ PLANTED: list[tuple[type[Agent], Game, str, str]] = [
 def test_a_broken_promise_is_found(agent: type[Agent], game: Game, what: str, got: str, finding: Finding) -> None:
     """The message names the agent, the game, the promise and the seed, and says what came."""
     found = finding(lambda: check_agent(agent, game, seed=7))
-    assert (found["subject"], found["seed"]) == (f"{agent.name} on {game.name}", "7")
+    assert found["subject"] == f"{agent.name} on {game.name}"
+    again = finding(lambda: check_agent(agent, game, seed=int(found["seed"]), matches=int(found["matches"])))
+    assert again["what"] == what
     assert found["what"] == what
     assert re.fullmatch(got, found["got"], re.DOTALL)
 
@@ -435,7 +437,7 @@ def test_a_broken_promise_is_found(agent: type[Agent], game: Game, what: str, go
 @pytest.mark.parametrize("agent", [IllegalLate, RaisingAsSecond, SeededByItself, Remembering, Swallowing])
 def test_a_bug_that_depends_on_the_play_is_found_from_any_seed(agent: type[Agent], seed: int, finding: Finding) -> None:
     """A lucky seed does not hide what shows only in some matches."""
-    assert finding(lambda: check_agent(agent, TOE, seed=seed))["seed"] == str(seed)
+    assert int(finding(lambda: check_agent(agent, TOE, seed=seed))["seed"]) in range(seed, seed + 5)
 
 
 def test_the_traceback_of_an_agent_is_noted() -> None:
@@ -450,7 +452,8 @@ def test_the_actions_of_the_message_lead_to_the_fault(finding: Finding) -> None:
     """Played from the position they are legal, and the agent's next action is not."""
     found = finding(lambda: check_agent(IllegalLate, TOE, seed=7))
     state = TOE.initial(random.Random())
-    for text in found["actions"].split(", "):
+    assert found["actions"] == "5 (shortened from 3)"  # the centre, taken by the opponent: one action is enough
+    for text in ["5"]:
         state = TOE.result(state, TOE.parse_action(state, text))
     assert 5 not in TOE.actions(state)
     assert not TOE.is_terminal(state)

@@ -187,12 +187,13 @@ class OneWay(Corridor):
         return 0 if action == "left" else 0.25
 
 
-CHECKED = {"positions", "states", "actions", "purity", "notation", "termination", "returns", "threats", "pickling"}
+CHECKED = {"play", "positions", "states", "actions", "purity", "notation", "threats", "pickling", "randomness"}
 CHECKED_TOO: dict[type[Game], set[str]] = {
-    Corridor: {"goals", "costs"},
-    OneWay: {"goals", "costs"},
-    OpenCorridor: {"goals", "costs", "local search"},
+    Corridor: {"returns", "goals", "costs"},
+    OneWay: {"returns", "goals", "costs"},
+    OpenCorridor: {"returns", "goals", "costs", "local search"},
 }
+"""Not every random walk through a puzzle meets an end, so returns are checked where one does."""
 
 
 @pytest.mark.parametrize("game", [Nim, TellingNim, PileNim, Auction, Corridor, OpenCorridor, OneWay])
@@ -200,7 +201,7 @@ def test_a_sound_game_passes(game: type[Game]) -> None:
     """What a newcomer writes, without a mistake, passes from several seeds; puzzles are held to more."""
     for seed in range(5):
         passed = set(check_game(game, seed=seed))
-        assert passed - CHECKED == CHECKED_TOO.get(game, set())
+        assert passed - CHECKED == CHECKED_TOO.get(game, {"returns", "termination"})
         assert passed >= CHECKED
 
 
@@ -904,28 +905,36 @@ PUZZLES: list[tuple[type[Game], str]] = [
 ]
 
 
+def played(found: dict[str, str]) -> list[str]:
+    """The actions of a message."""
+    actions = found["actions"].partition(" (shortened")[0]
+    return [] if actions == "none" else actions.split(", ")
+
+
 @pytest.mark.parametrize(("game", "what"), [pytest.param(*row, id=row[0].__name__) for row in GAMES + PUZZLES])
 def test_a_broken_promise_is_found(game: type[Game], what: str, finding: Finding) -> None:
-    """The message names the game, the promise and the seed, and it is the same when the check is run again."""
+    """The message names the game and the promise; its seed and its number of matches show the same fault again."""
     found = finding(lambda: check_game(game, seed=7))
-    assert (found["subject"], found["seed"]) == (game.name, "7")
+    assert found["subject"] == game.name
     assert re.fullmatch(what, found["what"])
-    assert finding(lambda: check_game(game, seed=7))["what"] == found["what"]
+    again = finding(lambda: check_game(game, seed=int(found["seed"]), matches=int(found["matches"])))
+    assert re.fullmatch(what, again["what"])
 
 
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize("game", [RemembersTheStart, CachesByTheHeap, KeepsTheTurn, OrdersByHistory, CrossesDifferentBadly])
 def test_a_bug_that_needs_a_history_is_found_from_any_seed(game: type[Game], seed: int, finding: Finding) -> None:
     """What is kept on the game object between matches does not stay hidden behind a lucky seed."""
-    assert finding(lambda: check_game(game, seed=seed))["seed"] == str(seed)
+    assert int(finding(lambda: check_game(game, seed=seed))["seed"]) in range(seed, seed + 20)
 
 
 def test_the_message_leads_back_to_the_state(finding: Finding) -> None:
-    """From the seed and the play the position is drawn, and the actions lead to where the bug shows."""
+    """The position can be read, the seed draws it, and the actions lead to where the bug shows."""
     found = finding(lambda: check_game(RaisesNearTheEnd, seed=3))
     game = RaisesNearTheEnd()
-    state = game.initial(random.Random(f"{found['seed']}/{found['play']}"))
-    for text in [] if found["actions"] == "none" else found["actions"].split(", "):
+    state = game.initial(random.Random(found["seed"]))
+    assert game.parse_state(found["position"]) == state
+    for text in played(found):
         state = game.result(state, game.parse_action(state, text))
     with pytest.raises(IndexError, match="one is left"):
         game.result(state, int(found["what"].removeprefix("result of ")))

@@ -415,15 +415,17 @@ def test_a_broken_promise_is_found(target: Heuristic, game: Game, what: str, fin
     """The message names the heuristic, the game, the state, the promise and the seed."""
     found = finding(lambda: check_heuristic(target, game, seed=7))
     info: Any = target
-    assert (found["subject"], found["seed"]) == (f"{info.heuristic_info.name} of {game.name}", "7")
+    assert found["subject"] == f"{info.heuristic_info.name} of {game.name}"
     assert re.fullmatch(what, found["what"])
+    again = finding(lambda: check_heuristic(target, game, seed=int(found["seed"]), matches=int(found["matches"])))
+    assert re.fullmatch(what, again["what"])
 
 
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize("target", [Remembering, Caching])
 def test_a_bug_that_needs_a_history_is_found_from_any_seed(target: Heuristic, seed: int, finding: Finding) -> None:
     """What a heuristic keeps does not stay hidden behind a lucky seed."""
-    assert finding(lambda: check_heuristic(target, TOE, seed=seed))["seed"] == str(seed)
+    assert int(finding(lambda: check_heuristic(target, TOE, seed=seed))["seed"]) in range(seed, seed + 20)
 
 
 def test_one_wrong_state_of_360_is_found(finding: Finding) -> None:
@@ -439,7 +441,7 @@ def test_an_exception_far_from_random_play_is_found(finding: Finding) -> None:
     """The exact distances ask for every state, so also for one that the plays have not met."""
     found = finding(lambda: check_heuristic(RaisingFarAway, TILES, matches=1))
     assert found["what"] == f"h({TILES.format_state(farthest(TILES)[0])})"
-    assert (found["actions"], found["expected"]) == ("none", "no exception")
+    assert found["expected"] == "no exception"
     assert "LookupError: never seen" in found["got"]
 
 
@@ -464,7 +466,8 @@ def test_a_fault_of_the_game_is_no_crash_of_the_check(finding: Finding) -> None:
         return 0
 
     found = finding(lambda: check_heuristic(innocent, Torn()))
-    assert (found["what"], found["expected"]) == ("result of 'right'", "no exception")
+    assert re.fullmatch("result of '(left|right)'", found["what"])
+    assert found["expected"] == "no exception"
     assert "OSError: a hole in the floor" in found["got"]
 
 

@@ -1,0 +1,167 @@
+"""The command check: a line for every promise of a game, an agent or a heuristic, and what an author needs to mend it."""
+
+import shlex
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from inspect import isclass
+from pathlib import Path
+from typing import IO, Any
+
+from arena.agent import Agent
+from arena.catalogue import Key, everything, made, named
+from arena.configured import initializer, parameters_of
+from arena.errors import ArenaError, PluginError
+from arena.game import Game
+from arena.notices import load, say, tracebacks_wanted
+from arena.output import results_alone
+from arena.plugins import HOOKS, Registry, is_file, source_line
+from arena.spec.parameters import adapters
+from arena.testing import Verdict, Violation, agent_verdicts, game_verdicts, heuristic_verdicts
+from arena.traits import listed, refusal
+from arena.watching import watch
+
+SHARE = 5
+"""Matches of a game for each match of an agent, which takes longer, and plays on several games."""
+
+
+def check(target: str, *, seed: int, matches: int, plugins: Sequence[str]) -> int:
+    """Check what a plugin file brings, or what a name stands for; 1 where a check fails."""
+    with results_alone() as out:
+        registry = load([*plugins, target] if is_file(target) else plugins)
+        found = brought(registry, target) if is_file(target) else named(registry, target)
+        run = Run(registry, target, seed, matches, tuple(plugins), out)
+        failed = sum([not run.passes(key, value) for key, value in found])
+    return 1 if failed else 0
+
+
+def check_on_save(target: str, *, seed: int, matches: int, plugins: Sequence[str]) -> int:
+    """Check, and again whenever a Python file beside one of those that are checked is saved; 0 at Ctrl-C."""
+    files = [plugin for plugin in (target, *plugins) if is_file(plugin)]
+    if not files:
+        raise ArenaError(f"--watch {target}: expected a file that can be saved, got a name")
+    for file in files:
+        if not Path(file).is_file():
+            raise PluginError(file, "no such file or module")
+    words = [word for plugin in plugins for word in ("--plugin", plugin)]
+    command = [sys.executable, "-m", "arena", "check", target, "--seed", str(seed), "--matches", str(matches), *words]
+    return watch(command, [Path(file).resolve().parent for file in files], say)
+
+
+def brought(registry: Registry, file: str) -> list[tuple[Key, Any]]:
+    """What a plugin file brings; PluginError where that is nothing."""
+    found = [(key, value) for key, value in everything(registry) if registry.sources[key].name == file]
+    if not found:
+        raise PluginError(file, f"brings nothing; expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl")
+    return found
+
+
+def _hints(value: Any) -> Iterator[tuple[bool, str]]:
+    """What is wrong with the hints from which a spec's options are checked."""
+    constructor: Any = value
+    if isclass(value):
+        try:
+            adapters(constructor)
+        except Exception as error:
+            where = source_line(initializer(constructor))
+            yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One call of the command."""
+
+    registry: Registry
+    target: str
+    seed: int
+    matches: int
+    plugins: tuple[str, ...]
+    out: IO[str]
+    brief: bool = False
+    """Whether promises that are kept need no line."""
+
+    def passes(self, key: Key, value: Any) -> bool:
+        """Check one thing, print a line for every promise, and tell whether all are kept."""
+        try:
+            lines = list(self._lines(key, value))
+        except Violation as violation:  # it could not even be made
+            lines = [(False, self._failed(Verdict("making", "it can be made", violation), "", 1))]
+        except ArenaError as error:
+            lines = [(False, f"  FAILED  {error}")]
+        fine = all(kept for kept, _ in lines)
+        told = [line for kept, line in lines if not (kept and self.brief)]
+        headline = "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
+        print(f"{' '.join(key)}: {headline}", *told, sep="\n", file=self.out, flush=True)
+        return fine
+
+    def _lines(self, key: Key, value: Any) -> Iterator[tuple[bool, str]]:
+        yield from _hints(value)
+        if key[0] == "game":
+            verdicts = game_verdicts(value, seed=self.seed, matches=self.matches)
+            yield from self._told(verdicts)
+            yield from self._default_heuristic(key[1], value)
+        elif key[0] == "heuristic":
+            board = self.registry.game(key[1])
+            yield from self._told(heuristic_verdicts(value, board, seed=self.seed, matches=self.matches))
+        elif key[0] == "agent":
+            yield from self._agent(value)
+        else:
+            yield True, "  ok      it loads"
+
+    def _default_heuristic(self, name: str, game: type[Game]) -> Iterator[tuple[bool, str]]:
+        default = game.default_heuristic
+        if default is not None and (name, default) not in self.registry.heuristics:
+            known = " or ".join(map(repr, [*self.registry.heuristics_of(name), None]))
+            yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin brings"
+
+    def _agent(self, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
+        fitting = self._fitting(agent)
+        if not fitting:
+            raise ArenaError(f"no game fits: it needs {listed(agent.needs)}; `arena list games` tells the traits of all")
+        needed = [name for name, parameter in parameters_of(agent).items() if parameter.default is parameter.empty]
+        if needed:
+            made_so = f"check_agent({agent.__name__}({', '.join([f'{name}=...' for name in needed])}))"
+            raise ArenaError(f"{', '.join(needed)}: no default; give one, or check it in a test by arena.testing.{made_so}")
+        told: set[str] = set()
+        for board in fitting:
+            each = max(1, self.matches // SHARE)
+            for game, verdicts in agent_verdicts(agent, board, seed=self.seed, matches=each, registry=self.registry):
+                kept = [verdict.check for verdict in verdicts if verdict.kept and verdict.reached and verdict.check != "the game"]
+                if kept:
+                    yield True, f"  ok      {game.name}: {', '.join(kept)}"
+                for verdict in verdicts:
+                    if not verdict.kept:
+                        yield False, self._failed(verdict, f"{game.name}, ", SHARE, brief=verdict.check in told)
+                        told.add(verdict.check)
+
+    def _fitting(self, agent: type[Agent]) -> list[Game]:
+        games = [board for kind in self.registry.games.values() if (board := made(kind)) is not None]
+        return [board for board in games if refusal(agent, board) is None]
+
+    def _told(self, verdicts: Iterator[Verdict]) -> Iterator[tuple[bool, str]]:
+        for verdict in verdicts:
+            if not verdict.kept:
+                yield False, self._failed(verdict, "", 1)
+            elif verdict.check != "the game":
+                yield True, f"  {'ok' if verdict.reached else '-':<6}  {verdict.check}: {verdict.promise}"
+
+    def _failed(self, verdict: Verdict, where: str, share: int, *, brief: bool = False) -> str:
+        violation = verdict.violation
+        assert violation is not None
+        finding = violation.finding
+        matches = 1 if finding.matches == 1 else max(self.matches, finding.matches * share)
+        words = ["arena", "check", self.target, "--seed", str(finding.seed), "--matches", str(matches)]
+        words += [word for plugin in self.plugins for word in ("--plugin", plugin)]
+        what = f"{finding.what} raises" if finding.expected == "no exception" else finding.what
+        if brief:
+            return f"  FAILED  {where}{verdict.check}: {what}, got: {finding.got}"
+        told = [f"  FAILED  {where}{verdict.check}: {what}", *map(str.strip, str(finding).splitlines()[1:-1])]
+        told.append(f"see it again: {shlex.join(words)}")
+        if tracebacks_wanted():
+            told += [line for note in self._traceback(violation) for line in note.splitlines()]
+        return "\n          ".join(told)
+
+    def _traceback(self, violation: Violation) -> list[str]:
+        notes = [note for note in getattr(violation, "__notes__", ()) if note]
+        return notes or (traceback.format_exception(violation.__cause__) if violation.__cause__ is not None else [])

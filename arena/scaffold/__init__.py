@@ -1,0 +1,5 @@
+"""Writes the first file of a plugin, or the first folder of a package."""
+
+from arena.scaffold.author import write
+
+__all__ = ["write"]

@@ -1,0 +1,115 @@
+"""From a kind and a name to files that run at once."""
+
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from keyword import iskeyword
+from pathlib import Path
+from string import Template
+from tempfile import TemporaryDirectory
+
+from arena.errors import ArenaError
+from arena.plugins import NAME, Registry
+from arena.scaffold.games import Opponent, opponent
+
+KINDS = ("agent", "game", "puzzle", "heuristic")
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+class CannotWrite(ArenaError):
+    """A file that `arena new` will not write, with the reason."""
+
+
+def write(
+    kind: str, name: str, folder: Path, registry: Registry, *, game: str | None = None, package: bool = False
+) -> list[Path]:
+    """Write the file of a plugin, or the folder of a package, into `folder`, and return what was written.
+
+    `kind` is one of KINDS, `name` the key in the registry; `game` is whom an agent plays first, and what a heuristic
+    belongs to, which must be given. Nothing is written where anything is wrong: CannotWrite for a name that cannot be used
+    or a file that exists, UnknownName for a game that no plugin brings.
+    """
+    plan = Plan(kind, name, opponent(kind, game, registry))
+    _refuse_name(plan, registry, package)
+    texts = plan.package() if package else {Path(plan.file): plan.module_text}
+    top = folder / name if package else folder / plan.file
+    if top.exists() or top.is_symlink():
+        raise CannotWrite(f"{top} exists; expected another name, or another folder")
+    with TemporaryDirectory(prefix=f".{name}-", dir=folder) as unfinished:
+        for place, text in texts.items():
+            file = Path(unfinished) / place
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+        (Path(unfinished) / top.name).rename(top)
+    return [folder / place for place in texts]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is going to be written."""
+
+    kind: str
+    name: str
+    opponent: Opponent
+
+    @property
+    def module(self) -> str:
+        """The name of the Python module."""
+        return self.name.replace("-", "_")
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return f"{self.module}.py"
+
+    @property
+    def template(self) -> str:
+        """The name of the template: a puzzle asks for other agents and heuristics than a game."""
+        return {"agent": "solver", "heuristic": "estimate"}.get(self.kind, self.kind) if self.opponent.puzzle else self.kind
+
+    @cached_property
+    def module_text(self) -> str:
+        """The text of the plugin's file."""
+        raw = _template(self.template)
+        return self._filled(raw, set(WORD.findall(raw.replace("$class", "").replace("$function", ""))))
+
+    def package(self) -> dict[Path, str]:
+        """The text of every file of a package."""
+        top = Path(self.name)
+        test = "heuristic" if self.kind == "heuristic" else self.template
+        raw = _template(self.template)
+        taken = set(WORD.findall(raw.replace("$class", "").replace("$function", "")))
+        texts = {"pyproject.toml": "pyproject", "README.md": "readme", f"tests/test_{self.module}.py": f"test_{test}"}
+        filled = {top / file: self._filled(_template(name), taken) for file, name in texts.items()}
+        return {top / self.file: self.module_text, **filled}
+
+    def _filled(self, text: str, taken: set[str]) -> str:
+        title = "".join(word[:1].upper() + word[1:] for word in self.name.split("-")) or self.kind.title()
+        if not title.isidentifier() or iskeyword(title) or title in taken:
+            title = f"{self.kind.title()}{title}"
+        function = self.module
+        if not function.isidentifier() or iskeyword(function) or function in taken:
+            function = f"value_{function}"
+        words = {"class": title, "function": function, "name": self.name, "module": self.module, "file": self.file}
+        return Template(text).substitute(words, kind=self.kind, game=self.opponent.name)
+
+
+def _refuse_name(plan: Plan, registry: Registry, package: bool) -> None:
+    name, kind = plan.name, plan.kind
+    if not NAME.fullmatch(name) or not any(letter.isalnum() for letter in name):
+        raise CannotWrite(f"name {name!r}: expected small letters, digits and dashes")
+    key = (kind, plan.opponent.name, name) if kind == "heuristic" else ("game" if kind == "puzzle" else kind, name)
+    if key in registry.sources:
+        raise CannotWrite(
+            f"name {name!r}: {registry.sources[key]} brings {' '.join(key)!r} already; expected a name that is free"
+        )
+    if plan.module in sys.stdlib_module_names or plan.module in ("arena", "arena_agents", "arena_games"):
+        raise CannotWrite(f"name {name!r}: {plan.file} would hide the module {plan.module}; expected another name")
+    if package and (not plan.module.isidentifier() or iskeyword(plan.module)):
+        raise CannotWrite(f"name {name!r}: a package cannot be imported by it; expected a name that starts with a letter")
+
+
+def _template(name: str) -> str:
+    return (files("arena.scaffold") / "templates" / f"{name}.txt").read_text("utf-8")

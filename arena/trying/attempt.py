@@ -1,0 +1,106 @@
+"""What the tries share: a board that is played until its time is up, and who is there to play on it."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import IO, Any
+
+from arena.fingerprint import OWN
+from arena.game import Game
+from arena.leaderboard import Leaderboard, leaderboards
+from arena.plugins import Registry
+from arena.spec import Spec, load_spec
+from arena.tables import render
+from arena.tournament import Played, Results, run
+from arena.traits import refusal
+
+NODES = {True: 5_000, False: 200}
+"""Nodes of a decision, on a puzzle and in a game."""
+MOVES = 200
+ROUNDS = 20
+"""Rounds that are enough."""
+RIVALS = ("random", "greedy", "lookahead", "alpha-beta", "mcts")
+SOLVERS = ("random", "greedy", "bfs", "best-first", "a-star", "hill-climb", "min-conflicts")
+"""The built-in agents that stand for all in a try."""
+
+
+class Enough(Exception):
+    """The time of a board is up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One thing that is tried, until `until` on the monotonic clock."""
+
+    registry: Registry
+    file: str
+    plugins: tuple[str, ...]
+    seed: int
+    out: IO[str]
+    until: float
+
+    def say(self, text: str = "") -> None:
+        """Write a piece of the result."""
+        print(text, file=self.out, flush=True)
+
+    def own(self, kind: str, name: str) -> bool:
+        """Whether arena came with it."""
+        return self.registry.sources[kind, name].name.startswith(OWN)
+
+    def games(self) -> list[Game]:
+        """The games of the file, then those that came with arena, with their default parameters."""
+        found = []
+        for name, kind in self.registry.games.items():
+            mine = self.registry.sources["game", name].name == self.file
+            if mine or self.own("game", name):
+                try:
+                    found.append((not mine, kind()))
+                except Exception:  # noqa: S112 - it needs parameters, which nobody gives here
+                    continue
+        return [game for _, game in sorted(found, key=lambda item: item[0])]
+
+    def rivals(self, game: Game) -> list[str]:
+        """The built-in agents of a try that can play a game."""
+        names = SOLVERS if game.players == 1 else RIVALS
+        fitting = [name for name in names if name in self.registry.agents and self.own("agent", name)]
+        return [name for name in fitting if refusal(self.registry.agents[name], game) is None]
+
+    def spec(self, game: Game, agents: Sequence[str | Mapping[str, Any]]) -> Spec:
+        """A board for a game with its default parameters."""
+        puzzle = game.players == 1
+        keys = {
+            "name": "try",
+            "game": game.name,
+            "agents": list(agents),
+            "rounds": ROUNDS,
+            "seed": self.seed,
+            "limits": {"nodes": NODES[puzzle], "moves": MOVES},
+        }
+        return load_spec(keys, plugins=self.plugins)
+
+    def play(self, spec: Spec, seconds: float) -> Leaderboard:
+        """Play whole rounds until the time is up, print the leaderboard, and return it.
+
+        Where the time does not allow for a round, what was played of it counts.
+        """
+        until = monotonic() + seconds
+        played: list[Played] = []
+
+        def note(one: Played) -> None:
+            played.append(one)
+            if monotonic() > until:
+                raise Enough
+
+        with suppress(Enough):
+            run(spec, observe=note)
+        results = Results(replace(spec, name=self.file), tuple(_whole(played, spec.boards[0].size // ROUNDS)))
+        boards = leaderboards(results)
+        self.say()
+        self.say(render(results, [replace(board, cross=None) for board in boards]))
+        return boards[0]
+
+
+def _whole(played: Sequence[Played], size: int) -> Sequence[Played]:
+    """The matches of the rounds that were played to their end."""
+    return played[: max(1, len(played) // size) * size]

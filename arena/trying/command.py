@@ -1,0 +1,49 @@
+"""Checks what a plugin file brings and lets it play, a few seconds in all."""
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any
+
+from arena.catalogue import Key
+from arena.checking import Run, brought
+from arena.errors import PluginError
+from arena.notices import load
+from arena.output import results_alone
+from arena.plugins import is_file
+from arena.trying.agents import try_agent
+from arena.trying.attempt import Attempt
+from arena.trying.games import try_game
+from arena.trying.heuristics import try_heuristic
+
+MATCHES = 5
+"""Matches of the check that comes first."""
+SECONDS = 6.0
+"""Time for all that a file brings, beside the checks."""
+ORDER = ("game", "heuristic", "agent")
+"""What of a file is tried first: what comes later needs it."""
+TRIES: dict[str, Callable[[Attempt, Key, Any], None]] = {"game": try_game, "heuristic": try_heuristic, "agent": try_agent}
+
+
+def try_file(file: str, *, seed: int, plugins: Sequence[str]) -> int:
+    """Check all that a file brings, and let it play against and on what is built in; 1 where a check fails.
+
+    Budgets of agents are counted in nodes, so a match is the same at every try; how many are played depends on the clock.
+    """
+    with results_alone() as out:
+        if not is_file(file):
+            raise PluginError(file, "expected a Python file; `arena show` and `arena check` take names")
+        loaded = (*plugins, file)
+        registry = load(loaded)
+        found = sorted(brought(registry, file), key=_order)
+        check = Run(registry, file, seed, MATCHES, tuple(plugins), out, brief=True)
+        if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
+            return 1
+        found = [(key, value) for key, value in found if key[0] in TRIES]
+        for key, value in found:
+            TRIES[key[0]](Attempt(registry, file, loaded, seed, out, monotonic() + SECONDS / len(found)), key, value)
+    return 0
+
+
+def _order(item: tuple[Key, object]) -> tuple[int, Key]:
+    kind = item[0][0]
+    return (ORDER.index(kind) if kind in ORDER else len(ORDER), item[0])
