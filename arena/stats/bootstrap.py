@@ -121,7 +121,7 @@ class _Source:
 def _source(fit: Fit, seats: tuple[str, str], pairs: Sequence[Pair]) -> _Source:
     clusters = [pair for pair in pairs if pair.games]
     places = fit.agents.index(seats[0]), fit.agents.index(seats[1])
-    if len(set(clusters)) == 1:
+    if len({pair.score for pair in clusters}) == 1:  # no spread to draw from
         return _Source(places, _modelled(fit, seats, clusters))
     return _Source(places, (_kinds(clusters) if len(clusters) > MANY else _each(clusters),))
 

@@ -521,7 +521,7 @@ def test_an_installed_plugin_is_found(tmp_path: Path, cup: Callable[..., str]) -
     assert (played.returncode, played.stderr) == (0, "")
     assert "cautious" in played.stdout
     listed = run(tmp_path, "plugins").stdout
-    assert re.search(r"careful-players:players +2\.5 +agent cautious", listed)
+    assert re.search(r"careful-players:players 2\.5\n  file: .*\n  agents: cautious\n", listed)
 
 
 @pytest.mark.parametrize(

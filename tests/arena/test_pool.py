@@ -383,7 +383,7 @@ def busy(tmp_path: Path, agents: str) -> Iterator[Busy]:
         "game: tic-tac-toe\nrounds: 3\nagents: [first, {agent: vandal, deed: holds_the_lock}]\n"
         f"plugins: [{Path(agents).name}]\n"
     )
-    started = subprocess.Popen([sys.executable, "-c", RUN.format(spec=str(spec))], stderr=subprocess.DEVNULL)
+    started = subprocess.Popen([sys.executable, "-c", RUN.format(spec=str(spec))], cwd=tmp_path, stderr=subprocess.DEVNULL)
     itself = psutil.Process(started.pid)
     assert soon(lambda: len(itself.children()) == 2, 20)
     workers = itself.children()

@@ -189,6 +189,16 @@ RESULTS = st.sampled_from([0, 0.5, 1])
 PAIRS = st.lists(st.builds(Pair.of, RESULTS, RESULTS), max_size=5)
 
 
+def test_pairs_of_one_score_have_a_width_though_their_games_differ() -> None:
+    """Each pair is worth one and a half points, won with either seat."""
+    pairs = [Pair.of(0.5, 0), Pair.of(1, 0.5)] * 20
+    lead = rate({("a", "b"): pairs, ("a", "c"): pairs}, rng=random.Random(1)).difference("b", "c")
+    assert lead.low is not None
+    assert lead.high is not None
+    assert lead.low < -20
+    assert lead.high > 20
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(list(combinations("abcd", 2))), PAIRS, max_size=6), st.sampled_from([1, 20]))
 def test_no_table_gives_anything_but_numbers(pairings: dict[tuple[str, str], list[Pair]], times: int) -> None:
