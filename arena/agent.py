@@ -1,6 +1,7 @@
 """Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
 
 from abc import ABC
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from arena.configured import Configured
@@ -22,6 +23,14 @@ class Agent(Configured, ABC):
     """The traits that a game must have; see `arena.traits`."""
     wants_heuristic: ClassVar[bool] = False
     """Whether the agent is at a loss without a heuristic."""
+
+    @classmethod
+    def optimal(cls, options: Mapping[str, Any], *, admissible: bool) -> bool:
+        """Return whether every solution found with these options is a cheapest one.
+
+        `admissible` tells whether the heuristic never overestimates.
+        """
+        return False
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return a legal action for the seat whose turn it is."""

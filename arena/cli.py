@@ -123,6 +123,38 @@ def export(store: str, style: str) -> int:
 
 
 @cli.command()
+@click.argument("store")
+@click.argument("agents", nargs=-1, metavar="AGENT AGENT...")
+@format_option
+def compare(store: str, agents: tuple[str, ...], style: str) -> int:
+    """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
+    from arena import comparing
+
+    return comparing.compare(store, agents, style=style)
+
+
+@cli.command()
+@click.argument("counts", nargs=-1, required=True, type=click.IntRange(0), metavar="WINS DRAWS LOSSES")
+@click.option("--pentanomial", is_flag=True, help="Five counts instead: of pairs of games with 0, 1/2, 1, 1 1/2 and 2 points.")
+@click.option("--sprt", nargs=2, type=float, metavar="ELO0 ELO1", help="With pairs: what a test of these two makes of them.")
+@click.option("--format", "style", type=click.Choice(["simple", "json"]), default="simple", show_default=True)
+def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] | None, style: str) -> int:
+    """Say what a result is worth: Elo with its interval, and the likelihood of superiority."""
+    from arena import comparing
+
+    expected = 5 if pentanomial else 3
+    if len(counts) != expected:
+        raise click.UsageError(
+            f"expected {expected} counts{'' if pentanomial else ', or five after --pentanomial'}, got {len(counts)}"
+        )
+    if pentanomial:
+        return comparing.of_pairs(counts, sprt=sprt, style=style)
+    if sprt is not None:
+        raise click.UsageError("--sprt takes pairs of games: give five counts after --pentanomial")
+    return comparing.of_games(counts[0], counts[1], counts[2], style=style)
+
+
+@cli.command()
 @click.argument("out")
 @click.argument("stores", nargs=-1, required=True, metavar="IN...")
 def merge(out: str, stores: tuple[str, ...]) -> int:

@@ -54,6 +54,8 @@ class Seat:
     isolation: Isolation = "none"
     program: Program | None = None
     """Needed where the isolation is not `none`."""
+    optimal: bool = False
+    """Whether every solution it finds is a cheapest one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ class Sheet:
     sort: str | None = None
     """The key by which the spec wants rows sorted; with `-` before it the largest comes first."""
 
+    optimal: tuple[str, ...] = ()
+    """Entries whose solutions are cheapest ones."""
+
     def as_dict(self) -> dict[str, Any]:
         """The sheet as plain values."""
         return asdict(self)
@@ -65,4 +68,5 @@ def sheet_of(board: Board) -> Sheet:
         anchor=board.view.anchor,
         columns=board.view.columns,
         sort=board.view.sort,
+        optimal=tuple([seat.label for seat in board.seats if seat.optimal]),
     )

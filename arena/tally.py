@@ -182,9 +182,9 @@ def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
         tallies[board].count(facts)
         if termination != "void":
             for entry, used in zip(entries, (sums[6:9], sums[9:]), strict=False):
-                tallies[board].effort(entry, used[0], used[1], used[2] / NANO)
+                tallies[board].effort(entry, used[0], int(used[1]), used[2] / NANO)
     for board, seats, seat, decisions, nodes, nanoseconds in store.query(_EFFORT):
-        tallies[board].effort(seats_of(seats)[seat], decisions, nodes, nanoseconds / NANO)
+        tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANO)
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     for board, round_, seats, returns, drew, played in store.query(_GAMES):
@@ -198,10 +198,11 @@ def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
     return tallies
 
 
+# Sums that may become too large for SQLite's whole numbers are floats.
 _FACTS = """
 SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), coalesce(sum(r.moves), 0), count(r.moves),
-       coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks), sum(r.decisions_0), sum(r.nodes_0), sum(r.nanoseconds_0),
-       sum(r.decisions_1), sum(r.nodes_1), sum(r.nanoseconds_1)
+       coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks), sum(r.decisions_0), total(r.nodes_0), total(r.nanoseconds_0),
+       sum(r.decisions_1), total(r.nodes_1), total(r.nanoseconds_1)
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 """
 _GAMES = """
@@ -209,7 +210,7 @@ SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 """
 _EFFORT = """
-SELECT p.board, p.seats, e.seat, sum(e.decisions), sum(e.nodes), sum(e.nanoseconds)
+SELECT p.board, p.seats, e.seat, sum(e.decisions), total(e.nodes), total(e.nanoseconds)
 FROM place p JOIN effort e ON e.record = p.record JOIN record r ON r.number = p.record
 WHERE r.termination <> 'void' GROUP BY 1, 2, 3
 """

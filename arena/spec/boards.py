@@ -8,6 +8,7 @@ from arena.columns import COLUMNS
 from arena.configured import parameters_of
 from arena.errors import suggestion
 from arena.format import Field, Format
+from arena.heuristic import info_of
 from arena.identity import key
 from arena.match import Positions, Program, Seat
 from arena.plugins import whole
@@ -141,7 +142,14 @@ def _seat(reading: Reading, one: Labelled, rules: Rules) -> Seat:
         reading.note(f"{one.label} has no heuristic on {rules.name}: it takes all unfinished states for equal")
     options = entry.options if entry.command is None else {**entry.options, "command": list(entry.command)}
     seat = make_seat(entry.agent, options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label)
-    return placed(seat, entry, described, reading)
+    return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading)
+
+
+def _optimal(reading: Reading, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
+    """Whether every solution of an entry is a cheapest one; none at all is a heuristic that is 0 everywhere."""
+    info = None if heuristic is None else info_of(reading.registry.heuristics[rules.name, heuristic["name"]])
+    admissible = heuristic is None or (info is not None and info.admissible)
+    return rules.puzzle and bool(one.entry.agent.optimal(one.entry.options, admissible=admissible))
 
 
 def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: Reading) -> Seat:

@@ -57,6 +57,11 @@ class Pair(NamedTuple):
         return (self.forward.points + self.backward.games - self.backward.points) / self.games if self.games else 0.5
 
 
+def swapped(pair: Pair) -> Pair:
+    """The same games as the other agent's."""
+    return Pair(pair.backward, pair.forward)
+
+
 _TALLY = {1: Tally(wins=1), 0.5: Tally(draws=1), 0: Tally(losses=1)}
 
 Pairings: TypeAlias = Mapping[tuple[str, str], Sequence[Pair]]

@@ -1,0 +1,297 @@
+"""The commands that put numbers on a difference: `arena compare` of two entries of a store, `arena stats` of plain counts."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from itertools import combinations
+from typing import Any
+
+from arena.attempts import Attempts, attempts_of
+from arena.comparison import Attempted, Means, Met, attempted, met
+from arena.errors import ArenaError, StoreError, UnknownName
+from arena.identity import Stream
+from arena.output import results_alone
+from arena.sheet import Sheet
+from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
+from arena.stats.intervals import rate
+from arena.stats.paired import Estimate, holm
+from arena.stats.pairs import swapped
+from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
+from arena.store import Store
+from arena.tables import table
+from arena.tally import Tally, tallies_of
+
+SURE = 0.05
+"""The chance of a false alarm that a difference may have."""
+
+Found = Attempted | Met
+
+
+def compare(path: str, agents: Sequence[str], *, style: str) -> int:
+    """Print how entries of the last run in a store compare, two by two, on every board where both play."""
+    with results_alone() as out:
+        with Store.open(path) as store, store.snapshot():
+            run = store.last()
+            names = _chosen(path, run.boards, agents)
+            attempts, tallies = attempts_of(store), tallies_of(store, run.boards)
+        found = [
+            (sheet, _corrected(_pairs(sheet, names, attempts.get(number, {}), tallies[number])))
+            for number, sheet in enumerate(run.boards)
+        ]
+        boards = [(sheet, pairs) for sheet, pairs in found if pairs]
+        if not boards:
+            raise StoreError(f"{path}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
+        if run.ended is None:
+            print("note: the run is not finished", file=sys.stderr)
+        if style == "json":
+            print(json.dumps([_document(sheet, pairs) for sheet, pairs in boards], indent=2, allow_nan=False), file=out)
+        else:
+            several = sum(len(pairs) for _, pairs in boards) > 1
+            texts = [_text(one, sheet, chance, style, several) for sheet, pairs in boards for one, chance in pairs]
+            print("\n\n\n".join(texts), file=out)
+    return 0
+
+
+def _chosen(path: str, sheets: Sequence[Sheet], agents: Sequence[str]) -> list[str]:
+    """The entries to compare: those asked for, or all."""
+    known = list(dict.fromkeys([label for sheet in sheets for label in sheet.labels]))
+    for agent in agents:
+        if agent not in known:
+            raise UnknownName(f"entry of {path}", agent, known)
+    if len(set(agents)) != len(agents) or len(agents) == 1:
+        raise ArenaError(f"expected two different entries or more, got {', '.join(agents)}; there are {', '.join(known)}")
+    return list(agents) or known
+
+
+def _pairs(sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally) -> list[Found]:
+    here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
+    if sheet.kind == "puzzle":
+        optima = _optima(sheet, attempts)
+        return [
+            attempted((one, other), (attempts.get(i, {}), attempts.get(j, {})), optima)
+            for (one, i), (other, j) in combinations(here, 2)
+            if attempts.get(i, {}).keys() & attempts.get(j, {}).keys()
+        ]
+    pairings = tally.matches.pairings()
+    entries = [str(entry) for entry in range(len(sheet.labels))]
+    ratings = rate(pairings, entries, rng=Stream(f"bootstrap/{sheet.title}")) if pairings else None
+    found: list[Found] = []
+    for (one, i), (other, j) in combinations(here, 2):
+        pairs = pairings.get((str(min(i, j)), str(max(i, j))), [])
+        if pairs and ratings is not None:
+            games = pairs if i < j else list(map(swapped, pairs))
+            found.append(met((one, other), games, ratings.difference(str(i), str(j))))
+    return found
+
+
+def _optima(sheet: Sheet, attempts: Attempts) -> dict[int, float]:
+    """The lowest cost of every position that an entry has solved whose solutions are cheapest ones."""
+    found: dict[int, float] = {}
+    for label in sheet.optimal:
+        for position, attempt in attempts.get(sheet.labels.index(label), {}).items():
+            if attempt.solved and attempt.cost is not None:
+                found[position] = min(attempt.cost, found.get(position, attempt.cost))
+    return found
+
+
+def _corrected(pairs: list[Found]) -> list[tuple[Found, float]]:
+    """Every comparison with its chance corrected for there being many."""
+    return list(zip(pairs, holm([pair.chance for pair in pairs]), strict=True))
+
+
+def _document(sheet: Sheet, pairs: list[tuple[Found, float]]) -> dict[str, Any]:
+    return {
+        "game": sheet.game,
+        "kind": sheet.kind,
+        "pairs": [{**asdict(replace(pair)), "chance_corrected": chance} for pair, chance in pairs],
+    }
+
+
+def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool) -> str:
+    if isinstance(found, Met):
+        return f"{sheet.title}: {found.one} against {found.other}\n\n{_met(found, chance, several)}"
+    heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
+    parts = [heading, _words(found, chance, several), _figures(found, style)]
+    for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
+        if rows:
+            cells = [[f"{row.budget:,g}{unit}", _percent(row.one), _percent(row.other)] for row in rows]
+            parts.append(f"Solved within a budget of {title}:\n\n{table([title.title(), found.one, found.other], cells, style)}")
+    return "\n\n".join(parts)
+
+
+# Puzzles
+
+
+def _words(found: Attempted, chance: float, several: bool) -> str:
+    """The comparison in a sentence."""
+    one, other, low, high = found.one, found.other, found.low, found.high
+    ratio = None if found.nodes is None else found.nodes.estimate.value
+    if found.difference < 0:
+        one, other, low, high, ratio = other, one, -high, -low, None if ratio is None else 1 / ratio
+    said = f"p = {_chance(chance)}{' after correction for several' if several else ''}"
+    if chance <= SURE:
+        told = f"{one} solves {_points(low)} to {_points(high)} points more than {other} (95 %), {said}"
+    else:
+        told = (
+            f"{one} and {other} cannot be told apart by what they solve: {_points(low)} to {_points(high)} points (95 %), {said}"
+        )
+    if ratio is None:
+        return f"{told}."
+    times = f"{1 / ratio:.2g} times fewer" if ratio < 0.95 else f"{ratio:.2g} times as many" if ratio > 1.05 else "about as many"
+    return f"{told}; {one} takes {times} nodes." if chance > SURE else f"{told}, with {times} nodes."
+
+
+def _figures(found: Attempted, style: str) -> str:
+    positions = found.solved.positions
+    solved = found.solved
+    rows = [
+        [
+            "Solved",
+            _percent((solved.both + solved.only_one) / positions),
+            _percent((solved.both + solved.only_other) / positions),
+            f"{_signed(100 * found.difference)} points",
+            f"{_points(found.low)} to {_points(found.high)}",
+        ],
+        ["Solved by it alone", f"{solved.only_one:,}", f"{solved.only_other:,}", "", ""],
+    ]
+    for name, means in (("Moves, both solved", found.moves), ("Cost, both solved", found.cost)):
+        if means is not None:
+            rows.append([name, _figure(means.one), _figure(means.other), _signed(means.estimate.value), _range(means, _signed)])
+    for name, means in (("Nodes, both solved", found.nodes), ("Seconds, both solved", found.seconds)):
+        if means is not None:
+            times = f"x {means.estimate.value:.3g}"
+            rows.append([name, _figure(means.one), _figure(means.other), times, _range(means, lambda value: f"{value:.3g}")])
+    for unit, scores, limit in (
+        ("nodes", found.par2_nodes, found.limit_nodes),
+        ("seconds", found.par2_seconds, found.limit_seconds),
+    ):
+        if scores is not None:
+            rows.append([f"PAR2 {unit}, limit {_figure(limit)}", _figure(scores[0]), _figure(scores[1]), "", ""])
+    if found.gaps is not None:
+        one, other = ["-" if gap is None else _percent(gap) for gap in found.gaps]
+        rows.append([f"Above optimum ({found.optima:,} known)", one, other, "", ""])
+    return table(["", found.one, found.other, "Difference, ratio", "95 % interval"], rows, style)
+
+
+def _range(means: Means, shown: Any) -> str:
+    estimate: Estimate = means.estimate
+    if estimate.low is None or estimate.high is None:
+        return "-"
+    return f"{shown(estimate.low)} to {shown(estimate.high)}"
+
+
+# Games
+
+
+def _met(found: Met, chance: float, several: bool) -> str:
+    worth = found.worth
+    corrected = " after correction for several" if several else ""
+    lines = [_worth_line(found.one, worth, sum(found.counts))]
+    lines.append(
+        f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. p = {_chance(chance)}{corrected}."
+    )
+    if found.table is not None and found.table.low is not None and found.table.high is not None:
+        bounds = f"{found.table.low:+.0f} to {found.table.high:+.0f}"
+        lines.append(f"By all games of the board {found.one} is {found.table.elo:+.0f} Elo from {found.other} ({bounds}, 95 %).")
+    if sum(found.counts) < 2:
+        lines.append(
+            "Fewer than two distinct pairs: no interval. Agents that draw nothing by lot repeat themselves; try openings."
+        )
+    return "\n".join(lines)
+
+
+def _worth_line(name: str, worth: Worth, pairs: int) -> str:
+    bounds = ""
+    if worth.score_low is not None and worth.score_high is not None:
+        bounds = f" ({_percent(worth.score_low)} to {_percent(worth.score_high)}, 95 %)"
+    return f"{name} scores {_percent(worth.score)}{bounds} in {pairs:,} distinct pairs of games. {_elo_words(worth)}"
+
+
+def _elo_words(worth: Worth) -> str:
+    low, high = worth.elo_low, worth.elo_high
+    interval = (
+        f" ({low:+.1f} to {high:+.1f}, 95 %)"
+        if low is not None and high is not None
+        else f" (above {low:+.1f}, 95 %)"
+        if low is not None
+        else f" (below {high:+.1f}, 95 %)"
+        if high is not None
+        else ""
+    )
+    elo = "none: all points went one way" if worth.elo is None else f"{worth.elo:+.1f}"
+    return f"Elo {elo}{interval}; likelihood of superiority {_sure(worth.superiority)}."
+
+
+# The calculator
+
+
+def of_games(wins: int, draws: int, losses: int, *, style: str) -> int:
+    """Print what so many games are worth, taken as independent."""
+    return _calculated(worth_of_games(wins, draws, losses), None, None, style, f"{wins} won, {draws} drawn, {losses} lost")
+
+
+def of_pairs(counts: Sequence[int], *, sprt: tuple[float, float] | None, style: str) -> int:
+    """Print what so many pairs of games are worth, and what a test makes of them."""
+    test = None if sprt is None else Sprt(*sprt)
+    ratio = None if test is None else log_likelihood_ratio(counts, test)
+    return _calculated(worth_of_pairs(counts), test, ratio, style, f"{sum(counts):,} pairs")
+
+
+def _calculated(worth: Worth, test: Sprt | None, ratio: float | None, style: str, what: str) -> int:
+    with results_alone() as out:
+        if style == "json":
+            document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
+            if test is not None and ratio is not None:
+                document["sprt"] = {"llr": ratio, "lower": test.lower, "upper": test.upper, "verdict": test.verdict(ratio)}
+            print(json.dumps(document, indent=2, allow_nan=False), file=out)
+            return 0
+        bounds = ""
+        if worth.score_low is not None and worth.score_high is not None:
+            bounds = f" ({_percent(worth.score_low)} to {_percent(worth.score_high)}, 95 %)"
+        print(f"{what}: score {_percent(worth.score)}{bounds}", file=out)
+        margin = "" if worth.margin is None else f" Margin ± {worth.margin:.2f}."
+        print(_elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin, file=out)
+        if worth.normalized_elo is not None:
+            print(f"Normalised Elo {worth.normalized_elo:+.2f}.", file=out)
+        if test is not None and ratio is not None:
+            verdict = test.verdict(ratio)
+            decided = "not decided yet" if verdict is None else f"{verdict} accepted"
+            print(
+                f"SPRT {test.elo0:g} against {test.elo1:g} (normalised Elo): LLR {ratio:.2f} "
+                f"({test.lower:.2f} to {test.upper:.2f}), {decided}.",
+                file=out,
+            )
+            if verdict is None:
+                likely = expected_pairs(test, worth.normalized_elo or 0.0)
+                print(f"A match between such agents takes about {likely:,.0f} pairs in all.", file=out)
+    return 0
+
+
+# Figures
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _sure(likelihood: float) -> str:
+    return "above 99.9 %" if likelihood > 0.999 else "below 0.1 %" if likelihood < 0.001 else _percent(likelihood)
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.0f}".replace("-0", "0") if abs(share) < 0.005 else f"{100 * share:.0f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.3g}" if abs(value) < 1000 else f"{value:+,.0f}"
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _chance(value: float) -> str:
+    return f"{value:.2g}" if value >= 0.0001 else f"{value:.0e}" if value else "0"

@@ -1,0 +1,188 @@
+"""Two entries of a board, compared in pairs: on the same positions of a puzzle, or in games against each other."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from arena.attempts import Attempt
+from arena.identity import Stream
+from arena.stats.budget import optimality_gap, par2, share_at, solved_by_budget
+from arena.stats.calculator import Worth, worth_of_pairs
+from arena.stats.intervals import Difference
+from arena.stats.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
+from arena.stats.pairs import Pair, pentanomial
+
+BUDGETS = 8
+"""Rows of a table of solved shares by budget, at the most."""
+MICRO = 1e-6
+"""Seconds below which a time is taken for this much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What share of the positions each of the two has solved with a budget."""
+
+    budget: float
+    one: float
+    other: float
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """A figure of each of the two, and the difference or the ratio with its interval."""
+
+    one: float
+    other: float
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """What two entries made of the same positions. None stands where there is nothing to say."""
+
+    one: str
+    other: str
+    solved: Solved
+    difference: float
+    """The share that one solved less the share that the other did, and the 95 % interval of that."""
+    low: float
+    high: float
+    chance: float
+    """How likely two equally good agents differ at least this much, by McNemar's exact test."""
+    moves: Means | None
+    """The mean difference on positions that both solved; of costs likewise, where they are not the moves."""
+    cost: Means | None
+    nodes: Means | None
+    """How many times as many nodes on positions that both solved, a geometric mean; of seconds likewise."""
+    seconds: Means | None
+    par2_nodes: tuple[float, float] | None
+    limit_nodes: float | None
+    """The limit that PAR2 goes by: the most that either took on any position."""
+    par2_seconds: tuple[float, float] | None
+    limit_seconds: float | None
+    gaps: tuple[float | None, float | None] | None
+    """How far above the optimum each of them's solutions cost on average, as a share of it, where it is known."""
+    optima: int
+    """On how many positions the optimum is known."""
+    by_nodes: tuple[Budget, ...]
+    by_seconds: tuple[Budget, ...]
+
+
+def attempted(
+    names: tuple[str, str],
+    attempts: tuple[Mapping[int, Attempt], Mapping[int, Attempt]],
+    optima: Mapping[int, float],
+) -> Attempted:
+    """Compare two entries by what they made of each position, by its number; `optima` has the known lowest costs."""
+    shared = sorted(attempts[0].keys() & attempts[1].keys())
+    met = [(attempts[0][position], attempts[1][position]) for position in shared]
+    solved = Solved.of((one.solved, other.solved) for one, other in met)
+    low, high = difference_interval(solved)
+    both = [(one, other) for one, other in met if one.solved and other.solved]
+    rng = Stream("/".join(["compare", *names]))
+
+    def differ(figure: Callable[[Attempt], float | None]) -> Means | None:
+        known = [(figure(one), figure(other)) for one, other in both]
+        values = [(one, other) for one, other in known if one is not None and other is not None]
+        return _means(values, paired_difference(values, rng))
+
+    def ratio(figure: Callable[[Attempt], float], least: float) -> Means | None:
+        values = [(figure(one), figure(other)) for one, other in both]
+        return _means(values, paired_ratio(values, rng, least=least))
+
+    nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
+    unlike = any(attempt.cost != attempt.moves for pair in both for attempt in pair)
+    known = [position for position in shared if position in optima]
+    return Attempted(
+        *names,
+        solved,
+        solved.difference,
+        low,
+        high,
+        mcnemar(solved.only_one, solved.only_other),
+        differ(lambda attempt: attempt.moves),
+        differ(lambda attempt: attempt.cost) if unlike else None,
+        ratio(lambda attempt: attempt.nodes, 1.0),
+        ratio(lambda attempt: attempt.seconds, MICRO),
+        *_par2(nodes, met, lambda attempt: attempt.nodes),
+        *_par2(seconds, met, lambda attempt: attempt.seconds),
+        (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
+        len(known),
+        _by_budget(*nodes),
+        _by_budget(*seconds),
+    )
+
+
+def _means(values: list[tuple[float, float]], estimate: Estimate | None) -> Means | None:
+    if estimate is None:
+        return None
+    return Means(sum(one for one, _ in values) / len(values), sum(other for _, other in values) / len(values), estimate)
+
+
+Spent = tuple[list[float | None], list[float | None]]
+
+
+def _spent(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> Spent:
+    """What each position took either, None where it was not solved."""
+    return (
+        [figure(one) if one.solved else None for one, _ in met],
+        [figure(other) if other.solved else None for _, other in met],
+    )
+
+
+def _par2(
+    spent: Spent, met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]
+) -> tuple[tuple[float, float] | None, float | None]:
+    limit = max((figure(attempt) for pair in met for attempt in pair), default=0)
+    if limit <= 0:
+        return None, None
+    one, other = par2(spent[0], limit), par2(spent[1], limit)
+    return (None, None) if one is None or other is None else ((one, other), limit)
+
+
+def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int, float]) -> float | None:
+    costs = [(attempts[position].cost, optima[position]) for position in known if attempts[position].solved]
+    return optimality_gap([(cost, best) for cost, best in costs if cost is not None])
+
+
+def _by_budget(one: list[float | None], other: list[float | None]) -> tuple[Budget, ...]:
+    """Both shares at budgets of 1, 2, 5, 10 ... between the least and the most that a solution took."""
+    steps = solved_by_budget(one), solved_by_budget(other)
+    budgets = [step.budget for each in steps for step in each]
+    if not budgets:
+        return ()
+    grid = _round_numbers(max(min(budgets), MICRO), max(budgets))
+    return tuple([Budget(budget, share_at(steps[0], budget), share_at(steps[1], budget)) for budget in grid])
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to BUDGETS."""
+    numbers = [float(f"{digit}e{power}") for power in range(-7, 16) for digit in (1, 2, 5)]
+    inner = [one for one, two in pairwise(numbers) if two > low and one < high]
+    inner += [number for number in numbers if number >= high][:1]
+    every = -(-len(inner) // BUDGETS)
+    return inner[::-1][::every][::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What two entries made of each other."""
+
+    one: str
+    other: str
+    counts: tuple[int, int, int, int, int]
+    """Distinct pairs of games in which one had 0, a half, 1, one and a half, and 2 points."""
+    worth: Worth
+    chance: float
+    """How likely two equally good agents differ at least this much."""
+    table: Difference | None
+    """One's rating above the other's by all games of the board, in Elo."""
+
+
+def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None) -> Met:
+    """Compare two entries by the games between them; games whose other half is missing are left out."""
+    whole = [pair for pair in pairs if pair.forward.games and pair.backward.games]
+    counts = pentanomial([round(pair.score * 4) / 4 for pair in whole])
+    worth = worth_of_pairs(counts)
+    chance = min(1.0, 2 * min(worth.superiority, 1 - worth.superiority))
+    return Met(*names, counts, worth, chance, table)

@@ -1,0 +1,190 @@
+"""`arena compare` and `arena stats`: every figure recomputed from the records by scipy, or taken from published matches."""
+
+import json
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from statistics import fmean, geometric_mean
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+import arena
+from arena.cli import cli
+from arena.record import Record
+
+PUZZLE = {
+    "game": {"name": "sliding-tiles", "shuffle": 30},
+    "rounds": 60,
+    "limits": {"nodes": 2000, "moves": 60},
+    "agents": [
+        {"agent": "greedy", "heuristic": "manhattan", "label": "by distance"},
+        {"agent": "greedy", "heuristic": "misplaced", "label": "by place"},
+        {"agent": "a-star", "heuristic": "manhattan"},
+        {"agent": "a-star", "heuristic": "manhattan", "weight": 3},
+    ],
+}
+GAME = {
+    "game": "tic-tac-toe",
+    "rounds": 30,
+    "openings": {"plies": 2},
+    "agents": ["random", "greedy", {"agent": "lookahead", "depth": 2}],
+}
+
+
+def called(*arguments: str) -> Any:
+    """The command's result, its error output apart."""
+    return CliRunner().invoke(cli, [*arguments], catch_exceptions=True, standalone_mode=False)
+
+
+@pytest.fixture(scope="module")
+def puzzle(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Record]]:
+    path = tmp_path_factory.mktemp("store") / "puzzle.db"
+    return path, list(arena.run(PUZZLE, store=path).records)
+
+
+@pytest.fixture(scope="module")
+def game(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Record]]:
+    path = tmp_path_factory.mktemp("store") / "game.db"
+    return path, list(arena.run(GAME, store=path).records)
+
+
+def by_position(records: list[Record], label: str) -> dict[str, list[Record]]:
+    """Attempts of an agent; the same position may be drawn twice."""
+    found: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.labels == (label,):
+            found[record.position].append(record)
+    return found
+
+
+def nodes(record: Record) -> int:
+    return sum(decision.nodes for decision in record.decisions)
+
+
+def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) -> None:
+    """Solved shares with an exact binomial test, moves and nodes where both solved, PAR2, and the gap to the shortest."""
+    path, records = puzzle
+    (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
+    (found,) = board["pairs"]
+    one, other, best = (by_position(records, label) for label in ("by distance", "by place", "a-star(weight=1.0)"))
+    met = [pair for position in one for pair in zip(one[position], other[position], strict=True)]
+    assert found["solved"] == [
+        sum(bool(a.solved and b.solved) for a, b in met),
+        (alone := sum(bool(a.solved and not b.solved) for a, b in met)),
+        (theirs := sum(bool(b.solved and not a.solved) for a, b in met)),
+        sum(not a.solved and not b.solved for a, b in met),
+    ]
+    assert alone > theirs
+    assert found["difference"] == pytest.approx((alone - theirs) / 60)
+    assert found["low"] < found["difference"] < found["high"]
+    assert found["chance"] == pytest.approx(binomtest(alone, alone + theirs).pvalue)
+    both = [(a, b) for a, b in met if a.solved and b.solved]
+    moves = found["moves"]
+    assert moves["estimate"]["value"] == pytest.approx(fmean((a.moves or 0) - (b.moves or 0) for a, b in both))
+    assert moves["estimate"]["low"] <= moves["estimate"]["value"] <= moves["estimate"]["high"]
+    assert found["nodes"]["estimate"]["value"] == pytest.approx(geometric_mean([nodes(a) / nodes(b) for a, b in both]))
+    limit = max(nodes(record) for pair in met for record in pair)
+    assert found["limit_nodes"] == limit
+    assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(a) if a.solved else 2 * limit for a, _ in met))
+    gaps = [(a.cost or 0) / (best[a.position][0].cost or 1) - 1 for a, _ in met if a.solved]
+    assert found["optima"] == 60
+    assert found["gaps"][0] == pytest.approx(fmean(gaps))
+    for row in found["by_nodes"]:
+        assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
+
+
+def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None:
+    """The better one comes first, whichever was named first, with the bounds and the chance of the numbers."""
+    path, _ = puzzle
+    (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
+    (found,) = board["pairs"]
+    low, high = round(100 * found["low"]), round(100 * found["high"])
+    start = f"by distance solves {low} to {high} points more than by place (95 %), p = {found['chance']:.0e},"
+    for names in (("by distance", "by place"), ("by place", "by distance")):
+        assert start in called("compare", str(path), *names).output
+    alike = called("compare", str(path), "a-star(weight=1.0)", "a-star(weight=3.0)").output
+    assert re.search(r"told apart by what they solve: -\d+ to \d+ points \(95 %\), p = 1; a-star\(weight=\d\.0\) takes", alike)
+
+
+def test_many_comparisons_are_corrected(puzzle: tuple[Path, list[Record]]) -> None:
+    """Six pairs of four agents, the chances corrected as statsmodels and R do it: step down, never falling."""
+    path, _ = puzzle
+    (board,) = json.loads(called("compare", str(path), "--format", "json").output)
+    pairs = sorted(board["pairs"], key=lambda pair: float(pair["chance"]))
+    assert len(pairs) == 6
+    worst = 0.0
+    for rank, pair in enumerate(pairs):
+        worst = max(worst, min(1.0, (6 - rank) * pair["chance"]))
+        assert pair["chance_corrected"] == pytest.approx(worst)
+    assert "after correction for several" in called("compare", str(path)).output
+
+
+def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) -> None:
+    """Pentanomial counts from the records: one position, seats swapped, and alike pairs once where nobody drew."""
+    path, records = game
+    (board,) = json.loads(called("compare", str(path), "greedy", "random", "--format", "json").output)
+    (found,) = board["pairs"]
+    scores: dict[tuple[str, int], list[float]] = defaultdict(list)
+    seen: Counter[tuple[str, ...]] = Counter()
+    for record in records:
+        if set(record.labels) == {"greedy", "random"}:
+            number = seen[record.position, *record.labels]
+            seen[record.position, *record.labels] += 1
+            scores[record.position, number].append(float(record.returns[record.labels.index("greedy")] + 1) / 2)
+    counts = Counter(sum(pair) for pair in scores.values())
+    assert sum(counts.values()) == 30
+    assert sum(points * count for points, count in counts.items()) == pytest.approx(found["worth"]["score"] * 60)
+    text = called("compare", str(path), "greedy", "random").output
+    assert f"greedy scores {100 * found['worth']['score']:.1f} % (" in text
+    assert "in 30 distinct pairs of games" in text
+    assert "By all games of the board greedy is +" in text
+
+
+def test_the_calculator_gives_published_figures() -> None:
+    """A match of a public framework: 11.84 plus or minus 4.83 Elo, a ratio of 2.91; and 120, 80, 200."""
+    text = called("stats", "--pentanomial", "24", "609", "1406", "767", "42", "--sprt", "0", "3").output
+    assert "Elo difference +11.8 (" in text
+    assert "Margin ± 4.83." in text
+    assert "LLR 2.91 (-2.94 to 2.94), not decided yet." in text
+    found = json.loads(called("stats", "120", "80", "200", "--format", "json").output)
+    assert found["elo"] == pytest.approx(-70.44, abs=0.01)
+    assert found["elo_low"] < found["elo"] < found["elo_high"]
+
+
+def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
+    """Nothing but a bound."""
+    text = called("stats", "6", "0", "0").output
+    assert "Elo difference none: all points went one way (above +" in text
+    assert "nan" not in text
+    assert "inf" not in called("stats", "0", "0", "0").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("by distanse", "by place"), "'by distanse'; did you mean 'by distance'?"),
+        (("by place",), "expected two different entries or more, got by place; there are by distance, by place"),
+        (("by place", "by place"), "expected two different entries or more"),
+    ],
+)
+def test_bad_calls_of_compare(puzzle: tuple[Path, list[Record]], arguments: tuple[str, ...], words: str) -> None:
+    """What was expected, what came, and what there is."""
+    assert words in str(called("compare", str(puzzle[0]), *arguments).exception)
+
+
+def test_entries_that_never_met(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
+    """A store whose run has begun and no more."""
+    assert "no store" in str(called("compare", str(tmp_path / "none.db"), "a", "b").exception)
+    path = tmp_path / "gauntlet.db"
+    arena.run({**GAME, "rounds": 2, "format": "gauntlet"}, store=path)
+    refused = str(called("compare", str(path), "greedy", "lookahead").exception)
+    assert refused.endswith("greedy and lookahead have met on no board yet; there is nothing to compare")
+
+
+@pytest.mark.parametrize("arguments", [("6", "0"), ("6", "-1", "0"), ("6", "x", "0"), ("1", "2", "3", "--sprt", "0", "3")])
+def test_bad_calls_of_stats(arguments: tuple[str, ...]) -> None:
+    """Refused as a fault of the call."""
+    assert type(called("stats", *arguments).exception).__module__.startswith("click")
