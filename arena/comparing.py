@@ -48,8 +48,11 @@ def compare(path: str, agents: Sequence[str], *, style: str) -> int:
             print(json.dumps([_document(sheet, pairs) for sheet, pairs in boards], indent=2, allow_nan=False), file=out)
         else:
             several = sum(len(pairs) for _, pairs in boards) > 1
-            texts = [_text(one, sheet, chance, style, several) for sheet, pairs in boards for one, chance in pairs]
-            print("\n\n\n".join(texts), file=out)
+            texts = []
+            for sheet, pairs in boards:
+                texts += [_matrix(sheet, [pair for pair, _ in pairs if isinstance(pair, Met)], style)] if len(pairs) > 1 else []
+                texts += [_text(one, sheet, chance, style, several) for one, chance in pairs]
+            print("\n\n\n".join(filter(None, texts)), file=out)
     return 0
 
 
@@ -199,6 +202,22 @@ def _met(found: Met, chance: float, several: bool) -> str:
             "Fewer than two distinct pairs: no interval. Agents that draw nothing by lot repeat themselves; try openings."
         )
     return "\n".join(lines)
+
+
+def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str) -> str:
+    """Every two entries: by how much the row's rating is above the column's, and how sure that is."""
+    if not pairs:
+        return ""
+    names = list(dict.fromkeys([name for pair in pairs for name in (pair.one, pair.other)]))
+    cells = {name: dict.fromkeys(names, "-") for name in names}
+    for pair in pairs:
+        if pair.table is not None and pair.table.superiority is not None:
+            elo, sure = pair.table.elo, pair.table.superiority
+            cells[pair.one][pair.other] = f"{elo:+.0f} ({_sure(sure)})"
+            cells[pair.other][pair.one] = f"{-elo:+.0f} ({_sure(1 - sure)})"
+    rows = [[name, *cells[name].values()] for name in names]
+    heading = f"{sheet.title}: Elo of each row above each column by all games, and the likelihood of superiority"
+    return f"{heading}\n\n{table(['', *names], rows, style)}"
 
 
 def _worth_line(name: str, worth: Worth, pairs: int) -> str:

@@ -1,9 +1,11 @@
 """Leaderboards: what the records of a tournament say about each agent."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from arena.format import Kind
@@ -56,16 +58,12 @@ class Leaderboard:
     """Where the intervals of ratings come from; None where there are none."""
     cycles: tuple[tuple[str, ...], ...]
     """Who beats whom in a circle, each by more than chance."""
-    superiority: tuple[tuple[float | None, ...], ...] | None
-    """The likelihood that each agent is better than each, in rank order."""
     decision: Decision | None
     """How the test of a head-to-head match stands."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
         more: dict[str, Any] = {}
-        if self.superiority is not None:
-            more["superiority"] = [list(row) for row in self.superiority]
         if self.cycles:
             more["cycles"] = [list(circle) for circle in self.cycles]
         if self.decision is not None:
@@ -89,7 +87,7 @@ def leaderboards(results: Results) -> list[Leaderboard]:
     tallies = [Tally(sheet_of(board)) for board in results.spec.boards]
     for played in results.played:
         tallies[played.board].add(played.number, played.pairing, played.record)
-    return [leaderboard(tally, finished=True) for tally in tallies]
+    return _with_means([leaderboard(tally, finished=True) for tally in tallies])
 
 
 def stored(path: str | PathLike[str]) -> list[Leaderboard]:
@@ -97,7 +95,28 @@ def stored(path: str | PathLike[str]) -> list[Leaderboard]:
     with Store.open(Path(path)) as store, store.snapshot():
         run = store.last()
         tallies = tallies_of(store, run.boards)
-        return [leaderboard(tally, finished=run.ended is not None, store=str(path)) for tally in tallies]
+        return _with_means([leaderboard(tally, finished=run.ended is not None, store=str(path)) for tally in tallies])
+
+
+def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:
+    """The same boards; where there are several, rows tell the means of an agent's ranks and of its ratings over all of them."""
+    if len(boards) < 2:
+        return boards
+    ranks, ratings = defaultdict(list), defaultdict(list)
+    for row in [row for board in boards for row in board.rows]:
+        if row.get("games", row.get("attempts")):
+            ranks[row["agent"]].append(row["rank"])
+        if row.get("rating") is not None:
+            ratings[row["agent"]].append(row["rating"])
+
+    def means(agent: str) -> Row:
+        return {
+            "boards": len(ranks[agent]),
+            "mean_rank": fmean(ranks[agent]) if ranks[agent] else None,
+            "mean_rating": fmean(ratings[agent]) if ratings[agent] else None,
+        }
+
+    return [replace(board, rows=tuple([{**row, **means(row["agent"])} for row in board.rows])) for board in boards]
 
 
 def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Leaderboard:
@@ -140,7 +159,6 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         anchor=sheet.anchor if sheet.anchor in sheet.labels else None,
         method=None if rated is None else rated.method,
         cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
-        superiority=None if rated is None else tuple([tuple([rated.superiority[one][two] for two in order]) for one in order]),
         decision=decision(sheet, tally.matches),
     )
 
@@ -215,6 +233,9 @@ def _versus_row(
         "nodes_per_move": _per(count.nodes, count.decisions),
         "ms_per_move": None if seconds is None else seconds * 1000,
     }
+    if rated is not None:
+        better = zip(labels, rated.superiority[entry], strict=True)
+        row["superiority"] = {label: likelihood for label, likelihood in better if likelihood is not None}
     if entry in swiss:
         row["swiss_score"], row["buchholz"], row["sonneborn_berger"] = swiss[entry]
     return row

@@ -57,7 +57,10 @@ def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT) -> 
         return json.dumps(document(run, boards), indent=2, allow_nan=False)
     if style == "csv":
         return "\n".join([_csv(board) for board in boards]).rstrip("\n")
-    return "\n\n".join([_text(run.name, board, style) for board in boards])
+    texts = [_text(run.name, board, style) for board in boards]
+    if len(boards) > 1:
+        texts.append(_overall(run.name, boards, style))
+    return "\n\n".join(texts)
 
 
 def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
@@ -88,6 +91,29 @@ def _text(name: str, board: Leaderboard, style: str) -> str:
     parts += _remarks(board)
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
+
+
+def _overall(name: str, boards: Sequence[Leaderboard], style: str) -> str:
+    """All agents by the mean of their ranks, with the mean of their ratings."""
+    agents = {row["agent"]: row for board in boards for row in board.rows if row["mean_rank"] is not None}
+    rows = sorted(agents.values(), key=lambda row: (-row["boards"], row["mean_rank"]))
+    rated = any(row["mean_rating"] is not None for row in rows)
+    cells = [
+        [
+            row["agent"],
+            f"{row['boards']} of {len(boards)}",
+            f"{row['mean_rank']:.2f}",
+            *([_elo(row["mean_rating"])] if rated else []),
+        ]
+        for row in rows
+    ]
+    title = f"{name}: overall"
+    heading = _HEADINGS.get(style, "{}").format(escape(title) if style.endswith("html") else title)
+    shown = table(["Agent", "Boards", "Mean rank", *(["Mean Elo"] if rated else [])], cells, style)
+    note = (
+        "Sorted by the mean of ranks; agents that are not on all boards come last, since means over other boards do not compare."
+    )
+    return ("\n" if style == "asciidoc" else "\n\n").join([heading, shown]) + f"\n\n{note}"
 
 
 def _columns(board: Leaderboard) -> list[Column]:
@@ -178,7 +204,7 @@ def _tested(board: Leaderboard) -> str:
 
 def _csv(board: Leaderboard) -> str:
     text = io.StringIO()
-    keys = list(board.rows[0]) if board.rows else ["agent"]
+    keys = [key for key in board.rows[0] if key != "superiority"] if board.rows else ["agent"]
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["board", *keys])
     for row in board.rows:

@@ -141,6 +141,10 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     assert f"greedy scores {100 * found['worth']['score']:.1f} % (" in text
     assert "in 30 distinct pairs of games" in text
     assert "By all games of the board greedy is +" in text
+    lines = called("compare", str(path)).output.splitlines()
+    assert lines[2].split() == ["random", "greedy", "lookahead"]
+    cells = [re.findall(r"([+-]\d+) \((?:above |below )?([\d.]+) %\)", line) for line in lines[4:7]]
+    assert int(cells[0][0][0]) == -int(cells[1][0][0]) == round(-found["table"]["elo"])
 
 
 def test_the_calculator_gives_published_figures() -> None:

@@ -15,9 +15,11 @@ from arena.tables import render
 from arena.tournament import Results
 
 VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_with", "games", "wins", "draws", "losses", "score",
-               "score_first", "score_second", "failures", "failures_by_kind", "nodes_per_move", "ms_per_move"]  # fmt: skip
+               "score_first", "score_second", "failures", "failures_by_kind", "nodes_per_move", "ms_per_move", "superiority",
+               "boards", "mean_rank", "mean_rating"]  # fmt: skip
 PUZZLE_KEYS = ["rank", "agent", "attempts", "solved", "solved_low", "solved_high", "mean_moves", "mean_moves_failed", "mean_cost",
-               "nodes_per_attempt", "seconds_per_attempt", "failures", "failures_by_kind"]  # fmt: skip
+               "nodes_per_attempt", "seconds_per_attempt", "failures", "failures_by_kind", "boards", "mean_rank",
+               "mean_rating"]  # fmt: skip
 
 BAD = """
 from arena import Agent, hookimpl
@@ -123,6 +125,63 @@ def test_a_puzzle_row_is_what_the_records_say(results: Results) -> None:
     assert {row["agent"] for row in board.rows} == {"random", "greedy", "lookahead", "bad"}
 
 
+def test_the_overall_board_is_the_mean_of_ranks_and_ratings(results: Results) -> None:
+    """Those on both boards first; the mean of one rating is that rating."""
+    boards = leaderboards(results)
+    text = render(results, boards)
+    ranks = [{row["agent"]: row["rank"] for row in board.rows} for board in boards]
+    both = sorted(ranks[0].keys() & ranks[1].keys(), key=lambda agent: ranks[0][agent] + ranks[1][agent])
+    rows = text[text.index("Both kinds: overall") :].splitlines()[4:]
+    assert [line.split()[0] for line in rows[: len(both)]] == both
+    for line in rows[: len(both)]:
+        agent, _, _, _, mean, rating = line.split()
+        assert float(mean) == (ranks[0][agent] + ranks[1][agent]) / 2
+        assert int(rating) == round(next(row["rating"] for row in boards[0].rows if row["agent"] == agent))
+    assert rows[len(both)].split()[:4] == ["alpha-beta", "1", "of", "2"]
+
+
+def test_ratings_stand_beside_scores(results: Results) -> None:
+    """About a mean of 0, ordered as scores in a full round-robin, each within its interval; superiority adds up to one."""
+    board = leaderboards(results)[0]
+    ratings = {row["agent"]: row["rating"] for row in board.rows}
+    assert sum(ratings.values()) == pytest.approx(0, abs=1e-6)
+    assert list(ratings.values()) == sorted(ratings.values(), reverse=True)
+    for row in board.rows:
+        assert row["rating_low"] is None or row["rating_low"] < row["rating"]
+        assert row["rating_high"] is None or row["rating"] < row["rating_high"]
+        for other in board.rows:
+            if other is not row:
+                assert row["superiority"][other["agent"]] + other["superiority"][row["agent"]] == pytest.approx(1)
+
+
+def test_an_anchor_has_the_rating_nought() -> None:
+    """The others' ratings are differences from its own."""
+    spec = {"game": "tic-tac-toe", "rounds": 6, "agents": ["random", "greedy", "type-a-plus"], "anchor": "random"}
+    rows = {row["agent"]: row for row in leaderboards(run(spec))[0].rows}
+    plain = {row["agent"]: row for row in leaderboards(run({**spec, "anchor": None}))[0].rows}
+    assert (rows["random"]["rating"], rows["random"]["rating_low"]) == (0, None)
+    assert rows["greedy"]["rating"] == pytest.approx(plain["greedy"]["rating"] - plain["random"]["rating"])
+
+
+def test_under_two_distinct_pairs_there_is_no_interval() -> None:
+    """Twenty rounds of two agents that draw nothing are one pair; random openings make several of it."""
+    spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", "type-a-plus"]}
+    board = leaderboards(results := run(spec))[0]
+    assert {(row["rating_low"], row["rating_high"]) for row in board.rows} == {(None, None)}
+    assert "openings: {plies: 4}" in render(results, [board])
+    opened = leaderboards(run({**spec, "openings": {"plies": 3}}))[0]
+    assert any(row["rating_low"] is not None for row in opened.rows)
+
+
+def test_columns_of_choice_sorted_as_wanted() -> None:
+    """Only these, by nodes, the most first; ranks stay what they are."""
+    spec = {"game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy", "type-a-plus"]}
+    results = run({**spec, "columns": ["agent", "rank", "nodes_per_move"], "sort": "-nodes_per_move"})
+    lines = render(results, leaderboards(results)).splitlines()[2:7]
+    assert lines[0].split() == ["Agent", "Rank", "Nodes/move"]
+    assert [line.split()[0] for line in lines[2:]] == ["type-a-plus", "greedy", "random"]
+
+
 def test_deterministic_agents_that_repeat_themselves_are_noticed() -> None:
     """Forty games, two distinct: one for either order of seats."""
     results = run({"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", {"agent": "type-a-plus"}]})
@@ -142,7 +201,7 @@ def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
     assert list(document) == ["name", "seed", "boards"]
     assert (document["name"], document["seed"]) == ("Both kinds", 3)
     versus, puzzle = document["boards"]
-    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows", "superiority"]
+    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows"]
     assert list(puzzle) == ["game", "kind", "distinct_games", "cross", "rows"]
     assert versus["game"] == {"name": "tic-tac-toe", "rows": 3, "columns": 3, "in_a_row": 3}
     assert puzzle["game"] == {"name": "sliding-tiles", "rows": 3, "columns": 3, "shuffle": 12, "goal": "blank-last"}
@@ -156,7 +215,7 @@ def test_csv_is_a_table_a_board_with_an_empty_line_between(results: Results) -> 
     assert len(blocks) == 2
     for block, keys, title in zip(blocks, (VERSUS_KEYS, PUZZLE_KEYS), ("tic-tac-toe", "sliding-tiles"), strict=True):
         rows = list(csv.DictReader(io.StringIO(block)))
-        assert list(rows[0]) == ["board", *keys]
+        assert list(rows[0]) == ["board", *[key for key in keys if key != "superiority"]]
         assert {row["board"] for row in rows} == {title}
 
 
