@@ -213,7 +213,7 @@ def _versus_row(
     count, labels = tally.counts[entry], tally.sheet.labels
     seconds = _per(count.seconds, count.decisions)
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
-    points, games = tally.matches.first.get(entry, (0.0, 0))
+    points, games = tally.matches.in_first_seat(entry)
     row = {
         "rank": rank,
         "agent": labels[entry],

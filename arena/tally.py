@@ -187,10 +187,11 @@ def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
         tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANO)
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
-    for board, round_, seats, returns, drew, played in store.query(_GAMES):
-        entries = seats_of(seats)
-        if len(entries) > 1:
-            tallies[board].matches.add(round_, entries, returns_of(returns), played, "1" in drew)
+    adders = [tally.matches.add if tally.sheet.kind == "versus" else None for tally in tallies]
+    for rows in store.chunks(_GAMES):
+        for board, round_, seats, returns, drew, played in rows:
+            if add := adders[board]:
+                add(round_, seats_of(seats), returns_of(returns), played, "1" in drew)
     for tally in tallies:
         tally.distinct = 0
     for board, distinct in store.query(_DISTINCT):

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.stats.bradley_terry import MODEL, Fit, Model
-from arena.stats.pairs import Pair, Pairings, Tally
+from arena.stats.pairs import Pair, Pairings, Tally, kinds_of
 from arena.stats.refit import Refit
 
 if TYPE_CHECKING:
@@ -119,11 +119,12 @@ class _Source:
 
 
 def _source(fit: Fit, seats: tuple[str, str], pairs: Sequence[Pair]) -> _Source:
-    clusters = [pair for pair in pairs if pair.games]
+    kinds = [(pair, count) for pair, count in kinds_of(pairs) if pair.games]
     places = fit.agents.index(seats[0]), fit.agents.index(seats[1])
-    if len({pair.score for pair in clusters}) == 1:  # no spread to draw from
-        return _Source(places, _modelled(fit, seats, clusters))
-    return _Source(places, (_kinds(clusters) if len(clusters) > MANY else _each(clusters),))
+    if len({pair.score for pair, _ in kinds}) == 1:  # no spread to draw from
+        return _Source(places, _modelled(fit, seats, kinds))
+    many = sum(count for _, count in kinds) > MANY
+    return _Source(places, (_kinds(kinds) if many else _each([pair for pair in pairs if pair.games]),))
 
 
 def _each(clusters: Sequence[Pair]) -> _Each:
@@ -133,23 +134,24 @@ def _each(clusters: Sequence[Pair]) -> _Each:
     return _Each(np.array([known[pair] for pair in clusters]).T.copy())
 
 
-def _kinds(clusters: Sequence[Pair]) -> _Kinds:
+def _kinds(kinds: Sequence[tuple[Pair, int]]) -> _Kinds:
     import numpy as np
 
-    counts = Counter(clusters)
-    return _Kinds(
-        len(clusters), np.array(list(counts.values())) / len(clusters), np.array([_statistics(pair) for pair in counts])
-    )
+    counts: Counter[Pair] = Counter()
+    for pair, count in kinds:
+        counts[pair] += count
+    total = counts.total()
+    return _Kinds(total, np.array(list(counts.values())) / total, np.array([_statistics(pair) for pair in counts]))
 
 
-def _modelled(fit: Fit, seats: tuple[str, str], clusters: Sequence[Pair]) -> tuple[_Kinds, _Kinds]:
+def _modelled(fit: Fit, seats: tuple[str, str], kinds: Sequence[tuple[Pair, int]]) -> tuple[_Kinds, _Kinds]:
     import numpy as np
 
     one, two = seats
     none = Tally()
     results = Tally(wins=1), Tally(draws=1), Tally(losses=1)
-    ahead = round(sum(pair.forward.games for pair in clusters)), np.array(fit.chances(one, two))
-    behind = round(sum(pair.backward.games for pair in clusters)), np.array(fit.chances(two, one))
+    ahead = round(sum(pair.forward.games * count for pair, count in kinds)), np.array(fit.chances(one, two))
+    behind = round(sum(pair.backward.games * count for pair, count in kinds)), np.array(fit.chances(two, one))
     return (
         _Kinds(*ahead, np.array([_statistics(Pair(result, none)) for result in results])),
         _Kinds(*behind, np.array([_statistics(Pair(none, result)) for result in results])),

@@ -1,10 +1,11 @@
 """Intransitive cycles: A beats B, B beats C, and C beats A, each beyond noise; no list of ratings can show that."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from arena.stats.likelihood import mean_interval
-from arena.stats.pairs import Pairings
+from arena.stats.pairs import PAIR_SCORES, Pairings, kinds_of
 
 Beats: TypeAlias = Mapping[str, frozenset[str]]
 """Whom each agent beats."""
@@ -19,9 +20,12 @@ def beats(pairings: Pairings) -> dict[str, frozenset[str]]:
     for (one, two), pairs in pairings.items():
         found.setdefault(one, set())
         found.setdefault(two, set())
-        scores = [pair.score for pair in pairs if pair.games]
-        values = sorted({0.0, 0.25, 0.5, 0.75, 1.0, *scores})
-        bounds = mean_interval([scores.count(value) for value in values], values)
+        scores = Counter(dict.fromkeys(PAIR_SCORES, 0))
+        for pair, count in kinds_of(pairs):
+            if pair.games:
+                scores[pair.score] += count
+        values = sorted(scores)
+        bounds = mean_interval([scores[value] for value in values], values)
         if bounds and bounds[0] > 0.5:
             found[one].add(two)
         elif bounds and bounds[1] < 0.5:

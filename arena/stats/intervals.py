@@ -14,7 +14,7 @@ from typing import Protocol
 from arena.stats.bootstrap import available, bootstrap
 from arena.stats.bradley_terry import MODEL, Fit, Model, fit, place_of
 from arena.stats.elo import ELO
-from arena.stats.pairs import Pair, Pairings, table_of
+from arena.stats.pairs import Pair, Pairings, kinds_of, table_of
 from arena.stats.profile import extreme, one_sided
 from arena.stats.sandwich import sandwich
 
@@ -154,7 +154,7 @@ def _below(lower: Rated, upper: Rated) -> bool:
 
 
 def _distinct(pairs: Sequence[Pair]) -> int:
-    return sum(1 for pair in pairs if pair.games)
+    return sum(count for pair, count in kinds_of(pairs) if pair.games)
 
 
 def _mean_elo(bound: Fit) -> float:

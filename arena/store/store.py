@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -264,6 +265,13 @@ class Store:
         with self._telling():
             yield from self._connection.cursor().execute(sql, values)
 
+    def chunks(self, sql: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
+        """The same, many rows at a time."""
+        with self._telling():
+            cursor = self._connection.cursor().execute(sql, values)
+            while rows := cursor.fetchmany(CHUNK):
+                yield rows
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """All that is read meanwhile is of one moment, whatever a writer adds."""
@@ -347,6 +355,7 @@ def _place(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
     return (scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
 
 
+@lru_cache(65536)
 def seats_of(text: str) -> tuple[int, ...]:
     """The entries in the seats of a place."""
     return tuple(map(int, text.split(",")))
