@@ -29,11 +29,15 @@ class Faults:
     noted: int = 0
     """How often a fault was noted, those that were known already too: so a reader knows whether its part is sound."""
 
+    cause: BaseException | None = None
+    """The first of the exceptions of an author's code, for whoever asks for tracebacks."""
+
     def __post_init__(self) -> None:
         self.found.update(dict.fromkeys(self.document.faults))
 
-    def add(self, path: Path, message: str, *, key: bool = False) -> None:
-        """Note a fault at the value of a path, or with `key` at the key itself."""
+    def add(self, path: Path, message: str, *, key: bool = False, cause: BaseException | None = None) -> None:
+        """Note a fault at the value of a path, or with `key` at the key itself, and what an author's code has raised there."""
+        self.cause = self.cause or cause
         line, column = self.document.place(path, key=key)
         self._note(Fault(self.document.name, line, column, dotted(path), one_line(message)))
 
@@ -48,4 +52,4 @@ class Faults:
     def stop_if_any(self) -> None:
         """Raise SpecError with all faults, if there are any."""
         if self.found:
-            raise SpecError(self.found)
+            raise SpecError(self.found) from self.cause

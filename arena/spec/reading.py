@@ -92,7 +92,7 @@ class Reading:
         except ValueError as error:
             self.faults.add(path, str(error) or describe(error))
         except BaseException as error:  # a plugin's own fault, whatever it raises
-            self.faults.add(path, f"cannot be made: {describe(error)}")
+            self.faults.add(path, f"cannot be made: {describe(error)}", cause=error)
         return None
 
 

@@ -1,0 +1,93 @@
+"""`arena new`: what comes out is sound as it is, for every kind, as a file and as a package."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Called = subprocess.CompletedProcess[str]
+
+
+KINDS = [
+    ("agent", ()),
+    ("agent", ("--game", "sliding-tiles")),
+    ("game", ()),
+    ("puzzle", ()),
+    ("heuristic", ("--game", "sliding-tiles")),
+    ("heuristic", ("--game", "connect-four")),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "words"), KINDS)
+def test_a_new_file_is_sound_without_an_edit(
+    kind: str, words: tuple[str, ...], tmp_path: Path, called: Callable[..., Called]
+) -> None:
+    """It passes `arena check`, ruff and mypy strict, and says what to do next."""
+    made = called("arena", "new", kind, "my-first", *words)
+    assert (made.returncode, made.stdout) == (0, "wrote my_first.py\nnext: arena try my_first.py\n")
+    assert [file.name for file in tmp_path.iterdir()] == ["my_first.py"]
+    checked = called("arena", "check", "my_first.py")
+    assert checked.returncode == 0, checked.stdout
+    assert "FAILED" not in checked.stdout
+    (tmp_path / "ruff.toml").write_text("line-length = 120\n[lint]\nselect = ['E', 'F', 'B', 'I', 'UP', 'RUF']\n")
+    for linter in (("check",), ("format", "--check")):
+        linted = called("ruff", *linter, "my_first.py")
+        assert linted.returncode == 0, linted.stdout + linted.stderr
+    typed = called("mypy", "--strict", "my_first.py")
+    assert typed.returncode == 0, typed.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "words"), KINDS)
+def test_a_new_package_can_be_installed_and_passes_its_own_tests(
+    kind: str, words: tuple[str, ...], tmp_path: Path, called: Callable[..., Called]
+) -> None:
+    """pip builds it; once installed, arena finds it through its entry point; pytest, ruff and mypy as its pyproject sets them."""
+    made = called("arena", "new", kind, "my-first", *words, "--package")
+    assert made.returncode == 0, made.stderr
+    package = tmp_path / "my-first"
+    site = tmp_path / "site"
+    pip = ("install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(site), str(package))
+    installed = called("pip", *pip)
+    assert installed.returncode == 0, installed.stderr
+    assert "my-first" in called("arena", "plugins", path=str(site)).stdout
+    tested = called("pytest", "-q", "-p", "no:cacheprovider", folder=package)
+    assert tested.returncode == 0, tested.stdout
+    assert " passed" in tested.stdout
+    for tool in (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy", ".")):
+        looked = called(*tool, folder=package)
+        assert looked.returncode == 0, looked.stdout + looked.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("agent", "Blocker"), "name 'Blocker': expected small letters, digits and dashes"),
+        (("agent", "random"), "brings 'agent random' already; expected a name that is free"),
+        (("heuristic", "x"), "a heuristic belongs to a game; expected --game with one of connect-four, "),
+        (("heuristic", "x", "--game", "chess"), "unknown game 'chess'"),
+        (("heuristic", "manhattan", "--game", "sliding-tiles"), "already"),
+        (("robot", "x"), "'robot' is not one of"),
+        (("agent", "import", "--package"), "a package cannot be imported by it"),
+        (("agent", "json"), "json.py would hide the module json; expected another name"),
+    ],
+)
+def test_bad_calls_write_nothing(words: tuple[str, ...], said: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+    """Exit code 2, what was expected, and no file."""
+    ended = called("arena", "new", *words)
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("package", [(), ("--package",)])
+def test_what_is_there_is_never_overwritten(package: tuple[str, ...], tmp_path: Path, called: Callable[..., Called]) -> None:
+    """Neither a file nor a folder of that name."""
+    there = tmp_path / ("mine" if package else "mine.py")
+    there.write_text("precious")
+    ended = called("arena", "new", "agent", "mine", *package)
+    assert ended.returncode == 2
+    assert "exists; expected another name, or another folder" in ended.stderr
+    assert there.read_text() == "precious"

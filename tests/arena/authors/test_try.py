@@ -1,0 +1,100 @@
+"""`arena try`: a few seconds to a small leaderboard, for all that a file can bring."""
+
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Called = subprocess.CompletedProcess[str]
+
+
+STRONG = """
+from arena import Agent, hookimpl
+
+class Strong(Agent):
+    \"\"\"Wins at once, or keeps the other from it, or takes what comes.\"\"\"
+
+    name = "strong"
+    needs = frozenset({"two-player"})
+
+    def choose(self, game, state, search):
+        seat = game.to_move(state)
+        legal = list(game.actions(state))
+        for mover in (seat, 1 - seat):
+            for action in game.threats(state, mover):
+                if action in legal:
+                    return action
+        return search.rng.choice(legal)
+
+@hookimpl
+def arena_agents():
+    return [Strong]
+"""
+GAMES = ["tic-tac-toe", "connect-four", "othello"]
+BROKEN = STRONG.replace("return search.rng.choice(legal)", "return legal[len(legal)]")
+
+
+@pytest.mark.slow
+def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """On every game that fits, against the built-ins that fit; a clear favourite beats the random player."""
+    (tmp_path / "strong.py").write_text(STRONG)
+    began = time.monotonic()
+    ended = called("arena", "try", "strong.py")
+    assert time.monotonic() - began < 30
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("agent strong: ok\n")
+    standings = re.findall(r"^strong at (\S+): place (\d) of (\d); it (.*)$", ended.stdout, re.MULTILINE)
+    assert [game for game, *_ in standings] in (GAMES[:2], GAMES)  # as far as time allows
+    assert "random (" in standings[0][3].split(";")[0]
+    assert "beats" in standings[0][3]
+    assert not list(tmp_path.glob("*.db"))
+    assert "arena check strong.py --watch" in ended.stdout
+
+
+def test_a_faulty_agent_is_not_rated(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """The author's file and line, exit code 1, and no leaderboard."""
+    (tmp_path / "broken.py").write_text(BROKEN)
+    ended = called("arena", "try", "broken.py")
+    assert ended.returncode == 1
+    line = BROKEN.splitlines().index("        return legal[len(legal)]") + 1
+    assert re.search(rf"IndexError: list index out of range \(\S*broken\.py:{line}\)", ended.stdout)
+    assert "place" not in ended.stdout
+    assert "arena/" not in ended.stdout + ended.stderr  # none of our frames
+
+
+def test_a_game_is_shown_with_a_match_and_who_can_play_it(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """The scaffold's game: a board of the built-ins, then one match of it, position by position."""
+    called("arena", "new", "game", "heap")
+    ended = called("arena", "try", "heap.py")
+    assert ended.returncode == 0, ended.stderr
+    assert "heap.py: heap\n" in ended.stdout
+    assert {"alpha-beta", "mcts", "random"} <= set(re.findall(r"^ *\d[ ~]+(\S+) ", ended.stdout, re.MULTILINE))
+    assert "a match of alpha-beta and mcts:" in ended.stdout
+    assert re.search(r"^over after \d+ actions, returns -?1, -?1$", ended.stdout, re.MULTILINE)
+
+
+def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """A heuristic stands beside the default one and none at all, on the same positions."""
+    called("arena", "new", "heuristic", "near", "--game", "sliding-tiles")
+    ended = called("arena", "try", "near.py")
+    assert ended.returncode == 0, ended.stderr
+    assert {"a-star with near", "a-star with manhattan", "a-star with none"} <= set(re.findall(r"a-star with \S+", ended.stdout))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("none.py",), "no such file: none.py"),
+        (("random",), "expected"),
+        (("empty.py",), "brings nothing; expected one of the hooks"),
+    ],
+)
+def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+    """A file that is not there, a name instead of a file, a file without hooks."""
+    (tmp_path / "empty.py").write_text("")
+    ended = called("arena", "try", *words)
+    assert ended.returncode == 2
+    assert said in ended.stderr
