@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test lint types imports tests bench results wheel clean
+.PHONY: run test lint types imports tests bench results docs figures wheel clean
 
 run: $(VENV)/.run ## Install into .venv and play the quickstart tournament
 	@$(BIN)/arena run tournaments/quickstart.yaml
@@ -30,6 +30,13 @@ bench: $(VENV)/.bench ## Measure, as ratios against twins and peers in the same 
 
 results: $(VENV)/.dev ## Play the specs in tournaments/seeds and write docs/results.md
 	$(BIN)/python docs/make_results.py
+
+docs: $(VENV)/.dev ## Build the manual into build/docs; warnings are errors
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo "open build/docs/index.html"
+
+figures: $(VENV)/.dev ## Draw the manual's figures from matches played here
+	$(BIN)/python docs/make_figures.py
 
 wheel: $(VENV)/.dev ## Build the wheel into build/dist
 	$(PIP) wheel --no-deps --wheel-dir build/dist .

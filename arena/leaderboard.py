@@ -99,8 +99,8 @@ def stored(path: str | PathLike[str]) -> list[Leaderboard]:
 
 
 def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:
-    """The same boards; where there are several, rows tell the means of an agent's ranks and of its ratings over all of them."""
-    if len(boards) < 2:
+    """The same boards; where there are several games, rows tell the means of an agent's ranks and of its ratings over them."""
+    if len({board.game["name"] for board in boards}) < 2:
         return boards
     ranks, ratings = defaultdict(list), defaultdict(list)
     for row in [row for board in boards for row in board.rows]:

@@ -33,7 +33,7 @@ class Contained(subprocess.Popen[bytes]):
     """A program with pipes to its stdin and stdout, in a session of its own, that dies with its parent."""
 
     def __init__(self, command: Sequence[str], folder: str, memory: int, environment: Mapping[str, str]) -> None:
-        self.mark = token_hex(8)
+        self.mark = f"{os.getpid()}-{token_hex(8)}"
         super().__init__(
             [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), *command],
             stdin=subprocess.PIPE,

@@ -58,7 +58,7 @@ def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT) -> 
     if style == "csv":
         return "\n".join([_csv(board) for board in boards]).rstrip("\n")
     texts = [_text(run.name, board, style) for board in boards]
-    if len(boards) > 1:
+    if any("mean_rank" in row for board in boards for row in board.rows):
         texts.append(_overall(run.name, boards, style))
     return "\n\n".join(texts)
 

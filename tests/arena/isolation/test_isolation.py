@@ -1,5 +1,7 @@
 """Agents in processes of their own: they play as they would elsewhere, and harm nobody else."""
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -39,11 +41,12 @@ def nobody_left_behind() -> Iterator[None]:
 
 
 def left_behind() -> list[str]:
-    """The command lines of living processes that carry the mark of an agent process."""
+    """The command lines of living agent processes that this process has started, or one that is gone."""
     found = []
-    for folder in Path("/proc").iterdir():
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if folder.name.isdigit() and f"{MARK}=".encode() in (folder / "environ").read_bytes():
+            mark = re.search(rb"\x00?%s=(\d+)-" % MARK.encode(), (folder / "environ").read_bytes())
+            if mark and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists()):
                 found.append((folder / "cmdline").read_text())
         except OSError:
             continue

@@ -1,6 +1,7 @@
 """The sandbox holds, and where it does not, nobody plays in it."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -70,7 +71,8 @@ def nobody_left_behind() -> Iterator[None]:
 
 def _marked(folder: Path) -> bool:
     try:
-        return f"{MARK}=".encode() in (folder / "environ").read_bytes()
+        mark = re.search(rb"\x00?%s=(\d+)-" % MARK.encode(), (folder / "environ").read_bytes())
+        return mark is not None and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists())
     except OSError:
         return False
 

@@ -1,0 +1,104 @@
+"""The manual is true: its pages do what they say, it is complete, and it builds without a warning."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click import Command, Group
+
+import arena
+from arena import load_plugins
+from arena.cli import cli
+from arena.plugins import HOOKS
+from arena.spec import json_schema
+from tests.docs import pages
+
+DOCS = pages.ROOT / "docs"
+MANUAL = {page.relative_to(DOCS).as_posix(): page.read_text("utf-8") for page in sorted(DOCS.rglob("*.md"))}
+TRIED = [name for name, text in MANUAL.items() if "```console\n$ " in text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRIED)
+def test_a_page_does_what_it_says(name: str, tmp_path: Path) -> None:
+    """Every file and every command in order, in an empty folder; what is printed is what the page shows."""
+    wrong = [found for command, printed in pages.walk(DOCS / name, tmp_path) if (found := pages.differs(command, printed))]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", [name for name, text in MANUAL.items() if "```yaml\n" in text])
+def test_yaml_in_the_manual_is_yaml(name: str) -> None:
+    """Also where a block is a piece of a spec."""
+    import yaml
+
+    for block in re.findall(r"^ *```yaml\n(.*?)^ *```", MANUAL[name], re.DOTALL | re.MULTILINE):
+        assert yaml.safe_load(block) is not None
+
+
+def commands(group: Group, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Command]]:
+    """All commands with their names."""
+    found: list[tuple[tuple[str, ...], Command]] = []
+    for name, command in group.commands.items():
+        found.append(((*path, name), command))
+        if isinstance(command, Group):
+            found += commands(command, (*path, name))
+    return found
+
+
+def test_nothing_is_left_out_of_the_manual() -> None:
+    """Every hook, spec key, built-in game, agent, heuristic and format; commands are taken from the code itself."""
+    whole = "\n".join([*MANUAL.values(), (pages.ROOT / "README.md").read_text("utf-8")])
+    registry = load_plugins(environ=False)
+    builtin = [key[-1] for key, source in registry.sources.items() if source.name.startswith("gamearena:")]
+    assert len(builtin) > 30
+    words = [*HOOKS, *json_schema()["properties"], *builtin, *[name for (name, *_), _ in commands(cli)]]
+    assert [word for word in words if f"`{word}" not in whole and f"arena {word}" not in whole] == []
+    assert "{click} arena.cli:cli" in MANUAL["reference/cli.md"]
+
+
+def test_every_command_and_option_has_a_help_text() -> None:
+    """They are the reference."""
+    for path, command in commands(cli):
+        assert command.help, path
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and parameter.name not in ("format", "style"):
+                assert getattr(parameter, "help", None), (path, parameter.name)
+
+
+def test_the_api_is_sorted_complete_and_in_the_manual() -> None:
+    """`__all__` has every public name, and the reference names each."""
+    assert arena.__all__ == sorted(arena.__all__)
+    public = {
+        name
+        for name, value in vars(arena).items()
+        if not name.startswith("_") and not inspect.ismodule(value) and getattr(value, "__module__", "").startswith("arena")
+    }
+    assert public <= set(arena.__all__)
+    types = {"Action", "State", "__version__", "hookimpl", "testing"}
+    page = MANUAL["reference/api.md"]
+    assert [name for name in arena.__all__ if name not in types and f"arena.{name}\n" not in page] == []
+
+
+@pytest.mark.parametrize("name", [name for name in arena.__all__ if name not in ("State", "Action", "__version__", "testing")])
+def test_public_docstrings_say_what_is_promised(name: str) -> None:
+    """Everything public, its methods and properties too, has a docstring that ends its first sentence."""
+    value = getattr(arena, name)
+    assert (value.__doc__ or "").strip().partition("\n")[0], name
+    if inspect.isclass(value):
+        for method, found in vars(value).items():
+            inner = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+            if not method.startswith("_") and inspect.isfunction(inner):
+                assert inner.__doc__, f"{name}.{method}"
+
+
+@pytest.mark.slow
+def test_the_manual_builds_without_a_warning(tmp_path: Path) -> None:
+    """Links, references, directives; warnings are errors."""
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    words = ["-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(tmp_path / "html")]
+    built = subprocess.run([sys.executable, "-m", "sphinx", *words], capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "html" / "tutorial" / "agent.html").is_file()
