@@ -13,6 +13,8 @@ VERSUS = (
     "score",
     "score_first",
     "score_second",
+    "rounds_won",
+    "swiss_score",
     "buchholz",
     "sonneborn_berger",
     "failures",

@@ -129,7 +129,7 @@ def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool) 
 def _words(found: Attempted, chance: float, several: bool) -> str:
     """The comparison in a sentence."""
     one, other, low, high = found.one, found.other, found.low, found.high
-    ratio = None if found.nodes is None else found.nodes.estimate.value
+    ratio = None if found.nodes is None or found.nodes.estimate.low is None else found.nodes.estimate.value
     if found.difference < 0:
         one, other, low, high, ratio = other, one, -high, -low, None if ratio is None else 1 / ratio
     said = f"p = {_chance(chance)}{' after correction for several' if several else ''}"
@@ -158,10 +158,11 @@ def _figures(found: Attempted, style: str) -> str:
         ],
         ["Solved by it alone", f"{solved.only_one:,}", f"{solved.only_other:,}", "", ""],
     ]
-    for name, means in (("Moves, both solved", found.moves), ("Cost, both solved", found.cost)):
+    both = f"the {solved.both:,} both solved"
+    for name, means in ((f"Moves, {both}", found.moves), (f"Cost, {both}", found.cost)):
         if means is not None:
             rows.append([name, _figure(means.one), _figure(means.other), _signed(means.estimate.value), _range(means, _signed)])
-    for name, means in (("Nodes, both solved", found.nodes), ("Seconds, both solved", found.seconds)):
+    for name, means in ((f"Nodes, {both}", found.nodes), (f"Seconds, {both}", found.seconds)):
         if means is not None:
             times = f"x {means.estimate.value:.3g}"
             rows.append([name, _figure(means.one), _figure(means.other), times, _range(means, lambda value: f"{value:.3g}")])
@@ -238,7 +239,7 @@ def _elo_words(worth: Worth) -> str:
         if high is not None
         else ""
     )
-    elo = "none: all points went one way" if worth.elo is None else f"{worth.elo:+.1f}"
+    elo = "none: all points went one way" if worth.elo is None else f"{round(worth.elo, 1) + 0.0:+.1f}"
     return f"Elo {elo}{interval}; likelihood of superiority {_sure(worth.superiority)}."
 
 
@@ -277,7 +278,7 @@ def _calculated(worth: Worth, test: Sprt | None, ratio: float | None, style: str
             verdict = test.verdict(ratio)
             decided = "not decided yet" if verdict is None else f"{verdict} accepted"
             print(
-                f"SPRT {test.elo0:g} against {test.elo1:g} (normalised Elo): LLR {ratio:.2f} "
+                f"SPRT {test.elo0:g} against {test.elo1:g} (normalised Elo): LLR {round(ratio, 2) + 0.0:.2f} "
                 f"({test.lower:.2f} to {test.upper:.2f}), {decided}.",
                 file=out,
             )

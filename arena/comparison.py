@@ -14,6 +14,8 @@ from arena.stats.pairs import Pair, pentanomial
 
 BUDGETS = 8
 """Rows of a table of solved shares by budget, at the most."""
+FEW = 6
+"""Positions that both have solved under which their figures have no interval, and are not worth a headline."""
 MICRO = 1e-6
 """Seconds below which a time is taken for this much."""
 
@@ -116,6 +118,8 @@ def attempted(
 def _means(values: list[tuple[float, float]], estimate: Estimate | None) -> Means | None:
     if estimate is None:
         return None
+    if len(values) < FEW:
+        estimate = Estimate(estimate.value, None, None)
     return Means(sum(one for one, _ in values) / len(values), sum(other for _, other in values) / len(values), estimate)
 
 

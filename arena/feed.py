@@ -9,6 +9,7 @@ from arena.record import Record
 from arena.schedule import Plan, Scheduled, Stage
 from arena.spec import Spec
 from arena.store import Store
+from arena.store.rows import play
 
 CHUNK = 500
 """Matches that are looked up in a store at a time."""
@@ -73,10 +74,10 @@ class Feed:
         places = []
         for scheduled, identity in zip(batch, ids, strict=True):
             if identity in kept:
-                number, returns = kept[identity]
+                number, returns, course = kept[identity]
                 places.append((number, scheduled))
                 self.held += 1
-                self._plan.tell(scheduled, returns)
+                self._plan.tell(scheduled, returns, course)
                 self._found(scheduled, returns)
             elif self._shard is not None and not self._shard.has(identity):
                 self.others += 1
@@ -92,4 +93,5 @@ class Feed:
             self.played += 1
             if self._store is not None:
                 self._store.add(scheduled, record)
-            self._plan.tell(scheduled, None if record.termination == "void" else record.returns)
+            course = play(record) if self._plan.follows(scheduled) and not any(record.drew) else None
+            self._plan.tell(scheduled, None if record.termination == "void" else record.returns, course)

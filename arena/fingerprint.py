@@ -40,25 +40,27 @@ def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
 
 
 def trusted(spec: Spec) -> bool:
-    """Tell whether all that runs in arena's own processes came with arena."""
-    return all(source.name.startswith(OWN) for source, _ in _used(spec, isolated=False))
+    """Tell whether all that plays came with arena, in whatever process.
+
+    An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
+    """
+    return not any(_commands(spec)) and all(source.name.startswith(OWN) for source, _ in _used(spec))
 
 
-def _used(spec: Spec, *, isolated: bool = True) -> Iterator[tuple[Source, Any]]:
+def _used(spec: Spec) -> Iterator[tuple[Source, Any]]:
     for board in spec.boards:
-        for key in _keys(board, isolated):
+        for key in _keys(board):
             source = spec.registry.sources.get(key)
             if source is not None:
                 yield source, _value(spec.registry, key)
 
 
-def _keys(board: Board, isolated: bool) -> Iterator[tuple[str, ...]]:
+def _keys(board: Board) -> Iterator[tuple[str, ...]]:
     yield "game", board.name
     for seat in board.seats:
         if seat.heuristic is not None:
             yield "heuristic", board.name, seat.heuristic
-        if isolated or seat.isolation == "none":
-            yield "agent", seat.agent
+        yield "agent", seat.agent
 
 
 def _value(registry: Registry, key: tuple[str, ...]) -> Any:

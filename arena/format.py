@@ -48,10 +48,20 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._returns: dict[Pairing, tuple[float, ...] | None] = {}
+        self._courses: dict[Pairing, int] = {}
 
-    def add(self, pairing: Pairing, returns: tuple[float, ...] | None) -> None:
-        """Note what every seat of a pairing got; None where the match was void."""
+    def add(self, pairing: Pairing, returns: tuple[float, ...] | None, course: int | None = None) -> None:
+        """Note what every seat of a pairing got; None where the match was void.
+
+        `course` stands for what was played where no seat drew a random number, so that it would be played like this again.
+        """
         self._returns[pairing] = returns
+        if course is not None:
+            self._courses[pairing] = course
+
+    def course(self, pairing: Pairing) -> int | None:
+        """Return a number for what was played; None where a seat drew a random number, or nobody knows."""
+        return self._courses.get(pairing)
 
     def __len__(self) -> int:
         """How many pairings have a result."""

@@ -13,6 +13,10 @@ CODE = 130
 """The exit code of an interrupted run."""
 
 
+SHOW_CURSOR = b"\x1b[?25h\n"
+"""What a terminal needs after a live display that could not end."""
+
+
 class Interrupts:
     """Remembers whether the user has interrupted, even where an agent swallowed the exception."""
 
@@ -25,6 +29,8 @@ class Interrupts:
     def handle(self, signum: int, frame: FrameType | None) -> None:
         """Note the signal and raise Interrupted wherever the program is."""
         if self.pending and self.at_once:
+            if os.isatty(2):
+                os.write(2, SHOW_CURSOR)
             os._exit(CODE)
         self.pending = True
         if not self._held:

@@ -12,6 +12,7 @@ from arena.format import Kind
 from arena.rating import Decision, Strengths, decision, strengths
 from arena.sheet import Sheet, sheet_of
 from arena.stats import wilson
+from arena.stats.bracket import Slot, advances, first_round, next_round
 from arena.stats.tiebreaks import Encounter, standings
 from arena.store import Store
 from arena.tally import Count, Failure, Tally, tallies_of
@@ -129,11 +130,14 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
     versus = sheet.kind == "versus"
     rated = strengths(sheet, tally.matches) if versus else None
     swiss = _tie_breaks(sheet, tally) if sheet.format == "swiss" else {}
-    merits = [_merits(entry, tally, rated, swiss) for entry in range(len(counts))]
+    won = _rounds_won(sheet, counts) if sheet.format == "knockout" else {}
+    merits = [_merits(entry, tally, rated, swiss, won) for entry in range(len(counts))]
     order = sorted(range(len(counts)), key=lambda entry: (merits[entry], entry))
     ranks = _ranks([merits[entry] for entry in order])
     rows = [
-        _versus_row(rank, entry, tally, rated, swiss) if versus else _puzzle_row(rank, sheet.labels[entry], counts[entry])
+        {**_versus_row(rank, entry, tally, rated, swiss), **({"rounds_won": won[entry]} if won else {})}
+        if versus
+        else _puzzle_row(rank, sheet.labels[entry], counts[entry])
         for rank, entry in zip(ranks, order, strict=True)
     ]
     played = tally.games + tally.void
@@ -164,9 +168,15 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
 
 
 def _merits(
-    entry: int, tally: Tally, rated: Strengths | None, swiss: Mapping[int, tuple[float, float, float]]
+    entry: int,
+    tally: Tally,
+    rated: Strengths | None,
+    swiss: Mapping[int, tuple[float, float, float]],
+    won: Mapping[int, int],
 ) -> tuple[float, ...]:
     """What an entry is ranked by, the smallest first."""
+    if entry in won:
+        return (-won[entry],)
     if entry in swiss:
         return tuple([-value for value in swiss[entry]])
     if tally.sheet.format == "gauntlet" and rated is not None:
@@ -184,6 +194,25 @@ def _tie_breaks(sheet: Sheet, tally: Tally) -> dict[int, tuple[float, float, flo
         if number >= 0 and len(agents) % 2 and len(seen) == len(agents) - 1:
             history += [Encounter(agent, None) for agent in agents if int(agent) not in seen]
     return {int(row.agent): (row.score, row.buchholz, row.sonneborn_berger) for row in standings(agents, history)}
+
+
+def _rounds_won(sheet: Sheet, counts: Sequence[Count]) -> dict[int, int]:
+    """How many rounds of a bracket every entry has won so far, byes included."""
+    seeds = [str(entry) for entry in range(len(sheet.labels))]
+    won = dict.fromkeys(range(len(seeds)), 0)
+    slots: tuple[Slot, ...] = first_round(seeds)
+    while slots:
+        met = [two is None or counts[int(one)].met[int(two)] for one, two in slots]
+        if not all(met):
+            break
+        shares = [
+            1.0 if two is None else counts[int(one)].points[int(two)] / counts[int(one)].met[int(two)] for one, two in slots
+        ]
+        winners = [advances(slot, share, seeds) for slot, share in zip(slots, shares, strict=True)]
+        for winner in winners:
+            won[int(winner)] += 1
+        slots = next_round(winners)
+    return won
 
 
 def _merit(tally: Count, versus: bool) -> tuple[float, ...]:

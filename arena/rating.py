@@ -21,6 +21,9 @@ MOST_RATED = 200
 class Decision:
     """How a test stands."""
 
+    one: str
+    """Whose view it is."""
+    other: str
     llr: float
     lower: float
     upper: float
@@ -74,13 +77,19 @@ def _strengths(ratings: Ratings, entries: list[str], circles: tuple[tuple[str, .
         {int(agent): tuple(sorted(map(int, others))) for agent, others in level.items()},
         ratings.method,
         tuple([tuple(map(int, circle)) for circle in circles]),
-        tuple(
-            [
-                tuple([None if one is two else cell.superiority for two, cell in zip(entries, row, strict=True)])
-                for one, row in zip(entries, ratings.matrix(entries), strict=True)
-            ]
-        ),
+        _superiority(ratings, entries),
     )
+
+
+def _superiority(ratings: Ratings, entries: list[str]) -> tuple[tuple[float | None, ...], ...]:
+    """How sure one may be that each entry is better than each other; the one half follows from the other."""
+    found: list[list[float | None]] = [[None] * len(entries) for _ in entries]
+    for i, one in enumerate(entries):
+        for j in range(i):
+            likelihood = ratings.superiority(one, entries[j])
+            if likelihood is not None:
+                found[i][j], found[j][i] = likelihood, 1 - likelihood
+    return tuple(map(tuple, found))
 
 
 def decision(sheet: Sheet, games: Games) -> Decision | None:
@@ -90,9 +99,11 @@ def decision(sheet: Sheet, games: Games) -> Decision | None:
         return None
     test = Sprt(**sheet.test)
     whole = [pair for pair in pairs if pair.forward.games and pair.backward.games]
-    counts = pentanomial([score for pair in whole for score in [_rounded(pair.score)] * round(pair.forward.games)])
+    counts = pentanomial([_rounded(pair.score) for pair in whole])  # repeats of a pair are in it, and count once
     llr = log_likelihood_ratio(counts, test)
-    return Decision(llr, test.lower, test.upper, test.verdict(llr), counts, worth_of_pairs(counts))
+    return Decision(
+        sheet.labels[0], sheet.labels[1], llr, test.lower, test.upper, test.verdict(llr), counts, worth_of_pairs(counts)
+    )
 
 
 def _rounded(score: float) -> float:

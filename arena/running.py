@@ -21,6 +21,7 @@ from arena.record import Record
 from arena.replay import Differs, Step, against_rules, played_again, steps, timed
 from arena.schedule import Scheduled
 from arena.spec import Spec, load_spec
+from arena.spec.faults import one_line
 from arena.store import Store, merge
 from arena.store.run import run_of
 from arena.tables import render
@@ -253,7 +254,7 @@ def _headline(step: Step, record: Record) -> str:
 
 def _ending(record: Record) -> str:
     whose = "" if record.seat is None else f" of {record.labels[record.seat]}"
-    said = "" if record.message is None else f": {record.message}"
+    said = "" if record.message is None else f": {one_line(record.message)}"
     result = f"solved: {record.solved}" if record.solved is not None else f"returns: {' '.join(map(str, record.returns))}"
     return f"{record.termination}{whose}{said}; {result}"
 

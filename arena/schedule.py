@@ -61,12 +61,19 @@ class Plan:
                 self._untold += 1
         return batch
 
-    def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None) -> None:
-        """Take the result of a match that was taken before; None where it was void."""
+    def follows(self, scheduled: Scheduled) -> bool:
+        """Whether the schedule of a match's board looks at results."""
+        return self._spec.boards[scheduled.board].format.follows_results
+
+    def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, course: int | None = None) -> None:
+        """Take the result of a match that was taken before; None where it was void.
+
+        `course` tells what was played where no seat drew a random number; see `Outcomes`.
+        """
         with self._lock:
             self._untold -= 1
-            if self._spec.boards[scheduled.board].format.follows_results:
-                self._outcomes[scheduled.board].add(scheduled.pairing, returns)
+            if self.follows(scheduled):
+                self._outcomes[scheduled.board].add(scheduled.pairing, returns, course)
 
     def _note_status(self, place: int) -> None:
         word = self._spec.boards[place].format.status(self._outcomes[place])

@@ -12,6 +12,7 @@ from tabulate import tabulate, tabulate_formats
 
 from arena.columns import COLUMNS
 from arena.leaderboard import Leaderboard, Row
+from arena.spec.faults import one_line
 
 DEFAULT = "simple"
 FORMATS = (*tabulate_formats, "json", "csv")
@@ -122,7 +123,7 @@ def _columns(board: Leaderboard) -> list[Column]:
     if board.columns is not None:
         return [_NAMED[key] for key in board.columns if key in COLUMNS[board.kind]]
     usual = _VERSUS if versus else _PUZZLE
-    return [column for column in usual if column[0] not in _RARE or any(column[1](row) for row in board.rows)]
+    return [column for column in usual if column[0] not in _RARE or any(column[1](row) != "" for row in board.rows)]
 
 
 def _sorted(board: Leaderboard) -> list[Row]:
@@ -161,7 +162,9 @@ def _remarks(board: Leaderboard) -> list[str]:
         lines.append("Some decisions had a time limit: the same matches may come out otherwise another time.")
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
-        lines.append(f"{failure.agent} failed {times} by {failure.kind}, first in match {failure.first}: {failure.message}")
+        lines.append(
+            f"{failure.agent} failed {times} by {failure.kind}, first in match {failure.first}: {one_line(failure.message or '')}"
+        )
         if board.store is not None:
             lines.append(f"  arena replay {shlex.quote(board.store)} {failure.first}")
     return ["\n".join(lines)]
@@ -184,7 +187,7 @@ def _strengths(board: Leaderboard) -> list[str]:
 
 
 REPEATS = (
-    "No intervals: no two pairs of games differ. Agents that draw nothing by lot repeat themselves; "
+    "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
     "try openings: {plies: 4} in the spec."
 )
 
@@ -199,7 +202,8 @@ def _tested(board: Leaderboard) -> str:
     margin = "" if worth.margin is None else f" ± {worth.margin:.1f}"
     counts = ", ".join(map(str, found.counts))
     bias = " The Elo of a test that stopped early is biased away from 0." if found.verdict is not None else ""
-    return f"SPRT: {verdict}, LLR {found.llr:.2f} ({found.lower:.2f} to {found.upper:.2f}), pairs {counts}; {elo}{margin}.{bias}"
+    head = f"SPRT of {found.one} against {found.other}: {verdict}"
+    return f"{head}, LLR {found.llr:.2f} ({found.lower:.2f} to {found.upper:.2f}), pairs {counts}; {elo}{margin}.{bias}"
 
 
 def _csv(board: Leaderboard) -> str:
@@ -254,7 +258,10 @@ _VERSUS: tuple[Column, ...] = (
     ("Agent", lambda row: row["agent"]),
     ("Elo", lambda row: _elo(row["rating"])),
     ("95 % interval", _interval),
+    ("Rounds won", lambda row: row.get("rounds_won", "")),
+    ("Points", lambda row: f"{row['swiss_score']:g}" if "swiss_score" in row else ""),
     ("Buchholz", lambda row: _figure(row.get("buchholz")) if "buchholz" in row else ""),
+    ("Sonneborn-Berger", lambda row: _figure(row.get("sonneborn_berger")) if "sonneborn_berger" in row else ""),
     ("Games", lambda row: row["games"]),
     ("W", lambda row: row["wins"]),
     ("D", lambda row: row["draws"]),
@@ -292,6 +299,8 @@ _NAMED: dict[str, Column] = {
     "score": ("Score", lambda row: _share(row["score"])),
     "score_first": ("1st seat", lambda row: _share(row["score_first"])),
     "score_second": ("2nd seat", lambda row: _share(row["score_second"])),
+    "rounds_won": ("Rounds won", lambda row: row.get("rounds_won", "-")),
+    "swiss_score": ("Points", lambda row: f"{row['swiss_score']:g}" if "swiss_score" in row else "-"),
     "buchholz": ("Buchholz", lambda row: _figure(row.get("buchholz"))),
     "sonneborn_berger": ("Sonneborn-Berger", lambda row: _figure(row.get("sonneborn_berger"))),
     "attempts": ("Attempts", lambda row: row["attempts"]),
@@ -308,5 +317,5 @@ _NAMED: dict[str, Column] = {
     "failures": ("Failures", lambda row: row["failures"]),
     "failures_by_kind": ("By kind", _kinds),
 }
-_RARE = frozenset({"Failures", "Mean cost", "Buchholz"})
+_RARE = frozenset({"Failures", "Mean cost", "Rounds won", "Points", "Buchholz", "Sonneborn-Berger"})
 """Columns that are left out where no row has anything to show."""

@@ -8,13 +8,17 @@ from pydantic import Field as Bounds
 
 from arena.errors import ArenaError
 from arena.format import Field, Format, Kind, Outcomes, Pairing
-from arena.stats.pairs import pentanomial
+from arena.stats.pairs import PAIR_SCORES
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 
 PAIRS_AT_ONCE = 4
 """Pairs between two looks at the test. The same whoever plays, so that the match ends at the same pair."""
 MOST_PAIRS = 100_000
 """Rounds where a test decides and the spec says nothing."""
+
+
+ENOUGH = 40
+"""Pairs in a row that only repeat others after which a test ends undecided: more of them would say nothing."""
 
 
 class SprtKeys(BaseModel):
@@ -75,15 +79,14 @@ class HeadToHead(Format):
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
         """Yield pair after pair, and ask the test after every few of them."""
-        counts = [0, 0, 0, 0, 0]
+        pairs = Counted(outcomes)
         for number in range(field.rounds):
             yield Pairing(number, (0, 1))
             yield Pairing(number, (1, 0))
             if self.sprt is not None and (number + 1) % PAIRS_AT_ONCE == 0:
                 yield None
-                new = counted(outcomes, range(number + 1 - PAIRS_AT_ONCE, number + 1))
-                counts = [before + more for before, more in zip(counts, new, strict=True)]
-                if self.sprt.verdict(log_likelihood_ratio(counts, self.sprt)) is not None:
+                pairs.take(range(number + 1 - PAIRS_AT_ONCE, number + 1))
+                if self.sprt.verdict(log_likelihood_ratio(pairs.counts, self.sprt)) is not None or pairs.repeats >= ENOUGH:
                     return
 
     def announcement(self) -> str | None:
@@ -99,15 +102,40 @@ class HeadToHead(Format):
         """Return the state of the test."""
         if self.sprt is None:
             return None
-        llr = log_likelihood_ratio(counted(outcomes, range(len(outcomes) // 2)), self.sprt)
-        return f"LLR {llr:+.2f} ({self.sprt.lower:.2f} to {self.sprt.upper:.2f})"
+        pairs = Counted(outcomes).take(range(len(outcomes) // 2))
+        llr = log_likelihood_ratio(pairs.counts, self.sprt)
+        words = f"LLR {llr:+.2f} ({self.sprt.lower:.2f} to {self.sprt.upper:.2f})"
+        return f"{words}, only repeats: try openings" if pairs.repeats else words
 
 
-def counted(outcomes: Outcomes, pairs: Iterable[int]) -> tuple[int, int, int, int, int]:
-    """The pentanomial counts of these pairs of games, from the view of the first entry; those with a void game are left out."""
-    found = [(outcomes.of(Pairing(number, (0, 1))), outcomes.of(Pairing(number, (1, 0)))) for number in pairs]
-    whole = [(one, two) for one, two in found if one is not None and two is not None]
-    return pentanomial([(points(one[0], one[1]) + points(two[1], two[0])) / 2 for one, two in whole])
+class Counted:
+    """Pairs of games as a test counts them: a pair in which no seat drew counts once, however often it is played."""
+
+    def __init__(self, outcomes: Outcomes) -> None:
+        self.counts = [0, 0, 0, 0, 0]
+        """Pentanomial, from the view of the first entry; pairs with a void game are left out."""
+        self.repeats = 0
+        """How many pairs in a row have only repeated others."""
+        self._outcomes = outcomes
+        self._seen: set[tuple[int, int]] = set()
+
+    def take(self, numbers: Iterable[int]) -> "Counted":
+        """Count the pairs of these positions, too."""
+        for number in numbers:
+            ahead, behind = Pairing(number, (0, 1)), Pairing(number, (1, 0))
+            one, two = self._outcomes.of(ahead), self._outcomes.of(behind)
+            if one is None or two is None:
+                continue
+            courses = self._outcomes.course(ahead), self._outcomes.course(behind)
+            if courses[0] is not None and courses[1] is not None:
+                if courses in self._seen:
+                    self.repeats += 1
+                    continue
+                self._seen.add((courses[0], courses[1]))
+            self.repeats = 0
+            share = (points(one[0], one[1]) + points(two[1], two[0])) / 2
+            self.counts[PAIR_SCORES.index(share)] += 1
+        return self
 
 
 def points(got: float, theirs: float) -> float:

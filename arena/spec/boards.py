@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.columns import COLUMNS
 from arena.configured import parameters_of
-from arena.errors import suggestion
+from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format
 from arena.heuristic import info_of
 from arena.identity import key
@@ -78,6 +78,8 @@ def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labell
         _check_number(reading, format_, rules, len(playing))
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
     positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts, _openings(reading, rules))
+    if positions.plies and not _opens(reading, rules, positions):
+        return None
     keys = tuple([key(seat.identity) for seat in seats])
     field = Field(len(seats), rules.game.players, rounds, keys, reading.seed, texts is None)
     refused = format_.refusal(field) if counted and len(playing) >= format_.fewest(rules.game.players) else None
@@ -110,6 +112,18 @@ def check_view(reading: Reading, boards: Sequence[Board]) -> None:
     labels = [seat.label for board in boards for seat in board.seats]
     if anchor is not None and boards and anchor not in labels:
         reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggestion(anchor, labels)}")
+
+
+def _opens(reading: Reading, rules: Rules, positions: Positions) -> bool:
+    """Whether a game is left after the random plies of the first position; else that is a fault."""
+    try:
+        positions[0]
+    except ArenaError as error:
+        reading.faults.add(("openings", "plies"), f"{rules.name}: {error}")
+        return False
+    except Exception:  # the referee says what is wrong with a game
+        return True
+    return True
 
 
 def _openings(reading: Reading, rules: Rules) -> int:

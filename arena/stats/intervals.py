@@ -6,6 +6,7 @@ not meet any one other in at least two distinct pairs has none.
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,7 +62,7 @@ class Ratings:
     fit: Fit
     spread: Spread
     known: frozenset[str]
-    """The agents that met another in at least two distinct pairs."""
+    """The agents that played at least two distinct pairs, against whomever."""
     bounds: Mapping[str, Fit]
     """The fits at the one bound of those with all or none of their points."""
     sides: Mapping[str, int]
@@ -90,6 +91,12 @@ class Ratings:
             return Difference(elo, None, None, superiority)
         low, high = self.spread.interval(i, j)
         return Difference(elo, low * ELO, high * ELO, superiority)
+
+    def superiority(self, agent: str, other: str) -> float | None:
+        """The likelihood that `agent` is better than `other`; None where either is not known by two pairs."""
+        if agent == other or not {agent, other} <= self.known:
+            return None
+        return self.spread.superiority(place_of(self.fit.agents, agent), place_of(self.fit.agents, other))
 
     def matrix(self, agents: Sequence[str] | None = None) -> list[list[Difference]]:
         """The differences of every two agents, in the order of `agents`, by default the best first."""
@@ -126,7 +133,10 @@ def rate(
     fitted = fit(table, agents, model=model)
     if anchor is not None:
         place_of(fitted.agents, anchor)
-    known = frozenset(agent for seats, pairs in pairings.items() if _distinct(pairs) > 1 for agent in seats)
+    distinct: Counter[str] = Counter()
+    for seats, pairs in pairings.items():
+        distinct.update(dict.fromkeys(seats, _distinct(pairs)))
+    known = frozenset(agent for agent, count in distinct.items() if count > 1)
     sides = {agent: side for agent in fitted.agents if agent in known and (side := extreme(table, agent))}
     bounds = {agent: one_sided(pairings, agent, fitted.agents, model=model) for agent in sides}
     many = min((_distinct(pairs) for pairs in pairings.values()), default=0) >= FEW

@@ -7,6 +7,7 @@ finite).
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import log, sqrt
 from statistics import NormalDist
 
@@ -67,6 +68,11 @@ def mean_interval(counts: Sequence[float], values: Sequence[float]) -> tuple[flo
     outcomes. Where every outcome was the least or the largest possible, that is one bound, and the other is one-sided: the mean
     at which the chance of such a run is one in twenty.
     """
+    return _mean_interval(tuple(counts), tuple(values))  # many agents have few different counts
+
+
+@lru_cache(4096)
+def _mean_interval(counts: tuple[float, ...], values: tuple[float, ...]) -> tuple[float, float] | None:
     total = sum(counts)
     if total < 2:
         return None

@@ -37,6 +37,8 @@ class Kept(NamedTuple):
     number: int
     returns: tuple[float, ...] | None
     """None where it is void."""
+    course: int | None = None
+    """What was played, where no seat drew a random number, so that it can only be played again; None where one did."""
 
 
 class Store:
@@ -215,9 +217,10 @@ class Store:
         for start in range(0, len(ids), CHUNK):
             keys = [bytes.fromhex(one) for one in ids[start : start + CHUNK]]
             marks = ",".join("?" * len(keys))
-            rows = self._all(f"SELECT id, number, returns, termination FROM record WHERE id IN ({marks})", keys)  # noqa: S608
-            for key, number, returns, termination in rows:
-                found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns))
+            rows = self._all(f"SELECT id, number, returns, termination, drew, play FROM record WHERE id IN ({marks})", keys)  # noqa: S608
+            for key, number, returns, termination, drew, played in rows:
+                course = None if "1" in drew else played
+                found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns), course)
         return found
 
     def __len__(self) -> int:

@@ -10,7 +10,8 @@ import arena
 from arena.errors import SpecError
 from arena.format import Outcomes, Pairing
 from arena.formats import HeadToHead
-from arena.formats.head_to_head import counted
+from arena.formats.head_to_head import ENOUGH, Counted
+from arena.leaderboard import leaderboards
 from arena.record import Record
 from arena.stats.sprt import log_likelihood_ratio
 from arena.store import Store
@@ -124,7 +125,33 @@ def outcomes(scores: list[float]) -> Outcomes:
 def test_the_counts_of_a_test_are_pentanomial() -> None:
     """From the view of the first entry, whichever seat it has."""
     scores = [0, 0.5, 0.5, 1, 1, 1, 1.5, 2, 2]
-    assert counted(outcomes(scores), range(len(scores))) == (1, 2, 3, 1, 2)
+    assert Counted(outcomes(scores)).take(range(len(scores))).counts == [1, 2, 3, 1, 2]
+
+
+def test_a_pair_that_repeats_itself_counts_once() -> None:
+    """Two agents that draw nothing play one pair again and again: no verdict, and an end to it."""
+    spec = {**SPEC, "agents": [{"agent": "alpha-beta", "limits": {"nodes": 50}}, "type-a-plus"], "format": "head-to-head"}
+    results = arena.run({**spec, "rounds": 500, "test": {"sprt": {"elo0": 0, "elo1": 100}}, "openings": None})
+    assert ENOUGH <= len(results.records) // 2 <= ENOUGH + 8
+    board = leaderboards(results)[0]
+    assert board.decision is not None
+    assert (sum(board.decision.counts), board.decision.verdict) == (1, None)
+
+
+def test_the_winner_of_a_knockout_stands_first() -> None:
+    """By rounds won, not by points: the better seed of a final that is drawn is champion, those who went out together share."""
+    agents = [{"agent": "alpha-beta", "label": label} for label in ("first", "second", "third", "fourth")]
+    rows = leaderboards(arena.run({**SPEC, "agents": [*agents, "random"], "rounds": 1, "format": "knockout"}))[0].rows
+    assert [(row["rank"], row["rounds_won"]) for row in rows] == [(1, 3), (2, 2), (3, 1), (3, 1), (5, 0)]
+    assert [row["agent"] for row in rows[:2]] == ["first", "second"]
+
+
+def test_openings_that_leave_no_game_are_a_fault_of_the_spec() -> None:
+    """Before anything is played."""
+    with pytest.raises(
+        arena.SpecError, match=r"openings\.plies: tic-tac-toe: no opening of 9 plies leaves tic-tac-toe unfinished"
+    ):
+        arena.run({**SPEC, "agents": ["random", "greedy"], "openings": {"plies": 9}})
 
 
 def test_a_test_stops_as_soon_as_it_is_decided() -> None:
@@ -139,7 +166,10 @@ def test_a_test_stops_as_soon_as_it_is_decided() -> None:
         told.add(one.pairing, one.record.returns)
     pairs = len(results.records) // 2
     assert format_.sprt is not None
-    decided = [format_.sprt.verdict(log_likelihood_ratio(counted(told, range(n)), format_.sprt)) for n in range(4, pairs + 1, 4)]
+    decided = [
+        format_.sprt.verdict(log_likelihood_ratio(Counted(told).take(range(n)).counts, format_.sprt))
+        for n in range(4, pairs + 1, 4)
+    ]
     assert decided == [None] * (pairs // 4 - 1) + ["H1"]
     assert "LLR +" in str(format_.status(told))
     assert "(-2.94 to 2.94)" in str(format_.status(told))
@@ -183,10 +213,3 @@ def test_what_does_not_fit_a_format_is_a_fault(more: dict[str, Any], words: str)
     with pytest.raises(SpecError) as caught:
         arena.run({**SPEC, **more})
     assert words in str(caught.value)
-
-
-def test_an_opening_longer_than_every_game_makes_the_match_void() -> None:
-    """Nine plies fill the board: no opening leaves tic-tac-toe unfinished."""
-    results = arena.run({**SPEC, "agents": ["random", "greedy"], "openings": {"plies": 9}, "rounds": 1})
-    assert {record.termination for record in results.records} == {"void"}
-    assert "no opening of 9 plies leaves tic-tac-toe unfinished" in str(results.records[0].message)
