@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test lint types imports tests bench results docs figures wheel clean
+.PHONY: run test lint types imports tests bench results docs figures screenshots wheel clean
 
 run: $(VENV)/.run ## Install into .venv and play the quickstart tournament
 	@$(BIN)/arena run tournaments/quickstart.yaml
@@ -38,6 +38,9 @@ docs: $(VENV)/.dev ## Build the manual into build/docs; warnings are errors
 figures: $(VENV)/.dev ## Draw the manual's figures from matches played here
 	$(BIN)/python docs/make_figures.py
 
+screenshots: $(VENV)/.dev ## Take the pictures of docs/web.md with Chromium
+	$(BIN)/python docs/screenshots.py
+
 wheel: $(VENV)/.dev ## Build the wheel into build/dist
 	$(PIP) wheel --no-deps --wheel-dir build/dist .
 
@@ -50,11 +53,11 @@ $(VENV)/.run: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[dev]'
+	$(PIP) install --editable '.[dev,browser,report,web]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.dev
-	$(PIP) install --editable '.[dev,bench]'
+	$(PIP) install --editable '.[dev,browser,report,web,bench]'
 	@touch $@
 
 clean: ## Remove what make has made

@@ -155,6 +155,18 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
 
 
 @cli.command()
+@click.argument("store")
+@click.option("-o", "--output", "out", metavar="FILE|DIR", required=True, help="The page, or the folder for the plots.")
+@click.option("--format", "style", type=click.Choice(["html", "png", "svg", "pdf"]), default="html", show_default=True)
+@click.option("--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="How many the page carries.")
+def report(store: str, out: str, style: str, matches: int) -> int:
+    """Write what STORE holds as one page to look at, or each of its plots as a file."""
+    from arena.report import command
+
+    return command.report(store, out, style=style, matches=matches)
+
+
+@cli.command()
 @click.argument("out")
 @click.argument("stores", nargs=-1, required=True, metavar="IN...")
 def merge(out: str, stores: tuple[str, ...]) -> int:
@@ -257,6 +269,18 @@ def try_(file: str, seed: int, plugins: tuple[str, ...]) -> int:
     from arena import trying
 
     return trying.try_file(file, seed=seed, plugins=plugins)
+
+
+@cli.command()
+@click.argument("what", metavar="[STORE|SPEC]", required=False)
+@click.option("--host", metavar="H", default="127.0.0.1", show_default=True, help="The interface; others need a token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
+@plugin_option
+def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
+    """Show tournaments, matches, games and puzzles in the browser: a STORE, or a SPEC that is then played."""
+    from arena.web import serving
+
+    return serving.serve(serving.Options(what, host, port, plugins))
 
 
 for _command in (cli, *cli.commands.values()):

@@ -81,15 +81,15 @@ def _is_number(cell: Any) -> bool:
 
 
 def _text(name: str, board: Leaderboard, style: str) -> str:
-    columns = _columns(board)
-    rows = [[shown(row) for _, shown in columns] for row in _sorted(board)]
+    columns = columns_of(board)
+    rows = [[shown(row) for _, shown in columns] for row in rows_of(board)]
     heading = _HEADINGS.get(style, "{}")
     title = f"{name}: {board.title}"
     caption = heading.format(escape(title) if style.endswith("html") else title)
     parts = [caption, table([column for column, _ in columns], rows, style)]
     if board.cross is not None and len(board.rows) > 1:
         parts += [heading.format("Score of each row against each column"), _cross(board, style)]
-    parts += _remarks(board)
+    parts.append("\n".join([*remarks(board), *_failures(board)]))
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
 
@@ -117,7 +117,7 @@ def _overall(name: str, boards: Sequence[Leaderboard], style: str) -> str:
     return ("\n" if style == "asciidoc" else "\n\n").join([heading, shown]) + f"\n\n{note}"
 
 
-def _columns(board: Leaderboard) -> list[Column]:
+def columns_of(board: Leaderboard) -> list[Column]:
     """The columns that the spec wants, or those that are usual and have something to say."""
     versus = board.kind == "versus"
     if board.columns is not None:
@@ -126,7 +126,7 @@ def _columns(board: Leaderboard) -> list[Column]:
     return [column for column in usual if column[0] not in _RARE or any(column[1](row) != "" for row in board.rows)]
 
 
-def _sorted(board: Leaderboard) -> list[Row]:
+def rows_of(board: Leaderboard) -> list[Row]:
     """The rows as the spec wants them sorted, by default by rank; those without a value come last."""
     key = (board.sort or "").removeprefix("-")
     if key not in COLUMNS[board.kind]:
@@ -143,7 +143,8 @@ def _cross(board: Leaderboard, style: str) -> str:
     return table(["", *labels], rows, style)
 
 
-def _remarks(board: Leaderboard) -> list[str]:
+def remarks(board: Leaderboard) -> list[str]:
+    """What to know of a board beside its numbers, in sentences; the agents' failures stand apart."""
     what = "games" if board.kind == "versus" else "attempts"
     lines = [f"{board.games:,} {what}, {board.distinct_games:,} distinct."]
     if board.kind == "versus" and board.distinct_games < board.games:
@@ -160,14 +161,24 @@ def _remarks(board: Leaderboard) -> list[str]:
         lines.append(f"Time limits are soft for {', '.join(board.soft)}: isolation is none, so nobody stops them.")
     if board.timed:
         lines.append("Some decisions had a time limit: the same matches may come out otherwise another time.")
+    return lines
+
+
+def _failures(board: Leaderboard) -> list[str]:
+    lines = []
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
         lines.append(
             f"{failure.agent} failed {times} by {failure.kind}, first in match {failure.first}: {one_line(failure.message or '')}"
         )
         if board.store is not None:
-            lines.append(f"  arena replay {shlex.quote(board.store)} {failure.first}")
-    return ["\n".join(lines)]
+            lines.append(f"  {replay_command(board.store, failure.first)}")
+    return lines
+
+
+def replay_command(store: str, key: str) -> str:
+    """What to type to see a match again."""
+    return f"arena replay {shlex.quote(store)} {key}"
 
 
 def _strengths(board: Leaderboard) -> list[str]:

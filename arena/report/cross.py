@@ -1,0 +1,63 @@
+"""The plot of who scored how much against whom."""
+
+from typing import TYPE_CHECKING
+
+from arena.leaderboard import Leaderboard
+from arena.report.palette import Palette
+from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WRITTEN = 14
+"""Up to how many agents each share is written into its square, and each column has its number."""
+STRENGTH = 0.6
+"""How much of the colour a clean sweep has: the number on it must stay readable."""
+
+Scores = tuple[tuple[float | None, ...], ...]
+
+
+def cross_plot(board: Leaderboard) -> Plot | None:
+    """The score of each agent against each as a heat map; None where nobody has met anyone."""
+    if board.cross is None or not any(share is not None for row in board.cross for share in row):
+        return None
+    labels = [row["agent"] for row in board.rows]
+    kept, note = room_for(range(len(labels)), MOST_ROWS)
+    scores = tuple([tuple([board.cross[one][other] for other in kept]) for one in kept])
+    return Plot(
+        "cross",
+        "Cross-table",
+        "The share of the points that each row took from each column: blue above one half, vermillion below, "
+        f"stronger the further from it. Columns stand in the order of the rows.{note}",
+        ("Agent", *labels),
+        tuple([(label, *row) for label, row in zip(labels, board.cross, strict=True)]),
+        row_height(len(kept)) + 0.05 * len(kept),
+        lambda axes, palette: _draw(axes, palette, [f"{short(labels[k])}  {k + 1}" for k in kept], scores),
+    )
+
+
+def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> None:
+    from matplotlib.collections import PatchCollection
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Rectangle
+
+    squares, colours = [], []
+    for row, shares in enumerate(scores):
+        for column, share in enumerate(shares):
+            squares.append(Rectangle((column - 0.48, row - 0.46), 0.96, 0.92))
+            shade = palette.grid if share is None else palette.blue if share >= 0.5 else palette.vermillion
+            colours.append(to_rgba(shade, 0.35 if share is None else STRENGTH * abs(2 * share - 1)))
+            if share is not None and len(labels) <= WRITTEN:
+                axes.text(column, row, f"{100 * share:.3g}", ha="center", va="center")
+    axes.add_collection(PatchCollection(squares, facecolors=colours, edgecolors="none"))
+    places = range(len(labels))
+    axes.set_yticks(places, labels)
+    named = [place for place in places if len(labels) <= WRITTEN or (place + 1) % 5 == 0]
+    axes.set_xticks(named, [str(place + 1) for place in named])
+    axes.set_xlim(-0.5, len(labels) - 0.5)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.xaxis.tick_top()
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)

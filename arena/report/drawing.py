@@ -1,0 +1,108 @@
+"""Draws plots with matplotlib: as SVG that follows the colours of a page, or as a file of its own."""
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from importlib.util import find_spec
+from typing import Any
+
+from arena.errors import ArenaError
+from arena.report.markup import printable
+from arena.report.palette import PAGE, PAPER, VARIABLES, Palette
+from arena.report.plot import Plot
+
+WIDTH = 4.4
+"""Of every plot, in inches: it fits a column of a paper, and a phone."""
+FORMATS = ("png", "svg", "pdf")
+"""What a plot can be written as."""
+_TIMELESS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def require() -> None:
+    """Raise ArenaError, which says what to do, where matplotlib is missing."""
+    try:
+        import matplotlib.figure  # noqa: F401 - whether it can be imported is the question
+    except ImportError as error:
+        what = "cannot be imported" if find_spec("matplotlib") else "is not installed"
+        raise ArenaError(f"plots need matplotlib, which {what} ({error}); try: pip install 'gamearena[report]'") from error
+
+
+def inline(plot: Plot, key: str) -> str:
+    """A plot as an `<svg>` for a page: its colours are CSS variables, its text is text, its ids begin with `key`."""
+    text = _drawn(plot, "svg", PAGE).decode()
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
+    text = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)  # it would be the page's
+    text = re.sub(r"<[^>]*>", lambda tag: _of_page(tag[0], key), text)
+    head, _, rest = text.partition(">")
+    head = re.sub(r' (width|height)="[^"]*"', "", head)
+    names = f'class="drawing" role="img" aria-labelledby="{key}-title" aria-describedby="{key}-desc"'
+    title, desc = escape(plot.title), escape(printable(plot.text))
+    return f'{head} {names}><title id="{key}-title">{title}</title><desc id="{key}-desc">{desc}</desc>{rest}'
+
+
+def _of_page(tag: str, key: str) -> str:
+    """A tag of an SVG with ids that begin with `key`, and with the page's colours and font. Text is left as it is."""
+    tag = re.sub(r'( id="| xlink:href="#|url\(#)', rf"\g<1>{key}-", tag)
+    tag = re.sub(r"font-family: [^;\"]*; | transform=\"rotate\(-0 [^\"]*\"", "", tag)
+    return re.sub("|".join(VARIABLES), lambda colour: VARIABLES[colour[0]], tag)
+
+
+def whole(plot: Plot, style: str) -> bytes:
+    """A plot as a file of its own, in one of FORMATS, dark on white."""
+    return _drawn(plot, style, PAPER)
+
+
+def _drawn(plot: Plot, style: str, palette: Palette) -> bytes:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    out = io.BytesIO()
+    with _silence(), rc_context(_settings(palette)):
+        figure = Figure(figsize=(WIDTH, plot.height), layout="constrained")
+        plot.draw(figure.add_subplot(), palette)
+        if style != "svg":
+            figure.set_facecolor("white")
+        figure.savefig(out, format=style, metadata=_TIMELESS.get(style), dpi=300, transparent=style == "svg")
+    return out.getvalue()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """No word about glyphs that a font lacks: on a page the browser finds them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _settings(palette: Palette) -> dict[str, Any]:
+    return {
+        "axes.axisbelow": True,
+        "axes.edgecolor": palette.grid,
+        "axes.facecolor": "none",
+        "axes.grid": True,
+        "axes.labelcolor": palette.muted,
+        "axes.labelsize": 8,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "font.family": "DejaVu Sans",
+        "font.size": 8,
+        "grid.color": palette.grid,
+        "grid.linewidth": 0.6,
+        "legend.fontsize": 8,
+        "legend.frameon": False,
+        "legend.labelcolor": palette.ink,
+        "lines.linewidth": 1.5,
+        "lines.markersize": 5,
+        "pdf.fonttype": 42,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "gamearena",
+        "text.color": palette.ink,
+        "text.parse_math": False,
+        "xtick.color": palette.grid,
+        "xtick.labelcolor": palette.muted,
+        "ytick.color": palette.grid,
+        "ytick.labelcolor": palette.ink,
+    }

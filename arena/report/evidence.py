@@ -1,0 +1,145 @@
+"""What a report rests on: the leaderboards of a store and every match behind them, read in one go."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import StoreError
+from arena.leaderboard import Leaderboard, leaderboard
+from arena.record import Reason
+from arena.sheet import Sheet
+from arena.store import Store
+from arena.store.rows import NANO, returns_of
+from arena.store.run import Run
+from arena.store.store import seats_of
+from arena.tally import tallies_of
+
+
+class Effort(NamedTuple):
+    """What one seat used in one match."""
+
+    decisions: int
+    nodes: int
+    seconds: float
+
+
+class Match(NamedTuple):
+    """A match in a few numbers. A named tuple, since a store may have a million."""
+
+    place: int
+    """Its number in the schedule."""
+    round: int
+    """In a puzzle, one round is one position."""
+    seats: tuple[int, ...]
+    """The entry in each seat."""
+    returns: tuple[float, ...]
+    termination: Reason
+    seat: int | None
+    solved: bool | None
+    moves: int | None
+    cost: float | None
+    efforts: tuple[Effort, ...]
+
+    @property
+    def positions(self) -> int:
+        """How many there are to be shown; an answer, the only ending of a puzzle without a cost, comes at once."""
+        return 2 if self.solved is not None and self.cost is None else 1 + (self.moves or 0)
+
+    @property
+    def void(self) -> bool:
+        """Whether it is not scored."""
+        return self.termination == "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One board: its leaderboard, and its matches in the order in which they were played."""
+
+    number: int
+    sheet: Sheet
+    board: Leaderboard
+    matches: tuple[Match, ...]
+
+    @property
+    def ranked(self) -> tuple[int, ...]:
+        """The entries, the best first."""
+        return tuple([self.sheet.labels.index(row["agent"]) for row in self.board.rows])
+
+    @property
+    def scored(self) -> Iterator[Match]:
+        """The matches that count."""
+        return (match for match in self.matches if not match.void)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The last run of a store and what is on its boards."""
+
+    store: str
+    run: Run
+    boards: tuple[Evidence, ...]
+
+
+def findings(store: Store) -> Findings:
+    """What a store has of its last run, also while that goes on; call it in one `snapshot`.
+
+    Raises StoreError where there is no run, or no match on its boards.
+    """
+    run = store.last()
+    tallies = tallies_of(store, run.boards)
+    matches = _matches(store)
+    if not matches:
+        raise StoreError(f"{store.path} holds no match of its last run; play some with `arena run` first")
+    shown = [leaderboard(tally, finished=run.ended is not None, store=str(store.path)) for tally in tallies]
+    boards = [
+        Evidence(number, sheet, board, tuple(matches.get(number, ())))
+        for number, (sheet, board) in enumerate(zip(run.boards, shown, strict=True))
+    ]
+    return Findings(str(store.path), run, tuple(boards))
+
+
+def read(path: str | Path) -> Findings:
+    """What the store at a path has; StoreError where there is none, or nothing in it."""
+    with Store.open(path) as store, store.snapshot():
+        return findings(store)
+
+
+def _matches(store: Store) -> dict[int, list[Match]]:
+    more = _further_seats(store)
+    seated: dict[str, tuple[int, ...]] = {}  # one object for all matches of a pairing
+    found: dict[int, list[Match]] = defaultdict(list)
+    for board, record, place, round_, seats, returns, termination, seat, solved, moves, cost, *used in store.query(_MATCHES):
+        entries = seated.get(seats) or seated.setdefault(seats, seats_of(seats))
+        efforts = [Effort(used[0], used[1], used[2] / NANO), Effort(used[3], used[4], used[5] / NANO)]
+        found[board].append(
+            Match(
+                place,
+                round_,
+                entries,
+                returns_of(returns),
+                termination,
+                seat,
+                None if solved is None else bool(solved),
+                moves,
+                cost,
+                tuple((efforts + more.get(record, []))[: len(entries)]),
+            )
+        )
+    return found
+
+
+def _further_seats(store: Store) -> dict[int, list[Effort]]:
+    found: dict[int, list[Effort]] = defaultdict(list)
+    for record, decisions, nodes, nanoseconds in store.query(_FURTHER):
+        found[record].append(Effort(decisions, nodes, nanoseconds / NANO))
+    return found
+
+
+_MATCHES = """
+SELECT p.board, r.number, p.number, p.round, p.seats, r.returns, r.termination, r.seat, r.solved, r.moves, r.cost,
+       r.decisions_0, r.nodes_0, r.nanoseconds_0, r.decisions_1, r.nodes_1, r.nanoseconds_1
+FROM place p JOIN record r ON r.number = p.record ORDER BY r.number, p.number
+"""
+_FURTHER = "SELECT record, decisions, nodes, nanoseconds FROM effort ORDER BY record, seat"

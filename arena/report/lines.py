@@ -1,0 +1,18 @@
+"""What all plots with a line for each agent share."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def share_axis(axes: "Axes", name: str) -> None:
+    """Make the vertical axis one of shares, from 0 to 100 %."""
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_ylabel(name)
+
+
+def legend(axes: "Axes") -> None:
+    """Tell below the axes which line is whose."""
+    axes.figure.legend(loc="outside lower center", ncols=2, handlelength=3.2)

@@ -1,0 +1,41 @@
+"""The colours of plots, which colour-blind people can tell apart; beside each stands a marker, so that colour is never alone.
+
+M. Okabe and K. Ito, Color Universal Design, 2008; without their yellow, which cannot be seen on white.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Dash: TypeAlias = str | tuple[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """What a plot is drawn with."""
+
+    ink: str = "#1b2026"
+    """Of text and of what matters."""
+    muted: str = "#5a6570"
+    grid: str = "#d8dde2"
+    blue: str = "#0072b2"
+    vermillion: str = "#d55e00"
+    green: str = "#009e73"
+    purple: str = "#cc79a7"
+    orange: str = "#e69f00"
+    sky: str = "#56b4e9"
+
+    def line(self, number: int) -> dict[str, Any]:
+        """How the line of an agent is drawn: its colour, marker and dash."""
+        colours = (self.blue, self.vermillion, self.green, self.purple, self.orange, self.sky, self.ink, self.muted)
+        marker, dash = MARKERS[number % len(MARKERS)], DASHES[number % len(DASHES)]
+        return {"color": colours[number % len(colours)], "marker": marker, "linestyle": dash}
+
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: Sequence[Dash] = ("-", (0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), "-", (0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
+PAPER = Palette()
+"""Dark on white."""
+PAGE = Palette("#01a0f1", "#01a0f2", "#01a0f3", "#01a0f4", "#01a0f5", "#01a0f6", "#01a0f7", "#01a0f8", "#01a0f9")
+"""Colours that stand for the variables of a page, and are replaced by them."""
+VARIABLES = {getattr(PAGE, name): f"var(--plot-{name})" for name in Palette.__slots__}

@@ -1,0 +1,56 @@
+"""A plot before it is drawn: the numbers that it shows, the words that go with it, and how to draw it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from arena.report.markup import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from arena.report.palette import Palette
+
+MOST_LINES = 8
+"""How many agents one plot tells apart by colours and markers."""
+MOST_ROWS = 30
+"""How many agents one plot has rows for."""
+LONGEST = 20
+"""How many characters of a label stand in a plot."""
+
+Cell: TypeAlias = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What one plot shows. `rows` has all the numbers, also those of agents for whom the plot has no room."""
+
+    name: str
+    """A word for files and anchors, such as `ratings`."""
+    title: str
+    text: str
+    """What is to be seen, for whoever cannot see it, and how it was reckoned, for whoever can."""
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    height: float
+    """In inches, of a plot that is 4.4 wide."""
+    draw: "Callable[[Axes, Palette], None]"
+
+
+def short(label: str) -> str:
+    """A label as it stands in a plot, on one line."""
+    text = " ".join(printable(label).split())
+    cut = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return f"\u200b{cut}" if cut.startswith("_") else cut  # else matplotlib would keep it out of a legend
+
+
+def row_height(rows: int) -> float:
+    """The height of a plot with so many rows."""
+    return 0.8 + 0.25 * rows
+
+
+def room_for(agents: Sequence[int], most: int) -> tuple[tuple[int, ...], str]:
+    """The agents that a plot shows, the best ones, and a sentence where these are not all."""
+    if len(agents) <= most:
+        return tuple(agents), ""
+    return tuple(agents[:most]), f" The plot has the best {most} of {len(agents)} agents, the table all."

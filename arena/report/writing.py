@@ -1,0 +1,66 @@
+"""Writes files whole or not at all."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from arena.errors import ArenaError
+
+
+def write_whole(place: Path, content: bytes) -> None:
+    """Put a file in its place in one step, so that nobody ever sees half of it; ArenaError says what is in the way."""
+    name = _beside(place)
+    try:
+        name.write_bytes(content)
+        name.chmod(0o666 & ~_umask())
+        name.replace(place)
+    except BaseException as error:
+        with suppress(OSError):
+            name.unlink()
+        if isinstance(error, OSError):
+            raise _told(place, error) from error
+        raise
+
+
+def check_place(place: Path) -> None:
+    """Raise ArenaError where a file could not be written, before anything is done in vain."""
+    folder = place.absolute().parent
+    if not folder.is_dir():
+        raise ArenaError(f"-o {place}: there is no folder {folder}; make it, or name another place")
+    if place.is_dir():
+        raise ArenaError(f"-o {place}: a folder; expected the name of a file to write, as in -o report.html")
+    _beside(place).unlink()
+
+
+def _beside(place: Path) -> Path:
+    """A new empty file in the same folder."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{place.name[:40]}.", dir=place.absolute().parent)
+    except OSError as error:
+        raise _told(place, error) from error
+    os.close(handle)
+    return Path(name)
+
+
+def folder_for(place: Path) -> None:
+    """Make a folder for files, where it is not there, in one that is; ArenaError says what is in the way."""
+    if place.exists() and not place.is_dir():
+        raise ArenaError(f"-o {place}: a file; expected the name of a folder for the plots, as in -o plots")
+    if not place.absolute().parent.is_dir():
+        raise ArenaError(f"-o {place}: there is no folder {place.absolute().parent}; make it, or name another place")
+    try:
+        place.mkdir(exist_ok=True)
+    except OSError as error:
+        raise _told(place, error) from error
+    check_place(place / "plot")
+
+
+def _told(place: Path, error: OSError) -> ArenaError:
+    return ArenaError(f"-o {place}: cannot be written: {error.strerror}; name a place in a folder that is there and writable")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

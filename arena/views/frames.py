@@ -1,0 +1,152 @@
+"""A match as plain values, position by position, for whatever shows it."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from arena.configured import name_of, settings
+from arena.game import Game, Puzzle
+from arena.record import Decision, Record
+from arena.replay import Differs, Step, against_rules, steps
+from arena.spec.parameters import plain
+
+MOST = 5000
+"""Frames of one match; of a longer one the first ones and the last."""
+LONGEST = 4_000_000
+"""Characters of all texts of a match; beyond them, as above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One position of a match and what led to it. All values are plain, ready for JSON."""
+
+    number: int
+    """Actions played so far; -1 for an answer."""
+    state: str
+    """The position in the notation of the game."""
+    rendered: str | None
+    """As the game shows it to people; None where it is drawn on a board."""
+    action: str | None
+    seat: int | None
+    """Who played the action, with the label of the entry."""
+    label: str | None
+    nodes: int | None
+    """What the decision used, None where there was none for the action alone."""
+    evaluations: int | None
+    depth: int | None
+    value: float | None
+    """From the view of who played."""
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A match with all its frames. All values are plain, ready for JSON by `as_dict`."""
+
+    id: str
+    game: dict[str, Any]
+    """Its `name` and `parameters`."""
+    labels: tuple[str, ...]
+    frames: tuple[Frame, ...]
+    left_out: int
+    """Positions before the last one that were left out, since the match is too long to show them all."""
+    returns: tuple[float, ...]
+    solved: bool | None
+    termination: str
+    seat: int | None
+    message: str | None
+    moves: int | None
+    cost: float | None
+    fallbacks: int
+    totals: tuple[dict[str, Any], ...]
+    """For each seat its label, decisions, nodes, evaluations and seconds."""
+    differences: tuple[str, ...]
+    """Where the record is not what the rules make of it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The view as plain values."""
+        return asdict(self)
+
+
+def described(game: Game) -> dict[str, Any]:
+    """A game as the boards want it: its name and all its parameters."""
+    return {"name": name_of(game), "parameters": plain(settings(game))}
+
+
+def frames(game: Game, record: Record, *, drawn: bool = False) -> list[Frame]:
+    """Every position of a record as a frame, the first one included; Differs where the rules do not allow what it says.
+
+    With `drawn` the frames carry no rendering, since a board draws them from the notation.
+    """
+    return [_frame(game, record, step, drawn) for step in steps(game, record)]
+
+
+def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -> View:
+    """A record as a view. It goes as far as the rules follow the record; what differs is said in `differences`.
+
+    Of a match of more than `most` positions, or of LONGEST characters, the first ones and the last are shown.
+    """
+    found: list[Frame] = []
+    differences: list[str] = []
+    left_out, last, skipped = 0, None, None
+    room = LONGEST
+    try:
+        for step in steps(game, record):
+            last = step
+            if len(found) < most and room > 0:
+                found.append(_frame(game, record, step, drawn))
+                room -= len(found[-1].state) + len(found[-1].rendered or "")
+            else:
+                left_out, skipped = left_out + 1, step
+    except Differs as differs:
+        differences.append(str(differs))
+    if skipped is not None:
+        found.append(_frame(game, record, skipped, drawn))
+        left_out -= 1
+    if last is not None and not differences:
+        differences = against_rules(game, record, last.state)
+    return View(
+        id=record.id,
+        game=described(game),
+        labels=record.labels,
+        frames=tuple(found),
+        left_out=left_out,
+        returns=record.returns,
+        solved=record.solved if isinstance(game, Puzzle) else None,
+        termination=record.termination,
+        seat=record.seat,
+        message=record.message,
+        moves=record.moves,
+        cost=record.cost,
+        fallbacks=record.fallbacks,
+        totals=tuple([_total(seat, label, record.decisions) for seat, label in enumerate(record.labels)]),
+        differences=tuple(differences),
+    )
+
+
+def _frame(game: Game, record: Record, step: Step, drawn: bool) -> Frame:
+    used = step.decision
+    return Frame(
+        number=step.number,
+        state=game.format_state(step.state),
+        rendered=None if drawn else game.render(step.state),
+        action=step.action,
+        seat=step.seat,
+        label=None if step.seat is None else record.labels[step.seat],
+        nodes=None if used is None else used.nodes,
+        evaluations=None if used is None else used.evaluations,
+        depth=None if used is None else used.depth,
+        value=None if used is None else used.value,
+        seconds=None if used is None else used.seconds,
+    )
+
+
+def _total(seat: int, label: str, decisions: Iterable[Decision]) -> dict[str, Any]:
+    own = [decision for decision in decisions if decision.seat == seat]
+    return {
+        "label": label,
+        "decisions": len(own),
+        "nodes": sum(decision.nodes for decision in own),
+        "evaluations": sum(decision.evaluations for decision in own),
+        "seconds": sum(decision.seconds for decision in own),
+    }

@@ -1,0 +1,45 @@
+// Sliding tiles: `1 2 3 / 4 5 6 / 7 8 .`, an action is the number of the tile that slides.
+import { CELL, square } from "../grid.js";
+
+const EDGE = 5;
+
+export function parse(text, game) {
+  const tiles = text.replaceAll("/", " ").trim().split(/\s+/).map((word) => (word === "." ? 0 : Number(word)));
+  const columns = game.parameters.columns ?? 3;
+  if (tiles.some(Number.isNaN) || tiles.length % columns) throw new Error("no whole rows of tiles");
+  return { tiles, columns };
+}
+
+export function extent({ tiles, columns }) {
+  return { width: columns * CELL + 2 * EDGE, height: (tiles.length / columns) * CELL + 2 * EDGE };
+}
+
+export function draw(scene, board, { game, last }) {
+  const { width, height } = extent(board);
+  const first = game.parameters.goal === "blank-first";
+  scene.put("ground", "back", "rect", { class: "tray", width, height, rx: 8 });
+  board.tiles.forEach((tile, cell) => {
+    if (!tile) return;
+    const at = [EDGE + (cell % board.columns) * CELL, EDGE + Math.floor(cell / board.columns) * CELL];
+    const home = tile === (first ? cell : cell + 1);
+    const kind = `tile${home ? " tile-home" : ""}${String(tile) === last ? " tile-last" : ""}`;
+    const size = tile > 999 ? " tile-tiny" : tile > 99 ? " tile-small" : "";
+    scene.put("pieces", `t${tile}`, "rect", { class: kind, at, x: 1.5, y: 1.5, width: CELL - 3, height: CELL - 3, rx: 5 });
+    scene.put("over", `n${tile}`, "text", { class: `tile-number${size}${home ? " tile-number-home" : ""}`, at, x: CELL / 2, y: CELL / 2 + 0.5, text: String(tile) });
+  });
+}
+
+export function targets(actions, { tiles, columns }) {
+  return actions.map((action) => {
+    const cell = tiles.indexOf(Number(action));
+    return square(Math.floor(cell / columns), cell % columns, `slide tile ${action}`, [action], EDGE, EDGE);
+  });
+}
+
+export function describe({ tiles, columns }) {
+  const rows = [];
+  for (let start = 0; start < tiles.length; start += columns) {
+    rows.push(tiles.slice(start, start + columns).map((tile) => tile || "blank").join(" "));
+  }
+  return rows.join(", ");
+}

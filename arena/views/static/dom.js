@@ -1,0 +1,46 @@
+// Elements of the page. Whatever comes from a record goes in as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// An element with attributes, listeners (`onclick`) and children: elements, or texts. Nulls are left out.
+export function h(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+// The same for SVG.
+export function s(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+// A whole number with its thousands set apart.
+export function whole(value) {
+  return value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en");
+}
+
+// A time in words as short as they can be.
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds < 0.001) return `${(seconds * 1e6).toFixed(0)} µs`;
+  if (seconds < 1) return `${(seconds * 1e3).toFixed(seconds < 0.1 ? 1 : 0)} ms`;
+  return seconds < 100 ? `${seconds.toFixed(2)} s` : `${Math.round(seconds).toLocaleString("en")} s`;
+}
+
+// A value of a search: a win in n plies is 1 - n * 1e-6.
+export function worth(value) {
+  if (value === null || value === undefined) return "–";
+  const plies = Math.round((1 - Math.abs(value)) * 1e6);
+  if (Math.abs(value) <= 1 && plies >= 0 && plies < 2000) {
+    return `${value > 0 ? "win" : "loss"}${plies > 0 ? ` in ${plies}` : ""}`;
+  }
+  return String(Number(value.toPrecision(4))).replace("-", "−");
+}

@@ -1,0 +1,1 @@
+"""The browser: a server for live leaderboards, replays, play, puzzles and small tournaments."""

@@ -1,0 +1,285 @@
+"""The pages and what they ask for."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from arena.errors import ArenaError, StoreError
+from arena.web import form
+from arena.web.desks import Busy, Desks, Failed, Gone
+from arena.web.form import BadRequest
+from arena.web.guard import TooLong
+from arena.web.matches import matches
+from arena.web.pages import files, page
+from arena.web.tournaments import Tournament, Tournaments, Underway
+
+DEADLINES = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
+"""Seconds for what a desk is asked."""
+THINKING = 10.0
+"""Seconds for a move or a solution where the page sets no limit."""
+MARGIN = 3.0
+"""Seconds beside those that the page has set, to make the board and the agent."""
+MOST_STREAMS = 200
+"""Event streams at a time."""
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Server:
+    """What the endpoints share: the tournaments, the desks, and the sign to stop."""
+
+    def __init__(self, tournaments: Tournaments, desks: Desks) -> None:
+        self.tournaments = tournaments
+        self.desks = desks
+        self.stopping = asyncio.Event()
+        self._files = files()
+        self._streams = 0
+        self._inventory: dict[str, Any] | None = None
+
+    def app(self) -> Starlette:
+        """The application, without its guard."""
+        get = [
+            ("/", self.home),
+            ("/play", _shell("Play", "play.js", "/play")),
+            ("/puzzles", _shell("Puzzles", "puzzles.js", "/puzzles")),
+            ("/new", _shell("New tournament", "new.js", "/new")),
+            ("/t/{key}", self.board),
+            ("/t/{key}/matches", self.matches_page),
+            ("/t/{key}/match/{id}", self.match_page),
+            ("/static/{name:path}", self.file),
+            ("/api/inventory", self.inventory),
+            ("/api/tournaments", self.overview),
+            ("/api/t/{key}", self.state),
+            ("/api/t/{key}/events", self.events),
+            ("/api/t/{key}/matches", self.matches),
+            ("/api/t/{key}/match/{id}", self.match),
+        ]
+        post = [
+            ("/api/position", self.desk("position")),
+            ("/api/apply", self.desk("apply")),
+            ("/api/move", self.desk("move")),
+            ("/api/solve", self.desk("solve")),
+            ("/api/spec", self.desk("spec")),
+            ("/api/save", self.save),
+            ("/api/start", self.start),
+            ("/api/t/{key}/stop", self.stop),
+        ]
+        routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
+        routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
+        handlers: dict[Any, Any] = {
+            HTTPException: _http_error,
+            ArenaError: _arena_error,
+            TooLong: _too_long,
+            Gone: _gone,
+            Exception: _own_error,
+        }
+        return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
+
+    @asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        yield
+        self.stopping.set()
+        await self.desks.close()
+        await self.tournaments.close()
+
+    # Pages
+
+    async def home(self, request: Request) -> Response:
+        """The tournaments, or what can be done where there are none; where there is one, that."""
+        if len(self.tournaments.listed) == 1:
+            return RedirectResponse(f"/t/{next(iter(self.tournaments.listed))}", 302)
+        return HTMLResponse(page("Tournaments", "home.js", "/"))
+
+    async def board(self, request: Request) -> Response:
+        """The leaderboards of a tournament."""
+        return HTMLResponse(page("Leaderboard", "leaderboard.js", "/", key=self._tournament(request).key))
+
+    async def matches_page(self, request: Request) -> Response:
+        """The list of its matches."""
+        return HTMLResponse(page("Matches", "matches.js", "/", key=self._tournament(request).key))
+
+    async def match_page(self, request: Request) -> Response:
+        """One of them."""
+        tournament = self._tournament(request)
+        return HTMLResponse(page("Match", "match.js", "/", key=tournament.key, id=request.path_params["id"]))
+
+    async def file(self, request: Request) -> Response:
+        """A module, the style sheet, the icon: from a fixed table, so that no path leads anywhere."""
+        found = self._files.get(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404, "no such file")
+        return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
+
+    # Tournaments
+
+    def _tournament(self, request: Request) -> Tournament:
+        found = self.tournaments.listed.get(request.path_params["key"])
+        if found is None:
+            raise HTTPException(404, "no such tournament")
+        return found
+
+    async def overview(self, request: Request) -> Response:
+        """Every tournament and how it stands."""
+        listed = []
+        for key, tournament in self.tournaments.listed.items():
+            state = await tournament.watcher.now()
+            listed.append({"key": key, "boards": len(state["boards"]), **{name: state[name] for name in _BRIEF}})
+        return JSONResponse({"tournaments": listed})
+
+    async def state(self, request: Request) -> Response:
+        """How a tournament stands now."""
+        return JSONResponse(await self._tournament(request).watcher.now())
+
+    async def events(self, request: Request) -> Response:
+        """How it stands, and goes on: a stream of events."""
+        tournament = self._tournament(request)
+        if self._streams >= MOST_STREAMS:
+            raise HTTPException(429, f"{MOST_STREAMS} pages are listening already")
+        return StreamingResponse(self._counted(tournament), media_type="text/event-stream")
+
+    async def _counted(self, tournament: Tournament) -> AsyncIterator[str]:
+        self._streams += 1
+        try:
+            async for event in tournament.watcher.stream(self.stopping):
+                yield event
+        finally:
+            self._streams -= 1
+
+    async def matches(self, request: Request) -> Response:
+        """A page of its matches."""
+        store, asked = self._tournament(request).store, request.query_params
+        number, board, agent = [_number(asked.get(name)) for name in ("page", "board", "agent")]
+        found = await anyio.to_thread.run_sync(
+            lambda: matches(store, page=number or 0, board=board, agent=agent, ending=asked.get("ending"))
+        )
+        return JSONResponse(found)
+
+    async def match(self, request: Request) -> Response:
+        """One match, position by position."""
+        store = self._tournament(request).store.absolute()
+        return await self._ask(request, {"do": "view", "store": str(store), "id": request.path_params["id"]}, DEADLINES["view"])
+
+    async def save(self, request: Request) -> Response:
+        """Keep the spec that a form stands for."""
+        saved, reply = await self._saved(request)
+        return JSONResponse({**reply, "file": str(saved)})
+
+    async def start(self, request: Request) -> Response:
+        """Keep it, and have it played."""
+        self.tournaments.check_free()
+        saved, _ = await self._saved(request)
+        tournament = await self.tournaments.start(saved)
+        return JSONResponse({"key": tournament.key, "file": str(saved)})
+
+    async def _saved(self, request: Request) -> tuple[Path, dict[str, Any]]:
+        asked = await _body(request)
+        reply = await self._asked(request, {"do": "spec", "tournament": asked.get("tournament")}, DEADLINES["spec"])
+        name = form.tournament_of(asked.get("tournament"))["name"]
+        path = await anyio.to_thread.run_sync(self.tournaments.save, name, reply["yaml"])
+        return path, reply
+
+    async def stop(self, request: Request) -> Response:
+        """End a tournament that was started here; what was played is kept."""
+        tournament = self._tournament(request)
+        if not tournament.running:
+            raise BadRequest("it was not started here, or is over")
+        await tournament.stop()
+        return JSONResponse({"stopped": True})
+
+    # Desks
+
+    async def inventory(self, request: Request) -> Response:
+        """Everything that can be chosen."""
+        if self._inventory is None:
+            self._inventory = await self._asked(request, {"do": "inventory"}, DEADLINES["inventory"])
+        return JSONResponse(self._inventory)
+
+    def desk(self, what: str) -> Endpoint:
+        """The endpoint for one kind of request to a desk."""
+
+        async def endpoint(request: Request) -> Response:
+            asked = await _body(request)
+            limits = form.limits_of(asked.get("limits"))
+            thinks = what in ("move", "solve")
+            if thinks:
+                limits.setdefault("seconds", THINKING)
+            seconds = limits["seconds"] + MARGIN if thinks else DEADLINES[what]
+            asked = {key: value for key, value in asked.items() if key in _ASKED}
+            return await self._ask(request, {**asked, "limits": limits, "do": what}, seconds)
+
+        return endpoint
+
+    async def _ask(self, request: Request, asked: dict[str, Any], seconds: float) -> Response:
+        return JSONResponse(await self._asked(request, asked, seconds))
+
+    async def _asked(self, request: Request, asked: dict[str, Any], seconds: float) -> dict[str, Any]:
+        async def gone() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+
+        reply = await self.desks.ask(asked, seconds, gone)
+        if "error" in reply:
+            raise BadRequest(reply["error"])
+        return reply
+
+
+_BRIEF = ("name", "state", "message", "done", "total")
+_ASKED = frozenset({"game", "state", "action", "agent", "limits", "seed", "tournament"})
+"""What a page may tell a desk."""
+
+
+def _shell(title: str, module: str, path: str) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return HTMLResponse(page(title, module, path))
+
+    return endpoint
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    try:
+        return form.mapping(json.loads(await request.body()), "the request")
+    except (ValueError, RecursionError) as error:
+        raise BadRequest("expected JSON") from error
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def _error(status: int, message: str, **headers: str) -> Response:
+    return JSONResponse({"error": message}, status, headers or None)
+
+
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    return _error(error.status_code, error.detail)
+
+
+async def _arena_error(request: Request, error: ArenaError) -> Response:
+    if isinstance(error, Busy):
+        return _error(429, str(error), **{"retry-after": "1"})
+    if isinstance(error, Underway):
+        return _error(409, str(error))
+    if isinstance(error, Failed):
+        return _error(503, str(error))
+    return _error(404 if isinstance(error, StoreError) else 400, str(error))
+
+
+async def _too_long(request: Request, error: TooLong) -> Response:
+    return _error(413, "the body is too long")
+
+
+async def _gone(request: Request, error: Gone) -> Response:
+    return _error(499, "nobody waits for this any more")
+
+
+async def _own_error(request: Request, error: Exception) -> Response:
+    return _error(500, "an error of arena itself; its own output says more")

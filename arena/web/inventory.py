@@ -1,0 +1,93 @@
+"""Everything that can be chosen on a page: games with their parameters, who can play them, agents with their options."""
+
+from collections.abc import Callable, Iterator, Mapping
+from inspect import Parameter, isclass
+from typing import Any
+
+from arena.agent import Agent, chooses, solves
+from arena.configured import parameters_of
+from arena.game import Game, Puzzle
+from arena.plugins import Registry
+from arena.spec.parameters import adapters, plain
+from arena.traits import refusal
+from arena.views import board_modules
+
+PEOPLE = frozenset({"human"})
+"""Agents that ask somebody at a terminal."""
+
+
+def inventory(registry: Registry) -> dict[str, Any]:
+    """Games, agents and formats as plain values. A game that cannot be made without being told parameters is left out."""
+    drawn = board_modules(registry)
+    games = [_game(registry, name, kind, name in drawn) for name, kind in sorted(registry.games.items())]
+    return {
+        "games": [game for game in games if game is not None],
+        "agents": [_agent(name, kind) for name, kind in sorted(registry.agents.items()) if name not in PEOPLE],
+        "formats": [{"name": name, "kind": kind.kind} for name, kind in sorted(registry.formats.items())],
+    }
+
+
+def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[str, Any] | None:
+    try:
+        game = kind()
+        fit = [agent for agent, found in sorted(registry.agents.items()) if agent not in PEOPLE and refusal(found, game) is None]
+    except Exception:  # a plugin's; it can still be played from a spec
+        return None
+    return {
+        "name": name,
+        "summary": _summary(kind),
+        "players": game.players,
+        "puzzle": isinstance(game, Puzzle),
+        "path_matters": isinstance(game, Puzzle) and game.path_matters,
+        "drawn": drawn,
+        "parameters": list(_parameters(kind)),
+        "agents": fit,
+        "heuristics": registry.heuristics_of(name),
+        "default_heuristic": kind.default_heuristic,
+    }
+
+
+def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "summary": _summary(kind),
+        "chooses": chooses(kind),
+        "solves": solves(kind),
+        "wants_heuristic": kind.wants_heuristic,
+        "options": list(_parameters(kind)),
+    }
+
+
+def _parameters(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
+    """Those parameters that a field of a form can hold."""
+    for name, parameter in parameters_of(constructor).items():
+        field = _field(constructor, name)
+        if field is not None:
+            default = None if parameter.default is Parameter.empty else plain(parameter.default)
+            yield {"name": name, "default": default, **field}
+
+
+def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
+    """How a form asks for a value; None where it cannot."""
+    try:
+        schema: Mapping[str, Any] = adapters(constructor)[name].json_schema()
+    except Exception:  # a hint that JSON Schema cannot say
+        return None
+    choices = schema.get("anyOf", [schema])
+    named = [choice for choice in choices if choice.get("type") != "null"]
+    if len(named) != 1:
+        return None
+    one, optional = named[0], len(named) < len(choices)
+    if "enum" in one or "const" in one:
+        return {"kind": "choice", "choices": one.get("enum", [one.get("const")]), "optional": optional}
+    if one.get("type") == "boolean":
+        return {"kind": "flag", "optional": optional}
+    if one.get("type") in ("integer", "number"):
+        low = one.get("minimum", one.get("exclusiveMinimum"))
+        high = one.get("maximum", one.get("exclusiveMaximum"))
+        return {"kind": one["type"], "low": low, "high": high, "optional": optional}
+    return {"kind": "text", "optional": optional} if one.get("type") == "string" else None
+
+
+def _summary(kind: Any) -> str:
+    return next(iter((kind.__doc__ or "").strip().splitlines()), "") if isclass(kind) else ""

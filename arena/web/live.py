@@ -1,0 +1,184 @@
+"""A store that is being filled, as it stands now: one watcher a store, any number of listeners, one text in memory for all."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import anyio.to_thread
+
+from arena.errors import StoreError
+from arena.leaderboard import Leaderboard, leaderboard
+from arena.store import Store
+from arena.tally import tallies_of
+
+LOOK = 0.4
+"""Seconds between two looks at a store, at least; a look that takes long is followed by a longer pause."""
+SHARE = 4
+"""How many times as long as a look took the pause after it is, at least."""
+PING = 15.0
+"""Seconds after which a silent stream says that it is there."""
+WINDOW = 20.0
+"""Seconds over which the pace is measured."""
+EARLY = 3.0
+"""Seconds before there is a pace."""
+
+
+class Watcher:
+    """Tells its listeners how a store stands, whenever that changes. It looks at it only while there are some."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.starting = False
+        """Whether somebody is about to write to the store, so that it need not be there yet."""
+        self.own = False
+        """Whether a process of the server's is writing to it, which a page can stop."""
+        self.trouble: str | None = None
+        """What went wrong with the run, as far as the server knows."""
+        self._text = ""
+        self._version = 0
+        self._signature: object = None
+        self._changed = asyncio.Event()
+        self._listeners = 0
+        self._task: asyncio.Task[None] | None = None
+        self._paces: list[tuple[float, int]] = []
+
+    async def stream(self, stop: asyncio.Event) -> AsyncIterator[str]:
+        """Yield the state of the store as server-sent events: at once, and after every change. A slow listener skips states."""
+        self._listeners += 1
+        if self._task is None:
+            self._task = asyncio.create_task(self._watch())
+        seen = 0
+        try:
+            yield "retry: 1000\n\n"
+            while not stop.is_set():
+                changed = self._changed
+                if self._version > seen:
+                    seen = self._version
+                    yield f"id: {seen}\nevent: state\ndata: {self._text}\n\n"
+                elif not await _either(changed, stop, PING):
+                    yield ": still here\n\n"
+        finally:
+            self._listeners -= 1
+            if not self._listeners and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    async def now(self) -> dict[str, Any]:
+        """How the store stands now."""
+        return await anyio.to_thread.run_sync(self._state)
+
+    async def _watch(self) -> None:
+        while True:
+            began = monotonic()
+            signature = await anyio.to_thread.run_sync(self._look)
+            if signature != self._signature:
+                self._publish(await anyio.to_thread.run_sync(self._state))
+                self._signature = signature
+            await asyncio.sleep(max(LOOK, SHARE * (monotonic() - began)))
+
+    def _publish(self, state: dict[str, Any]) -> None:
+        self._text = json.dumps(state, allow_nan=False, separators=(",", ":"))
+        self._version += 1
+        before, self._changed = self._changed, asyncio.Event()
+        before.set()
+
+    def _look(self) -> object:
+        """What changes whenever the state does, and is quickly found."""
+        more = (self.trouble, self.starting, self.own, held(self.path))
+        try:
+            with Store.open(self.path) as store:
+                return (*more, *store.query(_SIGNATURE))
+        except StoreError as error:
+            return (*more, str(error))
+
+    def _state(self) -> dict[str, Any]:
+        try:
+            writing = held(self.path)  # before the store is read, or its last matches could be missed
+            with Store.open(self.path) as store, store.snapshot():
+                run = store.last()
+                boards = [
+                    leaderboard(tally, finished=run.ended is not None, store=str(self.path))
+                    for tally in tallies_of(store, run.boards)
+                ]
+        except StoreError as error:
+            word = "starting" if self.starting and self.trouble is None else "failed"
+            message = self.trouble or (None if word == "starting" else str(error))
+            return {"state": word, "message": message, "name": self.path.stem, "boards": [], "done": 0, "total": None}
+        done = sum(board.games + board.void for board in boards)
+        sizes = [board.size for board in boards]
+        total = None if None in sizes else sum(size or 0 for size in sizes)
+        finished = all(board.finished for board in boards)
+        state = "finished" if finished and not (writing and run.ended is None) else "running" if writing else "interrupted"
+        return {
+            "state": "failed" if self.trouble is not None and state != "finished" else state,
+            "message": self.trouble,
+            "name": run.name,
+            "seed": run.seed,
+            "own": self.own,
+            "done": done,
+            "total": total,
+            "pace": self._pace(done) if state == "running" else None,
+            "boards": [shown(board) for board in boards],
+        }
+
+    def _pace(self, done: int) -> float | None:
+        """Matches a second, over the last while."""
+        now = monotonic()
+        self._paces = [(when, count) for when, count in self._paces if now - when < WINDOW and count <= done]
+        self._paces.append((now, done))
+        when, count = self._paces[0]
+        return (done - count) / (now - when) if now - when >= EARLY else None
+
+
+_SIGNATURE = (
+    "SELECT (SELECT max(number) FROM record), (SELECT count(*) FROM place), started, ended FROM run ORDER BY number DESC LIMIT 1"
+)
+
+
+def shown(board: Leaderboard) -> dict[str, Any]:
+    """A leaderboard as plain values, with what a page says below it."""
+    return {
+        **board.as_dict(),
+        "title": board.title,
+        "games": board.games,
+        "size": board.size,
+        "void": board.void,
+        "finished": board.finished,
+        "fallbacks": board.fallbacks,
+        "method": board.method,
+        "anchor": board.anchor,
+        "failures": [
+            {"agent": one.agent, "kind": one.kind, "count": one.count, "first": one.first, "message": one.message}
+            for one in board.failures
+        ],
+    }
+
+
+def held(store: Path) -> bool:
+    """Whether somebody is writing to a store, by the process id in the lock beside it; the lock itself is left alone."""
+    real = store.resolve()
+    try:
+        os.kill(int(real.with_name(f"{real.name}.lock").read_text()), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> bool:
+    """Wait for one of two events; False where neither came in time."""
+    waiting = [asyncio.ensure_future(one.wait()), asyncio.ensure_future(other.wait())]
+    try:
+        done, _ = await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for task in waiting:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*waiting, return_exceptions=True)

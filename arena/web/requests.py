@@ -1,0 +1,205 @@
+"""What a desk does for a page: positions, actions, moves and solutions of agents, views of matches, specs."""
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import yaml
+
+from arena.agent import solves
+from arena.configured import name_of
+from arena.errors import ArenaError, SpecError, describe
+from arena.game import Game, Puzzle, State, overrides
+from arena.match import Match, match_id
+from arena.plugins import Registry
+from arena.record import Record
+from arena.referee import play_match
+from arena.spec import Board, load_spec
+from arena.spec.parameters import validated
+from arena.store import Store
+from arena.views import board_modules, view
+from arena.views.frames import described
+from arena.web import form
+from arena.web.form import BadRequest
+from arena.web.inventory import inventory
+
+MOST_STATE = 200_000
+"""Characters of a position."""
+Reply = dict[str, Any]
+
+
+class Requests:
+    """Does what requests ask for, one at a time, with the plugins of one registry."""
+
+    def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
+        self._registry = registry
+        self._plugins = plugins
+        self._drawn = board_modules(registry)
+        self._known: dict[str, Callable[[Mapping[str, Any]], Reply]] = {
+            "inventory": lambda asked: inventory(registry),
+            "position": self.position,
+            "apply": self.apply,
+            "move": self.move,
+            "solve": self.solve,
+            "spec": self.spec,
+            "view": self.view,
+        }
+
+    def answer(self, asked: Mapping[str, Any]) -> Reply:
+        """The answer to a request; `{"error": ...}` where it cannot be done, with the reason."""
+        try:
+            return self._known[asked["do"]](asked)
+        except SpecError as error:
+            return {
+                "error": "\n".join(f"{fault.where}: {fault.message}" if fault.where else fault.message for fault in error.faults)
+            }
+        except ArenaError as error:
+            return {"error": str(error)}
+        except Exception as error:  # a game's
+            return {"error": describe(error)}
+
+    def position(self, asked: Mapping[str, Any]) -> Reply:
+        """A position: the one of `state`, or one drawn from `seed`."""
+        game = self._game(asked)
+        if asked.get("state") is not None:
+            return {"game": described(game), "frame": self._situation(game, _state(game, asked))}
+        seed = form.whole(asked.get("seed", 0), "seed", 0, 2**53)
+        return {"game": described(game), "frame": self._situation(game, game.initial(random.Random(seed)))}
+
+    def apply(self, asked: Mapping[str, Any]) -> Reply:
+        """The position after `action`."""
+        game = self._game(asked)
+        state = _state(game, asked)
+        action = _parsed("action", lambda: game.parse_action(state, form.text(asked.get("action"), "action")))
+        if action not in game.actions(state):
+            raise BadRequest(f"{asked.get('action')} is not legal here")
+        played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
+        return {"frame": self._situation(game, game.result(state, action)) | played}
+
+    def move(self, asked: Mapping[str, Any]) -> Reply:
+        """What an agent does at a position: its action, what it used, and the position after it."""
+        board = self._board(asked, moves=1)
+        game = board.game
+        record = _played(board)
+        if record.termination in ("void", "gave-up") or (record.seat is not None and not record.actions):
+            return {"error": _fault(record)}
+        text = record.actions[0] if record.actions else _towards(game, board.positions[0].state, record)
+        if text is None:
+            return {"error": f"{record.labels[0]} has no next action to offer from here; another agent may have one"}
+        reply = self.apply({**asked, "action": text})
+        used = record.decisions[0] if record.decisions else None
+        label = record.labels[0]
+        more = {"label": label} if used is None else {**used._asdict(), "label": label}
+        more["seat"] = reply["frame"]["seat"]
+        return {"frame": reply["frame"] | more, "fallbacks": record.fallbacks}
+
+    def solve(self, asked: Mapping[str, Any]) -> Reply:
+        """What an agent makes of a puzzle, from a position to the end, as a view."""
+        board = self._board(asked)
+        if not isinstance(board.game, Puzzle):
+            raise BadRequest(f"{board.name} is no puzzle")
+        record = _played(board)
+        return {"view": view(board.game, record, drawn=board.name in self._drawn).as_dict()}
+
+    def spec(self, asked: Mapping[str, Any]) -> Reply:
+        """The spec that a form stands for, as YAML, and how many matches it has; an error with all its faults."""
+        values = form.tournament_of(asked.get("tournament"))
+        spec = load_spec(values, plugins=self._plugins)
+        written = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
+        return {"yaml": written, "matches": sum(board.size for board in spec.boards), "notes": list(spec.notes)}
+
+    def view(self, asked: Mapping[str, Any]) -> Reply:
+        """A match of a store as a view. The store is named by the server, never by a page."""
+        with Store.open(asked["store"]) as store:
+            record, place = store.record(asked["id"])
+            spec = store.last().load()
+        boards = spec.boards if place is None else spec.boards[place.board : place.board + 1]
+        game = next((board.game for board in boards if board.name == record.game), None)
+        if game is None:
+            raise BadRequest(f"the last run of this store does not play {record.game}")
+        return {"view": view(game, record, drawn=record.game in self._drawn).as_dict()}
+
+    def _game(self, asked: Mapping[str, Any]) -> Game:
+        given = form.game_of(asked.get("game"))
+        kind = self._registry.game(given.pop("name"))
+        faults: list[str] = []
+        values = validated(kind, given, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}"))
+        if values is None:
+            raise BadRequest("\n".join(faults))
+        return _parsed("game", lambda: kind(**values))  # type: ignore[no-any-return]
+
+    def _board(self, asked: Mapping[str, Any], moves: int | None = None) -> Board:
+        """The board of a small spec: one position, one agent, who sits in every seat."""
+        game = self._game(asked)
+        text = game.format_state(_state(game, asked))
+        entry = form.entry_of(asked.get("agent"))
+        entry.pop("label", None)
+        limits = form.limits_of(asked.get("limits"))
+        if moves is not None and not (isinstance(game, Puzzle) and solves(self._registry.agent(entry["agent"]))):
+            limits["moves"] = moves
+        spec = load_spec(
+            {
+                "game": form.game_of(asked.get("game")),
+                "agents": [entry, *[{**entry, "label": f"seat {seat}"} for seat in range(1, game.players)]],
+                "positions": [text],
+                "limits": limits,
+                "isolation": "none",  # this very process is the isolation
+                "seed": form.whole(asked.get("seed", 0), "seed", 0, 2**53),
+            },
+            plugins=self._plugins,
+        )
+        return spec.boards[0]
+
+    def _situation(self, game: Game, state: State) -> Reply:
+        """A position as a frame, with what can be done there."""
+        over = game.is_terminal(state)
+        return {
+            "state": game.format_state(state),
+            "rendered": None if name_of(game) in self._drawn else game.render(state),
+            "action": None,
+            "seat": None,
+            "label": None,
+            "to_move": None if over else game.to_move(state),
+            "actions": [] if over else [game.format_action(state, action) for action in game.actions(state)],
+            "over": bool(over),
+            "returns": list(map(float, game.returns(state))) if over else None,
+            "nodes": None,
+            "evaluations": None,
+            "depth": None,
+            "value": None,
+            "seconds": None,
+        }
+
+
+def _state(game: Game, asked: Mapping[str, Any]) -> State:
+    text = form.text(asked.get("state"), "state", MOST_STATE)
+    return _parsed("position", lambda: game.parse_state(text))
+
+
+def _parsed(what: str, parse: Callable[[], Any]) -> Any:
+    try:
+        return parse()
+    except ValueError as error:
+        raise BadRequest(f"{what}: {error}") from error
+
+
+def _played(board: Board) -> Record:
+    seats = (board.seats[0],) * board.game.players
+    position = board.positions[0]
+    return play_match(Match(match_id(position.key, seats, seats[0].limits.moves), board.game, position, seats, 0))
+
+
+def _towards(game: Game, state: State, record: Record) -> str | None:
+    """An action from a position towards an answer, for puzzles that can tell whether an answer fits a position."""
+    if not isinstance(game, Puzzle) or not record.solved or record.answer is None or not overrides(game, "is_answer"):
+        return None
+    answer = game.parse_state(record.answer)
+    for action in game.actions(state):
+        if game.is_answer(game.result(state, action), answer):
+            return game.format_action(state, action)
+    return None
+
+
+def _fault(record: Record) -> str:
+    said = f": {record.message}" if record.message else ""
+    return f"{record.labels[0]}: {record.termination}{said}"

@@ -1,0 +1,47 @@
+// The tournaments of the server; where there are none, what else there is.
+import { get } from "./api.js";
+import { h, whole } from "./dom.js";
+import { faultBox, head, main } from "./page.js";
+import { stateTag } from "./states.js";
+
+const faults = faultBox();
+
+async function show() {
+  const { tournaments } = await get("/api/tournaments");
+  if (!tournaments.length) {
+    main.append(head("Welcome to the arena", "Agents that play games and solve puzzles: watch them, play them, rank them."), h("div", { class: "columns columns-three" }, doors()));
+    return;
+  }
+  main.append(head("Tournaments", null, h("a", { class: "button primary", href: "/new" }, "New tournament")), faults.box);
+  main.append(h("div", { class: "card" }, h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "tournaments" }, table(tournaments))));
+}
+
+function table(tournaments) {
+  const rows = tournaments.map((one) => h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, h("a", { href: `/t/${one.key}` }, one.name)),
+    h("td", {}, stateTag(one.state)),
+    h("td", { class: "number" }, whole(one.boards)),
+    h("td", { class: "number" }, one.total === null ? whole(one.done) : `${whole(one.done)} of ${whole(one.total)}`),
+  ));
+  return h(
+    "table",
+    {},
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Tournament"), h("th", { scope: "col" }, "State"), h("th", { scope: "col", class: "number" }, "Boards"), h("th", { scope: "col", class: "number" }, "Matches"))),
+    h("tbody", {}, rows),
+  );
+}
+
+function doors() {
+  return [
+    ["/play", "Play", "Sit down against any agent, in any seat, or let two of them play each other."],
+    ["/puzzles", "Puzzles", "Shuffle, solve by hand or by an agent, and compare two agents on one position."],
+    ["/new", "New tournament", "Choose a game and agents, see the spec that it stands for, and watch the ranking grow."],
+  ].map(([target, name, said]) => h("a", { class: "card door", href: target }, h("h2", {}, name), h("p", { class: "dim" }, said)));
+}
+
+show().catch((error) => {
+  main.append(faults.box);
+  faults.show(error.message);
+});

@@ -1,0 +1,77 @@
+// The leaderboards of a tournament, as they grow.
+import { post } from "./api.js";
+import { boardOf } from "./board_table.js";
+import { h, whole } from "./dom.js";
+import { button, faultBox, figure, main } from "./page.js";
+import { stateTag } from "./states.js";
+
+const key = document.body.dataset.key;
+const faults = faultBox();
+const title = h("h1", {}, "…");
+const tag = h("span", { class: "state", role: "status" });
+const bar = h("progress", { "aria-label": "matches played", max: "1", value: "0" });
+const figures = h("dl", { class: "figures" });
+const message = h("div");
+const boards = h("div", { class: "stack" });
+const stop = button("Stop", halt);
+stop.hidden = true;
+
+main.append(
+  h("div", { class: "head" }, h("div", { class: "row" }, title, tag), h("div", { class: "row" }, stop, h("a", { class: "button", href: `/t/${key}/matches` }, "All matches"))),
+  faults.box,
+  message,
+  h("section", { class: "card", "aria-label": "progress" }, bar, figures),
+  boards,
+);
+
+const source = new EventSource(`/api/t/${key}/events`);
+source.addEventListener("state", (event) => show(JSON.parse(event.data)));
+source.addEventListener("error", () => faults.show(source.readyState === EventSource.CLOSED ? "The server does not answer any more." : "The connection is lost; trying again."));
+source.addEventListener("open", () => faults.show(null));
+addEventListener("pagehide", () => source.close());
+
+function show(state) {
+  document.title = `${state.name} | arena`;
+  title.textContent = state.name;
+  tag.replaceChildren(stateTag(state.state));
+  stop.hidden = !(state.own && ["running", "starting"].includes(state.state));
+  message.replaceChildren(...(state.message ? [h("p", { class: "fault" }, state.message)] : []));
+  if (state.total) {
+    bar.max = state.total;
+    bar.value = state.done;
+  } else if (state.state === "running" || state.state === "starting") bar.removeAttribute("value");
+  else bar.value = bar.max;
+  figures.replaceChildren(...progress(state));
+  const focused = document.activeElement?.getAttribute("href");
+  const inside = boards.contains(document.activeElement);
+  const before = [...boards.querySelectorAll(".scroll")].map((node) => node.scrollLeft);
+  boards.replaceChildren(...state.boards.map((board, number) => boardOf(board, number, key)));
+  boards.querySelectorAll(".scroll").forEach((node, number) => { node.scrollLeft = before[number] ?? 0; });
+  if (inside && focused) boards.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+}
+
+function progress(state) {
+  const found = [figure("Matches", state.total === null ? whole(state.done) : `${whole(state.done)} of ${whole(state.total)}`)];
+  if (state.pace !== null && state.pace !== undefined) {
+    found.push(figure("Pace", `${state.pace.toFixed(state.pace < 10 ? 1 : 0)} a second`));
+    if (state.total && state.pace > 0) found.push(figure("Left", span((state.total - state.done) / state.pace)));
+  }
+  if (state.seed !== undefined) found.push(figure("Seed", String(state.seed)));
+  return found;
+}
+
+function span(seconds) {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+async function halt() {
+  stop.disabled = true;
+  try {
+    await post(`/api/t/${key}/stop`, {});
+  } catch (error) {
+    faults.show(error.message);
+  }
+  stop.disabled = false;
+}

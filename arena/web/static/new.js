@@ -1,0 +1,119 @@
+// A form for a small tournament, and the spec that it stands for.
+import { givenUp, post } from "./api.js";
+import { h, whole } from "./dom.js";
+import { AgentForm, GameForm, LimitsForm, field, inventory, number, select } from "./forms.js";
+import { button, faultBox, head, main } from "./page.js";
+
+const WAIT = 250;
+const MOST = 16;
+
+const faults = faultBox();
+const name = h("input", { type: "text", value: "My tournament", maxlength: "100" });
+const rounds = number("20", { low: 1, high: 1000 });
+const plies = number("", { low: 1, high: 1000, placeholder: "none" });
+const seed = number("0", { low: 0, high: 2 ** 31 });
+const limits = new LimitsForm({ nodes: "10000", onchange: changed });
+const entries = h("div", { class: "stack-small" });
+const yaml = h("pre", { class: "code", tabindex: "0", role: "group", "aria-label": "spec as YAML" });
+const said = h("p", { class: "dim small", role: "status" });
+const save = button("Save", () => keep("/api/save"));
+const start = button("Save and start", () => keep("/api/start"), "primary");
+const add = button("Add an agent", () => { addEntry(); changed(); });
+let known, games, formats, agents = [], timer = null, asking = null;
+
+main.append(head("New tournament", "Choose who meets whom; the spec on the right is what will be played."), faults.box);
+inventory().then(build).catch((error) => faults.show(error.message));
+
+function build(found) {
+  known = found;
+  formats = h("div", { class: "field" });
+  games = new GameForm(found.games, "tic-tac-toe", () => { gameChanged(); changed(); });
+  for (const control of [name, rounds, plies, seed]) control.addEventListener("input", changed);
+  const form = h(
+    "form",
+    { class: "card stack-small", "aria-label": "tournament", onsubmit: (event) => event.preventDefault() },
+    field("Name", name),
+    games.box,
+    h("div", { class: "fields" }, formats, field("Rounds", rounds), field("Opening plies", plies), field("Seed", seed), limits.fields),
+    h("fieldset", {}, h("legend", {}, "Agents"), entries, h("div", { class: "row gap-small" }, add)),
+  );
+  const spec = h("section", { class: "card stack-small sticky", "aria-label": "spec" }, h("h2", {}, "Spec"), yaml, said, h("div", { class: "row" }, start, save));
+  main.append(h("div", { class: "columns columns-board" }, form, spec));
+  gameChanged();
+  changed();
+}
+
+function gameChanged() {
+  const game = games.game;
+  const fit = known.formats.filter((format) => (format.kind === "puzzle") === game.puzzle);
+  formats.replaceChildren(...field("Format", select(fit.map((format) => [format.name, format.name]), game.puzzle ? "benchmark" : "round-robin", changed)).childNodes);
+  agents = [];
+  entries.replaceChildren();
+  const usual = game.puzzle ? ["a-star", "ida-star", "min-conflicts", "hill-climb", "dfs"] : ["random", "greedy", "lookahead"];
+  const first = usual.filter((agent) => game.agents.includes(agent)).slice(0, 3);
+  (first.length ? first : game.agents.slice(0, 2)).forEach(addEntry);
+}
+
+function addEntry(chosen = null) {
+  const label = h("input", { type: "text", maxlength: "100", placeholder: "by its name", oninput: changed });
+  const row = h("fieldset", { class: "entry" });
+  const entry = { label, row };
+  const remove = button("Remove", () => {
+    agents = agents.filter((other) => other !== entry);
+    row.remove();
+    changed();
+    add.focus();
+  });
+  entry.form = new AgentForm(known.agents, games.game, { chosen, onchange: changed, more: [field("Label", label), remove] });
+  row.append(h("legend", { class: "visually-hidden" }, `Agent ${agents.length + 1}`), entry.form.box);
+  agents.push(entry);
+  entries.append(row);
+}
+
+function value() {
+  return {
+    name: name.value,
+    game: games.value(),
+    format: formats.querySelector("select").value,
+    rounds: Number(rounds.value) || 1,
+    plies: Number(plies.value) || null,
+    seed: Number(seed.value) || 0,
+    limits: limits.value(),
+    agents: agents.map(({ form, label }) => ({ ...form.value(), label: label.value.trim() || null })),
+  };
+}
+
+function changed() {
+  add.disabled = agents.length >= MOST;
+  clearTimeout(timer);
+  timer = setTimeout(preview, WAIT);
+}
+
+async function preview() {
+  asking?.abort();
+  asking = new AbortController();
+  try {
+    const found = await post("/api/spec", { tournament: value() }, asking.signal);
+    yaml.textContent = found.yaml;
+    said.textContent = `${whole(found.matches)} matches${found.notes.length ? `; ${found.notes.join("; ")}` : ""}`;
+    faults.show(null);
+    save.disabled = start.disabled = false;
+  } catch (error) {
+    if (givenUp(error)) return;
+    faults.show(error.message);
+    said.textContent = "Not ready: see the message above.";
+    save.disabled = start.disabled = true;
+  }
+}
+
+async function keep(path) {
+  save.disabled = start.disabled = true;
+  try {
+    const found = await post(path, { tournament: value() });
+    if (found.key) location.assign(`/t/${found.key}`);
+    else said.textContent = `Saved as ${found.file}; play it with: arena run ${found.file}`;
+  } catch (error) {
+    faults.show(error.message);
+  }
+  save.disabled = start.disabled = false;
+}

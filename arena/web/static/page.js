@@ -1,0 +1,38 @@
+// What pages have in common.
+import { h } from "./dom.js";
+
+export const main = document.getElementById("main");
+
+// The heading of a page, with what stands beside it.
+export function head(title, said, ...beside) {
+  return h("div", { class: "head" }, h("div", {}, h("h1", {}, title), said ? h("p", {}, said) : null), beside.length ? h("div", { class: "row" }, beside) : null);
+}
+
+// A place for messages of what went wrong, read out when one comes.
+export function faultBox() {
+  const box = h("div", { role: "alert" });
+  return {
+    box,
+    show(message) {
+      box.replaceChildren(...(message ? [h("p", { class: "fault" }, message)] : []));
+    },
+  };
+}
+
+// A figure: what it is, and its value.
+export function figure(name, value) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value));
+}
+
+export function button(text, onclick, kind = "") {
+  return h("button", { type: "button", class: kind, onclick }, text);
+}
+
+export function percent(value, digits = 1) {
+  return value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`;
+}
+
+// A random seed.
+export function lot() {
+  return Math.floor(Math.random() * 2 ** 31);
+}

@@ -1,0 +1,182 @@
+// Play against any agent, in any seat, or watch agents play.
+import { givenUp, post } from "./api.js";
+import { duration, h, whole, worth } from "./dom.js";
+import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
+import { Line } from "./line.js";
+import { Moves } from "./moves.js";
+import { button, faultBox, head, lot, main } from "./page.js";
+
+const PAUSE = 350;
+const FIRST = "tic-tac-toe";
+const RIVALS = ["alpha-beta", "lookahead", "greedy", "random"];
+
+const faults = faultBox();
+const seatsBox = h("div", { class: "stack-small" });
+const stage = h("div");
+const turn = h("p", { class: "turn", role: "status" });
+const hintText = h("p", { class: "dim hint", "aria-live": "polite" });
+const moves = new Moves((action) => line.tryPlay(action));
+const start = button("New game", begin, "primary");
+const pause = button("Pause", () => setPaused(!paused));
+const undo = button("Undo", takeBack);
+const hint = button("Hint", advise);
+let known, games, seats = [], line = null, paused = false, thinking = null, timer = null, seatNames = [], playing = null;
+const limits = new LimitsForm({ nodes: "20000", seconds: "5" });
+
+main.append(head("Play", "Take any seat, or give both to agents and watch."), faults.box);
+inventory().then(build).catch((error) => faults.show(error.message));
+
+function build(found) {
+  known = found;
+  games = new GameForm(found.games.filter((game) => !game.puzzle), FIRST, seatForms);
+  const board = h("section", { class: "card", "aria-label": "board" }, turn, h("div", { class: "row centred gap-below" }, undo, hint, pause), hintText, stage, moves.box);
+  const setup = h(
+    "section",
+    { class: "card stack-small", "aria-label": "setup" },
+    h("h2", {}, "Setup"),
+    games.box,
+    seatsBox,
+    h("fieldset", {}, h("legend", {}, "Thinking"), h("div", { class: "fields" }, limits.fields)),
+    h("div", { class: "row" }, start),
+  );
+  main.append(h("div", { class: "columns columns-board" }, board, setup));
+  seatForms();
+  line = new Line(stage, {
+    labels: () => seatNames,
+    keys: true,
+    onChange: changed,
+    onShow: showTurn,
+    onFault: fault,
+    onChoose: (actions) => moves.point(actions),
+    mine: (frame) => !frame.over && playing.agents[frame.to_move] === null,
+  });
+  begin();
+}
+
+function seatForms() {
+  const game = games.game;
+  const rival = RIVALS.find((name) => game.agents.includes(name)) ?? game.agents[0];
+  seats = Array.from({ length: game.players }, (_, seat) => new AgentForm(known.agents, game, { person: true, chosen: seat === 0 ? "" : rival, name: `Seat ${seat + 1}` }));
+  seatsBox.replaceChildren(...seats.map((seat, number) => h("fieldset", {}, h("legend", { class: "visually-hidden" }, `Seat ${number + 1}`), seat.box)));
+}
+
+async function begin() {
+  halt();
+  faults.show(null);
+  playing = { game: games.value(), agents: seats.map((seat) => seat.value()), limits: limits.value(), seed: lot() };
+  seatNames = named(playing.agents);
+  setPaused(false, false);
+  try {
+    await line.begin(playing.game, { seed: lot() });
+  } catch (error) {
+    fault(error);
+  }
+}
+
+// What the seats are called: two of a name are told apart by their seats.
+function named(agents) {
+  const names = agents.map((agent) => (agent === null ? "You" : agent.agent));
+  return names.map((name, seat) => (names.filter((other) => other === name).length > 1 ? `${name} (${seat + 1})` : name));
+}
+
+function changed() {
+  hintText.textContent = "";
+  go();
+}
+
+// Have an agent move where it is one's turn at the end of the line.
+function go() {
+  clearTimeout(timer);
+  const frame = line.frame;
+  if (paused || frame !== line.last || frame.over || playing.agents[frame.to_move] === null) return;
+  const watched = playing.agents.every((agent) => agent !== null);
+  timer = setTimeout(() => answer(frame), watched ? PAUSE : 60);
+}
+
+async function answer(frame) {
+  const seat = frame.to_move;
+  thinking = new AbortController();
+  showTurn(frame);
+  try {
+    const reply = await post("/api/move", { ...request(frame), agent: playing.agents[seat] }, thinking.signal);
+    thinking = null;
+    if (line.last === frame) line.push({ ...reply.frame, label: seatNames[seat] }, line.frames.length - 1);
+  } catch (error) {
+    thinking = null;
+    fault(error);
+    if (!givenUp(error)) setPaused(true);
+  }
+}
+
+function request(frame) {
+  return { game: playing.game, state: frame.state, limits: playing.limits, seed: (playing.seed + frame.number) % 2 ** 31 };
+}
+
+function showTurn(frame) {
+  const mine = !frame.over && playing.agents[frame.to_move] === null;
+  moves.show(mine ? frame.actions ?? [] : []);
+  undo.disabled = line.frames.length < 2;
+  hint.disabled = frame.over || thinking !== null;
+  pause.hidden = !playing.agents.some((agent) => agent !== null);
+  if (frame.over) turn.textContent = ending(frame);
+  else if (thinking) turn.textContent = `${seatNames[frame.to_move]} is thinking…`;
+  else if (mine) turn.textContent = seatNames[frame.to_move] === "You" ? "Your turn" : `${seatNames[frame.to_move]} to move`;
+  else turn.textContent = `${seatNames[frame.to_move]} to move${paused ? ", paused" : ""}`;
+}
+
+function ending(frame) {
+  const best = Math.max(...frame.returns);
+  const winners = seatNames.filter((_, seat) => frame.returns[seat] === best);
+  if (winners.length !== 1) return "A draw";
+  return winners[0] === "You" ? "You win" : `${winners[0]} wins`;
+}
+
+function takeBack() {
+  halt();
+  let count = 1;
+  const people = playing.agents.some((agent) => agent === null);
+  while (people && line.at - count > 0 && playing.agents[line.frames[line.at - count].to_move] !== null) count++;
+  if (!people) setPaused(true, false);
+  line.back(count);
+}
+
+async function advise() {
+  const frame = line.frame;
+  const agent = playing.agents.find((one) => one !== null) ?? { agent: RIVALS.find((name) => games.game.agents.includes(name)) ?? games.game.agents[0], options: {} };
+  hintText.textContent = "Thinking…";
+  hint.disabled = true;
+  try {
+    const { frame: found } = await post("/api/move", { ...request(frame), agent });
+    if (line.frame !== frame) return;
+    const value = found.value === null ? "" : `, value ${worth(found.value)}`;
+    hintText.textContent = `${agent.agent} would play ${found.action}${value} (${whole(found.nodes)} nodes, ${duration(found.seconds)})`;
+    if (playing.agents[frame.to_move] === null) moves.show(frame.actions ?? [], found.action);
+  } catch (error) {
+    hintText.textContent = "";
+    fault(error);
+  }
+  hint.disabled = false;
+}
+
+function setPaused(wanted, goOn = true) {
+  paused = wanted;
+  pause.textContent = paused ? "Go on" : "Pause";
+  if (paused) halt();
+  if (line?.player && goOn) {
+    showTurn(line.frame);
+    if (!paused) {
+      line.player.go(line.frames.length - 1);
+      go();
+    }
+  }
+}
+
+function halt() {
+  clearTimeout(timer);
+  thinking?.abort();
+  thinking = null;
+}
+
+function fault(error) {
+  if (!givenUp(error)) faults.show(error.message);
+}

@@ -1,0 +1,225 @@
+// Puzzles: shuffle, solve by hand or by an agent, step, hint; two agents side by side on the same position.
+import { givenUp, post } from "./api.js";
+import { duration, h, whole } from "./dom.js";
+import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
+import { Line } from "./line.js";
+import { Moves } from "./moves.js";
+import { button, faultBox, figure, head, lot, main } from "./page.js";
+
+const FIRST = "sliding-tiles";
+const LONG = 200;
+const SOLVERS = { "sliding-tiles": ["a-star", "ida-star"], "n-queens": ["min-conflicts", "dfs"], "sudoku": ["dfs", "a-star"] };
+
+const faults = faultBox();
+const text = h("input", { type: "text", id: "position", spellcheck: "false", autocomplete: "off" });
+const columns = h("div", { class: "columns" });
+const compare = h("input", { type: "checkbox", id: "compare", onchange: () => arrange() });
+const both = button("Solve both", () => panels.forEach((panel) => panel.run()), "primary");
+const limits = new LimitsForm({ seconds: "10" });
+let known, games, panels = [], position = null;
+
+main.append(head("Puzzles", "Shuffle a board and solve it, or see how agents do it."), faults.box);
+inventory().then(build).catch((error) => faults.show(error.message));
+
+function build(found) {
+  known = found;
+  games = new GameForm(found.games.filter((game) => game.puzzle), FIRST, () => shuffle(true), limits.fields);
+  const setup = h(
+    "section",
+    { class: "card stack-small", "aria-label": "position" },
+    games.box,
+    h("form", { class: "row position", onsubmit: (event) => { event.preventDefault(); place({ state: text.value }); } },
+      h("label", { for: "position", class: "grow" }, h("span", { class: "visually-hidden" }, "Position"), text),
+      h("button", { type: "submit" }, "Set up"), button("Shuffle", () => shuffle(false), "primary")),
+    h("div", { class: "row" }, h("label", { class: "row check", for: "compare" }, compare, "Compare two agents"), both),
+  );
+  main.append(setup, columns);
+  shuffle(true);
+}
+
+async function shuffle(anew) {
+  if (anew) panels = [];
+  await place({ seed: lot() });
+}
+
+// Set up a position, the same for everyone.
+async function place(start) {
+  faults.show(null);
+  panels.forEach((panel) => panel.halt());
+  try {
+    const game = games.value();
+    const found = await post("/api/position", { game, ...start });
+    position = { game, state: found.frame.state };
+    text.value = found.frame.state;
+    await arrange(true);
+  } catch (error) {
+    if (!givenUp(error)) faults.show(error.message);
+  }
+}
+
+async function arrange(moved = false) {
+  const wanted = compare.checked ? 2 : 1;
+  both.hidden = wanted < 2;
+  while (panels.length > wanted) panels.pop().halt();
+  const old = moved ? panels.length : 0;
+  await Promise.all(panels.slice(0, old).map((panel) => panel.begin()));
+  const fresh = [];
+  while (panels.length < wanted) {
+    const panel = new Panel(panels.length);
+    panels.push(panel);
+    fresh.push(panel);
+  }
+  columns.className = wanted > 1 ? "columns columns-two panels" : "columns panels";
+  columns.replaceChildren(...panels.map((panel) => panel.box));
+  await Promise.all(fresh.map((panel) => panel.begin()));
+}
+
+// A board with an agent beside it.
+class Panel {
+  constructor(number) {
+    const game = games.game;
+    const usual = (SOLVERS[game.name] ?? []).filter((name) => game.agents.includes(name));
+    this.agent = new AgentForm(known.agents, game, { chosen: usual[number] ?? usual[0] ?? game.agents[0] });
+    this.stage = h("div");
+    this.said = h("p", { class: "turn", role: "status" });
+    this.facts = h("dl", { class: "figures figures-small" });
+    this.faults = faultBox();
+    this.moves = new Moves((action) => this.line.tryPlay(action));
+    this.working = null;
+    this.solved = false;
+    this.buttons = {
+      solve: button("Solve", () => (this.working ? this.halt() : this.run()), "primary"),
+      step: button("Step", () => this.step()),
+      hint: button("Hint", () => this.hint()),
+      undo: button("Undo", () => this.line.back(1)),
+    };
+    this.line = new Line(this.stage, {
+      labels: () => [this.whose],
+      onChange: () => {},
+      onShow: (frame) => this.show(frame),
+      onFault: (error) => this.fault(error),
+      onChoose: (actions) => this.moves.point(actions),
+      mine: () => this.working === null,
+    });
+    this.whose = "you";
+    this.box = h(
+      "section",
+      { class: "card panel", "aria-label": `board ${number + 1}` },
+      this.agent.box, h("div", { class: "row gap-small" }, Object.values(this.buttons)), this.faults.box, this.said, this.stage, this.moves.box, this.facts,
+    );
+  }
+
+  async begin() {
+    this.halt();
+    this.facts.replaceChildren();
+    this.faults.show(null);
+    this.whose = "you";
+    try {
+      await this.line.begin(position.game, { state: position.state });
+    } catch (error) {
+      this.fault(error);
+    }
+  }
+
+  show(frame) {
+    this.moves.show(frame.actions ?? []);
+    this.buttons.undo.disabled = this.line.at === 0;
+    if (this.working) return;
+    if (frame.over === true || frame.number < 0) this.said.textContent = this.over(frame);
+    else if (this.line.at < this.line.frames.length - 1) this.said.textContent = this.solved ? `${this.whose} has solved it` : `${this.whose} has not solved it`;
+    else this.said.textContent = "Move by hand, or let the agent solve it";
+  }
+
+  over(frame) {
+    const won = frame.returns ? frame.returns[0] === 1 : this.solved;
+    return won ? "Solved" : "Not solved";
+  }
+
+  async solve() {
+    const frame = this.line.frame;
+    const found = await this.ask("/api/solve", "is working…");
+    if (!found) return false;
+    const { view } = found;
+    this.solved = view.solved;
+    this.facts.replaceChildren(...facts(view));
+    if (view.message) this.faults.show(`${view.termination}: ${view.message}`);
+    if (this.line.frame !== frame) return false;
+    this.whose = view.labels[0];
+    this.line.extend(view.frames.slice(1));
+    if (view.frames.length < 2 && !view.solved) this.said.textContent = `${this.whose} has not solved it: ${view.termination}`;
+    return view.frames.length > 1;
+  }
+
+  // Solve it and show how: step by step where that does not take for ever.
+  async run() {
+    if (!(await this.solve())) return;
+    const { player, frames } = this.line;
+    if (frames.length > 2 && frames.length <= LONG) player.toggle();
+    else player.go(frames.length - 1);
+  }
+
+  async ask(path, doing) {
+    this.halt();
+    this.faults.show(null);
+    this.working = new AbortController();
+    this.line.player.stop();
+    const mine = this.working;
+    this.said.textContent = `${this.agent.agent.name} ${doing}`;
+    this.buttons.solve.textContent = "Stop";
+    try {
+      const { game, frame } = this.line;
+      return await post(path, { game, state: frame.state, agent: this.agent.value(), limits: limits.value(), seed: 0 }, mine.signal);
+    } catch (error) {
+      this.said.textContent = "";
+      this.fault(error);
+      return null;
+    } finally {
+      if (this.working === mine) this.working = null;
+      this.buttons.solve.textContent = "Solve";
+    }
+  }
+
+  async step() {
+    const { line } = this;
+    if (line.at === line.frames.length - 1 && !(line.frame.over || line.frame.number < 0)) await this.solve();
+    line.player.stop();
+    line.player.go(line.at + 1);
+  }
+
+  async hint() {
+    const { line } = this;
+    const next = line.frames[line.at + 1]?.action;
+    let action = next;
+    if (!action) {
+      const found = await this.ask("/api/move", "is thinking…");
+      if (!found) return;
+      action = found.frame.action;
+    }
+    this.said.textContent = `Hint: ${action}`;
+    this.moves.show(line.frame.actions ?? [], action);
+  }
+
+  halt() {
+    this.working?.abort();
+    this.working = null;
+    this.line.player?.stop();
+  }
+
+  fault(error) {
+    if (!givenUp(error)) this.faults.show(error.message);
+  }
+}
+
+function facts(view) {
+  const [total] = view.totals;
+  const depth = view.frames.find((frame) => frame.depth !== null)?.depth;
+  return [
+    figure("Result", view.solved ? "solved" : view.termination),
+    figure("Moves", whole(view.moves)),
+    view.cost === null || view.cost === view.moves ? null : figure("Cost", whole(view.cost)),
+    figure("Nodes", whole(total.nodes)),
+    figure("Evaluations", whole(total.evaluations)),
+    figure("Time", duration(total.seconds)),
+    depth ? figure("Depth", whole(depth)) : null,
+  ].filter((one) => one !== null);
+}

@@ -1,0 +1,119 @@
+"""Takes the pictures of docs/web.md: `make screenshots`. Plays a small tournament, serves it, and visits it with Chromium."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+from arena import run
+
+IMAGES = Path(__file__).with_name("images")
+WIDE, NARROW = 1280, 375
+CUP: dict[str, Any] = {
+    "name": "Connect-four cup",
+    "game": "connect-four",
+    "rounds": 20,
+    "openings": {"plies": 2},
+    "agents": ["random", "greedy", *({"agent": "alpha-beta", "depth": depth} for depth in (1, 2, 3))],
+}
+
+
+def main() -> None:
+    """Write every picture anew."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        sys.exit("no chromium; install the package chromium")
+    IMAGES.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        run(CUP, store=Path(folder) / "cup.db", workers=2)
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        with served(Path(folder)) as address:
+            for name, visit, width, theme in PICTURES:
+                context = browser.new_context(
+                    viewport={"width": width, "height": 812}, color_scheme=theme, reduced_motion="reduce"
+                )
+                page = context.new_page()
+                page.goto(address)
+                visit(page, address)
+                page.mouse.move(0, 0)
+                page.evaluate("scrollTo(0, 0)")
+                page.screenshot(path=IMAGES / f"{name}.png", full_page=width == WIDE)
+                context.close()
+        browser.close()
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a server."""
+    command = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
+        server.send_signal(signal.SIGINT)
+
+
+def leaderboard(page: Page, address: str) -> None:
+    """The leaderboard of the cup."""
+    page.wait_for_selector(".leaderboard")
+
+
+def replay(page: Page, address: str) -> None:
+    """A match between the two best, near its end."""
+    page.goto(f"{address}t/cup/matches?agent=alpha-beta(depth%3D3)")
+    page.get_by_role("link", name="alpha-beta(depth=2)").first.click()
+    page.wait_for_selector("svg.board")
+    for _ in range(14):
+        page.keyboard.press("ArrowRight")
+
+
+def play(page: Page, address: str) -> None:
+    """A game of othello."""
+    page.goto(f"{address}play")
+    page.get_by_label("Game", exact=True).select_option("othello")
+    page.get_by_role("button", name="New game").click()
+    for moves in (2, 4, 6):
+        page.locator(".board-othello .target").first.click()
+        page.locator(".move").nth(moves).wait_for()
+    page.wait_for_timeout(500)
+
+
+def puzzles(page: Page, address: str) -> None:
+    """Two agents on the hardest position of the 8-puzzle."""
+    page.goto(f"{address}puzzles")
+    page.wait_for_selector(".target")
+    page.get_by_role("textbox", name="Position").fill("8 6 7 / 2 5 4 / 3 . 1")
+    page.get_by_role("button", name="Set up").click()
+    if (page.viewport_size or {"width": 0})["width"] == WIDE:
+        page.get_by_label("Compare two agents").check()
+        page.wait_for_timeout(600)
+        page.get_by_role("button", name="Solve both").click()
+    else:
+        page.get_by_role("button", name="Solve", exact=True).click()
+    page.wait_for_selector(".figures dt")
+    page.wait_for_timeout(1500)
+
+
+def new(page: Page, address: str) -> None:
+    """The form for a tournament."""
+    page.goto(f"{address}new")
+    page.get_by_text("120 matches").wait_for()
+
+
+PICTURES = [
+    ("leaderboard", leaderboard, WIDE, "light"),
+    ("replay", replay, WIDE, "light"),
+    ("play", play, WIDE, "dark"),
+    ("puzzles", puzzles, WIDE, "light"),
+    ("phone", puzzles, NARROW, "dark"),
+    ("new", new, WIDE, "light"),
+]
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""The command: what it refuses, with what words, and that it never leaves half a file behind."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Arena = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def refused(arena: Arena, *words: object, **environment: str) -> str:
+    done = arena("report", *words, **environment)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_store_that_is_none_is_refused(arena: Arena, played: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.db"
+    text.write_text("no database at all, but long enough to have a header of one hundred bytes" * 3)
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    assert "no store missing.db" in refused(arena, "missing.db", "-o", tmp_path / "r.html")
+    assert "no database" in refused(arena, text, "-o", tmp_path / "r.html")
+    assert "another program" in refused(arena, other, "-o", tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_store_without_matches_is_refused(arena: Arena, played: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.db"
+    empty.write_bytes((played / "small.db").read_bytes())
+    with sqlite3.connect(empty) as connection:
+        connection.execute("DELETE FROM place")
+    connection.close()
+    assert "holds no match" in refused(arena, empty, "-o", tmp_path / "r.html")
+    with sqlite3.connect(empty) as connection:
+        connection.execute("DELETE FROM run")
+    connection.close()
+    assert "holds no run yet" in refused(arena, empty, "-o", tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == [empty]
+
+
+def test_a_place_that_cannot_be_written_is_refused(arena: Arena, tmp_path: Path) -> None:
+    assert "there is no folder" in refused(arena, "small.db", "-o", tmp_path / "no" / "r.html")
+    assert "a folder; expected" in refused(arena, "small.db", "-o", tmp_path)
+    file = tmp_path / "file"
+    file.write_text("kept")
+    assert "a file; expected" in refused(arena, "small.db", "-o", file, "--format", "png")
+    assert file.read_text() == "kept"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_rights_is_refused(arena: Arena, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert "cannot be written" in refused(arena, "small.db", "-o", tmp_path / "r.html")
+
+
+def test_a_file_system_that_refuses_is_told(arena: Arena) -> None:
+    """/proc takes no files, not even of root."""
+    assert "cannot be written" in refused(arena, "small.db", "-o", "/proc/r.html")
+
+
+def test_an_unknown_format_and_a_missing_word_are_refused(arena: Arena) -> None:
+    assert "gif" in refused(arena, "small.db", "-o", "x", "--format", "gif")
+    assert "-o" in refused(arena, "small.db")
+
+
+def test_without_matplotlib_the_extra_is_named(arena: Arena, tmp_path: Path) -> None:
+    """A matplotlib that cannot be imported stands in its way; nothing is written."""
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "matplotlib.py").write_text("raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n")
+    path = os.pathsep.join([str(blocked), os.environ.get("PYTHONPATH", "")])
+    said = refused(arena, "small.db", "-o", tmp_path / "r.html", PYTHONPATH=path)
+    assert "pip install 'gamearena[report]'" in said
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_report_replaces_the_one_before_in_one_step(played: Path, tmp_path: Path) -> None:
+    """A disk that is full in the middle leaves the old page as it was, and nothing beside it."""
+    page = tmp_path / "r.html"
+    page.write_text("the old page")
+    limited = ["sh", "-c", 'ulimit -f 40; trap "" XFSZ; exec "$@"', "sh"]
+    done = subprocess.run(
+        [*limited, sys.executable, "-m", "arena", "report", "small.db", "-o", str(page)],
+        capture_output=True,
+        text=True,
+        cwd=played,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "cannot be written" in done.stderr
+    assert page.read_text() == "the old page"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+@pytest.mark.parametrize("style", ["png", "svg"])
+def test_each_plot_is_a_file(arena: Arena, tmp_path: Path, style: str) -> None:
+    done = arena("report", "small.db", "-o", tmp_path / "plots", "--format", style)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    names = sorted(file.name for file in (tmp_path / "plots").iterdir())
+    assert f"1-tic-tac-toe-ratings.{style}" in names
+    assert f"1-tic-tac-toe-convergence.{style}" in names
+    assert all(name.endswith(f".{style}") for name in names)
+    assert f"{len(names)} plots" in done.stderr

@@ -1,0 +1,207 @@
+"""What the plots show, held against the store by brute force, and how they are drawn."""
+
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+from statistics import median, quantiles
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from arena.leaderboard import Leaderboard
+from arena.report.convergence import rating_points
+from arena.report.difficulty import groups_of, scale_of, shares_of
+from arena.report.drawing import inline, whole
+from arena.report.evidence import Evidence, Findings, Match, read
+from arena.report.palette import PAGE, VARIABLES
+from arena.report.plots import plots_of
+from arena.report.ratings import ratings_plot
+from arena.report.spread import quantile
+from arena.store import Store
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def found(played: Path) -> Findings:
+    return read(played / "cup.db")
+
+
+@pytest.fixture(scope="module")
+def versus(found: Findings) -> Evidence:
+    return found.boards[0]
+
+
+@pytest.fixture(scope="module")
+def puzzle(found: Findings) -> Evidence:
+    return found.boards[2]
+
+
+def rows(evidence: Evidence, name: str) -> list[tuple[object, ...]]:
+    return [row for plot in plots_of(evidence) if plot.name == name for row in plot.rows]
+
+
+def test_the_evidence_is_what_the_records_say(found: Findings, played: Path) -> None:
+    """Moves, nodes and seconds of each seat, match by match, added up from the decisions themselves."""
+    with Store.open(played / "cup.db") as store:
+        records = {place.number: record for record, place in store.records(boards=True) if place is not None}
+    matches = [match for evidence in found.boards for match in evidence.matches]
+    assert len(matches) == len(records)
+    for match in matches:
+        record = records[match.place]
+        assert (match.moves, match.cost, match.returns) == (record.moves, record.cost, record.returns)
+        for seat, effort in enumerate(match.efforts):
+            own = [decision for decision in record.decisions if decision.seat == seat]
+            assert (effort.decisions, effort.nodes) == (len(own), sum(decision.nodes for decision in own))
+            assert effort.seconds == pytest.approx(sum(decision.seconds for decision in own))
+
+
+def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
+    """The last of twenty points has all matches, so its ratings are those of the table, and the points go forward."""
+    points = rating_points(versus)
+    assert len(points) == 20
+    assert [point.played for point in points] == sorted({point.played for point in points})
+    assert points[-1].played == versus.board.games
+    for row in versus.board.rows:
+        assert points[-1].values[versus.sheet.labels.index(row["agent"])] == pytest.approx(row["rating"], abs=1e-6)
+
+
+def test_solved_by_difficulty_counts_every_attempt_once(puzzle: Evidence) -> None:
+    """The groups hold all positions, the hard ones last, and their counts add up to the leaderboard's."""
+    scale = scale_of(tuple(puzzle.scored))
+    assert scale is not None
+    assert scale.name == "Least cost found"
+    groups = groups_of(scale, {match.round for match in puzzle.scored})
+    members = [round_ for group in groups for round_ in group.rounds]
+    assert sorted(members) == sorted({match.round for match in puzzle.scored})
+    hardest = [max(scale.of[round_] for round_ in group.rounds) for group in groups if group.name != "nobody"]
+    assert hardest == sorted(hardest)
+    for entry, shares in shares_of(puzzle, groups).items():
+        row = next(row for row in puzzle.board.rows if row["agent"] == puzzle.sheet.labels[entry])
+        assert sum(share.attempts for share in shares) == row["attempts"]
+        assert sum(share.solved for share in shares) == round(row["solved"] * row["attempts"])
+
+
+def test_least_costs_are_the_optimum_where_a_star_solved(puzzle: Evidence) -> None:
+    """A* with an admissible heuristic is optimal, so nobody found less; in whatever order the agents played."""
+    scale = scale_of(tuple(puzzle.scored))
+    assert scale is not None
+    backwards = scale_of(tuple(reversed(list(puzzle.scored))))
+    assert backwards is not None
+    assert backwards.of == scale.of
+    solved = [m for m in puzzle.scored if m.solved and puzzle.sheet.labels[m.seats[0]] == "a-star"]
+    assert solved
+    assert all(scale.of[match.round] == match.cost for match in solved)
+
+
+def test_solutions_without_costs_are_told_apart_by_nodes(found: Findings) -> None:
+    """Queens cost nothing to compare, so the median of all agents' nodes says what is hard."""
+    queens = found.boards[3]
+    scale = scale_of(tuple([match._replace(cost=None) for match in queens.scored]))
+    assert scale is not None
+    assert scale.name == "Median nodes"
+    for round_, value in scale.of.items():
+        assert value == median([match.efforts[0].nodes for match in queens.scored if match.round == round_])
+
+
+@pytest.mark.parametrize("unit", ["nodes", "seconds"])
+def test_solved_by_budget_is_a_plain_count(puzzle: Evidence, unit: str) -> None:
+    """For each budget of the table, how many attempts were solved with no more than it."""
+    plot = next(plot for plot in plots_of(puzzle) if plot.name == f"budget-{unit}")
+    for label, *shares in plot.rows:
+        own = [match for match in puzzle.scored if puzzle.sheet.labels[match.seats[0]] == label]
+        for heading, share in zip(plot.headings[1:], shares, strict=True):
+            budget = float(heading)
+            within = [match for match in own if match.solved and getattr(match.efforts[0], unit) <= budget]
+            assert share == pytest.approx(len(within) / len(own))
+    assert max(float(heading) for heading in plot.headings[1:]) > 0
+
+
+def test_distributions_have_the_quantiles_of_the_standard_library(versus: Evidence) -> None:
+    values = sorted(random.Random(5).choices(range(1000), k=41))
+    cuts = quantiles(values, n=20, method="inclusive")
+    assert [quantile(values, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95)] == pytest.approx(
+        [cuts[0], cuts[4], cuts[9], cuts[14], cuts[18]]
+    )
+    for label, count, mean, least, *_, most in rows(versus, "moves"):
+        entry = versus.sheet.labels.index(str(label))
+        moves = [match.moves or 0 for match in versus.scored if entry in match.seats]
+        assert (count, least, most) == (len(moves), min(moves), max(moves))
+        assert mean == pytest.approx(sum(moves) / len(moves))
+
+
+def test_a_drawing_is_well_formed_and_follows_the_page(found: Findings) -> None:
+    """Each has a role, a name and a description, text as text, and no colour or font that the page could not change."""
+    drawn = [(evidence, plot, inline(plot, f"k{n}")) for evidence in found.boards for n, plot in enumerate(plots_of(evidence))]
+    assert {plot.name for _, plot, _ in drawn} == {
+        *("ratings", "cross", "convergence", "difficulty", "budget-nodes", "budget-seconds", "moves", "nodes")
+    }
+    for _, plot, text in drawn:
+        tree = ET.fromstring(text)
+        assert tree.get("role") == "img"
+        assert [child.tag for child in tree[:2]] == [f"{SVG}title", f"{SVG}desc"]
+        assert tree[0].text == plot.title
+        assert not set(re.findall(r"#[0-9a-f]{6}", text)) - {"#01a0f1"}, "the one that a label has"
+        assert not any(colour in text for colour in VARIABLES if colour != PAGE.ink)
+        assert "<style" not in text
+        assert "font-family" not in text
+        texts = {"".join(part.itertext()) for part in tree.iter(f"{SVG}text")}
+        assert texts
+        assert not any("mathdefault" in one for one in texts)
+
+
+def test_a_label_that_looks_like_the_drawings_own_words_stays_as_it_is(versus: Evidence) -> None:
+    plot = next(plot for plot in plots_of(versus) if plot.name == "ratings")
+    texts = {"".join(part.itertext()).strip("\u200b") for part in ET.fromstring(inline(plot, "k")).iter(f"{SVG}text")}
+    assert '_ id="x" #01a0f1 $a…' in texts
+    assert "<script>alert(1)</s…" in texts
+
+
+def test_one_sided_intervals_reach_the_edge(versus: Evidence) -> None:
+    """An agent that won everything has a lower bound alone: its line ends in an arrow, one more mark than it would have."""
+    board = versus.board
+    sure = [row | {"rating_low": -100.0, "rating_high": 100.0} for row in board.rows]
+    open_ = [sure[0] | {"rating_high": None}, *sure[1:]]
+    plots = [ratings_plot(changed(board, made)) for made in (sure, open_)]
+    assert all(plots)
+    assert plots[1] is not None
+    assert plots[1].rows[0][3] is None
+    assert inline(plots[1], "k") != inline(plots[0], "k")  # type: ignore[arg-type]
+
+
+def changed(board: Leaderboard, made: list[dict[str, object]]) -> Leaderboard:
+    return replace(board, rows=tuple(made))
+
+
+def test_a_board_without_matches_has_no_plots(versus: Evidence, puzzle: Evidence) -> None:
+    for evidence in (versus, puzzle):
+        nobody = tuple([tuple([None] * len(evidence.board.rows))] * len(evidence.board.rows))
+        rows = tuple([row | {"rating": None} for row in evidence.board.rows])
+        board = replace(evidence.board, rows=rows, cross=None if evidence.board.cross is None else nobody)
+        assert plots_of(replace(evidence, board=board, matches=())) == []
+
+
+@pytest.mark.parametrize(("style", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
+def test_files_are_what_they_are_called_and_the_same_again(versus: Evidence, style: str, begins: bytes) -> None:
+    plot = plots_of(versus)[0]
+    content = whole(plot, style)
+    assert content.startswith(begins)
+    assert content == whole(plot, style)
+
+
+def test_a_field_too_large_for_a_plot_says_so(versus: Evidence) -> None:
+    """Fifty agents: the plot has the best of them, the table all."""
+    row = dict(versus.board.rows[0])
+    many = replace(versus.board, rows=tuple([row | {"agent": f"agent {k}"} for k in range(50)]))
+    plot = ratings_plot(many)
+    assert plot is not None
+    assert "best 30 of 50" in plot.text
+    assert len(plot.rows) == 50
+
+
+def test_matches_are_light_enough_for_a_night(versus: Evidence) -> None:
+    """Pairings share one object for who sat where."""
+    seats = [match.seats for match in versus.matches]
+    assert len({id(one) for one in seats}) == len(set(seats))
+    assert all(isinstance(match, Match) for match in versus.matches)

@@ -1,0 +1,194 @@
+"""What pages ask of games and agents: right answers, and an end to what takes too long, too much, or is not wanted any more."""
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import psutil
+import pytest
+
+EIGHT = {"name": "sliding-tiles"}
+HARDEST = "8 6 7 / 2 5 4 / 3 . 1"
+"""One of the two positions of the 8-puzzle that are 31 moves from the goal (A. Reinefeld, IJCAI 1993)."""
+
+
+def solving(state: str, agent: str, **more: Any) -> dict[str, Any]:
+    return {"game": EIGHT, "state": state, "agent": {"agent": agent}, "seed": 0, **more}
+
+
+def desks(server: Any) -> list[psutil.Process]:
+    children = psutil.Process(server.process.pid).children(recursive=True)
+    return [child for child in children if "arena.web.desk" in " ".join(child.cmdline())]
+
+
+@contextmanager
+def left(server: Any, path: str, body: dict[str, Any]) -> Iterator[None]:
+    """A request whose page goes away at the end."""
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+        connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+        yield
+
+
+def test_the_hardest_eight_puzzle_takes_31_moves(server: Any) -> None:
+    view = server.ask("/api/solve", solving(HARDEST, "a-star")).json["view"]
+    assert (view["solved"], view["moves"], view["cost"], len(view["frames"])) == (True, 31, 31, 32)
+    assert view["frames"][0]["state"] == HARDEST
+    assert view["frames"][-1]["state"] == "1 2 3 / 4 5 6 / 7 8 ."
+
+
+def test_two_agents_meet_the_same_position_and_the_same_start(server: Any) -> None:
+    asked = {"game": {"name": "n-queens", "parameters": {"n": 12}}, "state": "-", "agent": {"agent": "hill-climb"}, "seed": 5}
+    one, two = [server.ask("/api/solve", asked).json["view"] for _ in range(2)]
+    assert [frame["state"] for frame in one["frames"]] == [frame["state"] for frame in two["frames"]]
+    assert one["totals"][0]["nodes"] == two["totals"][0]["nodes"]
+
+
+def test_an_agent_takes_the_win_and_blocks_the_loss(server: Any) -> None:
+    for state, action in (("xx./oo./...", "3"), ("xx./o../...", "3")):
+        asked = {"game": {"name": "tic-tac-toe"}, "state": state, "agent": {"agent": "alpha-beta"}}
+        assert server.ask("/api/move", asked).json["frame"]["action"] == action
+
+
+def test_a_hint_for_a_board_with_queens_leads_to_a_solution(server: Any) -> None:
+    state = "-"
+    for agent in ("min-conflicts", *["dfs"] * 7):
+        asked = {"game": {"name": "n-queens"}, "state": state, "agent": {"agent": agent}}
+        state = server.ask("/api/move", asked).json["frame"]["state"]
+    rows = [int(row) for row in state.split()]
+    assert sorted(rows) == list(range(1, 9))
+    assert len({row + column for column, row in enumerate(rows)}) == len({row - column for column, row in enumerate(rows)}) == 8
+
+
+def test_a_whole_game_by_actions_keeps_the_rules(server: Any) -> None:
+    game = {"name": "pebbles", "parameters": {"heap": 4}}
+    frame = server.ask("/api/position", {"game": game, "seed": 1}).json["frame"]
+    assert frame["rendered"].startswith("o o o o")
+    for action in ("2", "2"):
+        assert action in frame["actions"]
+        frame = server.ask("/api/apply", {"game": game, "state": frame["state"], "action": action}).json["frame"]
+    assert (frame["over"], frame["returns"], frame["actions"]) == (True, [-1.0, 1.0], [])
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "said"),
+    [
+        ("/api/position", {"game": {"name": "chess"}}, "unknown game 'chess'"),
+        ("/api/position", {"game": {"name": "n-queens", "parameters": {"n": "x"}}}, "n: expected an integer"),
+        ("/api/position", {"game": {"name": "n-queens", "parameters": {"m": 8}}}, "unknown key"),
+        ("/api/position", {"game": {"name": "tic-tac-toe", "parameters": {"in_a_row": 9}}}, "in_a_row: expected at most 3"),
+        ("/api/position", {"game": {"name": "tic-tac-toe"}, "state": "xxx"}, "expected 3 rows"),
+        ("/api/position", {"game": {"name": "tic-tac-toe"}, "seed": "x"}, "seed: expected a whole number"),
+        ("/api/apply", {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "action": "1"}, "expected one of 2"),
+        ("/api/move", {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "a-star"}}, "cannot play"),
+        ("/api/solve", solving(HARDEST, "a-star", limits={"seconds": 1000}), "limits.seconds"),
+        ("/api/solve", solving(HARDEST, "a-star", limits={"memory_mb": 1}), "limits: unknown 'memory_mb'"),
+        ("/api/solve", {**solving(HARDEST, "a-star"), "agent": {"agent": {"command": ["id"]}}}, "agent.agent: expected text"),
+        ("/api/solve", {**solving(HARDEST, "a-star"), "agent": {"agent": "dfs", "options": {"plugins": "x"}}}, "no option"),
+        ("/api/spec", {"tournament": {"name": "x", "game": EIGHT, "agents": [], "rounds": 1}}, "agents: expected from 1"),
+        (
+            "/api/spec",
+            {"tournament": {"name": "x", "game": {"name": "/etc/passwd"}, "agents": [{"agent": "random"}]}},
+            "unknown game",
+        ),
+    ],
+)
+def test_what_cannot_be_is_told(server: Any, path: str, asked: Any, said: str) -> None:
+    answer = server.ask(path, asked)
+    assert answer.status == 400
+    assert said in answer.json["error"]
+
+
+def test_an_agent_that_starts_over_has_no_hint_for_a_board_that_is_begun(server: Any) -> None:
+    asked = {"game": {"name": "n-queens"}, "state": "1 3 5", "agent": {"agent": "min-conflicts"}}
+    assert "has no next action" in server.ask("/api/move", asked).json["error"]
+
+
+def test_what_an_agent_prints_is_no_answer(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "chatty"}}
+    assert server.ask("/api/move", asked).json["frame"]["action"] == "9"
+
+
+@pytest.mark.slow
+def test_an_agent_that_does_not_stop_is_stopped(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.2}}
+    began = time.monotonic()
+    answer = server.ask("/api/move", asked)
+    assert answer.status == 503
+    assert "stopped: it took longer than" in answer.json["error"]
+    assert time.monotonic() - began < 8
+    assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
+
+
+@pytest.mark.slow
+def test_an_agent_that_takes_all_the_memory_is_told_apart(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "hoarder"}}
+    answer = server.ask("/api/move", asked)
+    assert answer.status in (400, 503)
+    assert "memory" in answer.json["error"]
+    assert psutil.Process(server.process.pid).memory_info().rss < 300 << 20
+
+
+@pytest.mark.slow
+def test_work_ends_when_the_page_goes(server: Any, wait: Callable[..., Any]) -> None:
+    hard = {"game": {"name": "sliding-tiles", "parameters": {"rows": 5, "columns": 5}}, "seed": 3}
+    state = server.ask("/api/position", hard).json["frame"]["state"]
+    asked = {**solving(state, "ida-star"), "game": hard["game"], "limits": {"seconds": 60}}
+
+    def busy() -> list[psutil.Process]:
+        return [desk for desk in desks(server) if desk.is_running() and desk.cpu_percent(0.2) > 30]
+
+    with left(server, "/api/solve", asked):
+        working = wait(busy, bool)
+    wait(lambda: [desk for desk in working if desk.is_running()], lambda alive: not alive, 5.0)
+
+
+@pytest.mark.slow
+def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: Any, wait: Callable[..., Any]) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.3}}
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(server.ask("/api/move", asked).status)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [429] * 4 + [503] * 4
+    wait(lambda: len(desks(server)), lambda count: count <= 2)
+    assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
+
+
+def test_a_form_makes_a_spec_that_arena_can_read_and_saves_it_under_its_own_name(server: Any, place: Any) -> None:
+    tournament = {
+        "name": "../../Über: cup",
+        "game": {"name": "tic-tac-toe", "parameters": {"rows": 3}},
+        "rounds": 2,
+        "limits": {"nodes": 100},
+        "agents": [{"agent": "random"}, {"agent": "lookahead", "options": {"depth": 1}, "label": "no: yes"}],
+    }
+    shown = server.ask("/api/spec", {"tournament": tournament}).json
+    saved = server.ask("/api/save", {"tournament": tournament}).json
+    assert saved["file"] == "results/web/ber-cup.yaml"
+    assert (place / saved["file"]).read_text() == shown["yaml"]
+    from arena.spec import load_spec
+
+    spec = load_spec(place / saved["file"])
+    assert sum(board.size for board in spec.boards) == shown["matches"] == 4
+    assert [seat.label for seat in spec.boards[0].seats] == ["random", "no: yes"]
+    again = server.ask("/api/save", {"tournament": {**tournament, "rounds": 3}}).json
+    assert again["file"] == "results/web/ber-cup-2.yaml"
+
+
+@pytest.mark.slow
+def test_a_form_starts_a_tournament_one_at_a_time_and_stops_it(server: Any, wait: Callable[..., Any]) -> None:
+    agents = [{"agent": "random"}, {"agent": "greedy"}]
+    tournament = {"name": "long", "game": {"name": "othello"}, "rounds": 1000, "agents": agents}
+    key = server.ask("/api/start", {"tournament": tournament}).json["key"]
+    wait(lambda: server.ask(f"/api/t/{key}").json, lambda state: state["state"] == "running" and state["done"] > 0)
+    assert server.ask("/api/start", {"tournament": tournament}).status == 409
+    assert server.ask(f"/api/t/{key}/stop", {}).json == {"stopped": True}
+    state = wait(lambda: server.ask(f"/api/t/{key}").json, lambda state: state["state"] != "running")
+    assert state["state"] == "interrupted"
+    assert 0 < state["done"] < 2000

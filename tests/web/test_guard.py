@@ -1,0 +1,141 @@
+"""Who may ask, how much they may send, and what a browser may do with the answers."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "localhost.evil.example:{port}",
+        "127.0.0.1:{port}@evil",
+        "",
+    ],
+)
+def test_a_foreign_host_is_refused(server: Any, host: str) -> None:
+    answer = server.ask("/api/tournaments", Host=host.format(port=server.port))
+    assert answer.status == 403
+    assert "error" in answer.json
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}", "LocalHost:{port}", "[::1]:{port}"])
+def test_its_own_names_are_let_through(server: Any, host: str) -> None:
+    assert server.ask("/api/tournaments", Host=host.format(port=server.port)).status == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/api/tournaments", "/static/style.css", "/api/t/cup/events"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}", "http://localhost:{port}"]
+)
+def test_a_foreign_origin_is_refused_everywhere(server: Any, path: str, origin: str) -> None:
+    assert server.ask(path, Origin=origin.format(port=server.port)).status == 403
+
+
+def test_a_foreign_origin_starts_nothing(server: Any, place: Path) -> None:
+    tournament = {"name": "foreign", "game": {"name": "tic-tac-toe"}, "agents": [{"agent": "random"}, {"agent": "greedy"}]}
+    for headers in ({"Origin": "http://evil.example"}, {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}):
+        assert server.ask("/api/start", {"tournament": tournament}, **headers).status == 403
+    assert not (place / "results" / "web" / "foreign.yaml").exists()
+
+
+def test_what_changes_something_must_come_as_json(server: Any) -> None:
+    body = b'{"game": {"name": "tic-tac-toe"}, "seed": 1}'
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
+        assert server.ask("/api/position", body, content_type=kind).status == 415
+    assert server.ask("/api/position", body, content_type="application/json; charset=utf-8").status == 200
+
+
+def test_nothing_is_changed_by_get(server: Any) -> None:
+    for path in ("/api/start", "/api/save", "/api/solve", "/api/move", "/api/t/cup/stop"):
+        assert server.ask(path).status == 405
+
+
+def test_bodies_are_limited_by_their_length_and_by_what_comes(server: Any) -> None:
+    assert server.ask("/api/position", b" " * (600 << 10)).status == 413
+    chunked = server.ask("/api/position", iter([b" " * (100 << 10)] * 6), method="POST", content_type="application/json")
+    assert chunked.status == 413
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'"text"', b"\xff", b"[" * 100_000])
+def test_a_body_that_is_no_mapping_is_told(server: Any, body: bytes) -> None:
+    answer = server.ask("/api/position", body)
+    assert answer.status == 400
+    assert "expected" in answer.json["error"]
+
+
+@pytest.mark.parametrize("path", ["/", "/t/cup", "/play", "/static/board.js", "/api/inventory", "/none"])
+def test_every_answer_has_a_policy_without_inline_script(server: Any, path: str) -> None:
+    headers = server.ask(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../pages.py",
+        "/static/%2e%2e/pages.py",
+        "/static/..%2fpages.py",
+        "/static//etc/passwd",
+        "/static/%2fetc%2fpasswd",
+        "/static/boards/../../boards.py",
+        "/static/",
+        "/t/..%2f..%2fcup",
+        "/api/t/%2e%2e%2fcup/matches",
+        "/api/t/cup.db",
+        "/api/t/cup/match/..%2f..%2fcup",
+        "/api/t/cup/match/%27%20OR%201=1",
+    ],
+)
+def test_no_path_leads_to_the_file_system(server: Any, path: str) -> None:
+    answer = server.ask(path)
+    assert answer.status in (400, 404)
+    assert "import" not in answer.text
+    assert "root:" not in answer.text
+
+
+@pytest.fixture(scope="module")
+def open_server(serve: Any, place: Path) -> Any:
+    """A server on all interfaces, and its token."""
+    with serve(place, "cup.db", "--host", "0.0.0.0") as running:
+        yield running
+
+
+def test_another_interface_needs_the_token_that_is_printed(open_server: Any) -> None:
+    token = open_server.address.rpartition("token=")[2]
+    assert len(token) >= 32
+    for path in ("/", "/play", "/static/style.css", "/api/tournaments", "/api/t/cup/events", "/?token=wrong", "/?token="):
+        assert open_server.ask(path).status == 401
+    assert open_server.ask("/api/tournaments", authorization="Bearer wrong").status == 401
+    assert open_server.ask("/api/tournaments", authorization=f"Bearer {token}").status == 200
+
+
+def test_the_token_goes_from_the_address_into_a_cookie(open_server: Any) -> None:
+    token = open_server.address.rpartition("token=")[2]
+    first = open_server.ask(f"/t/cup/matches?page=2&token={token}")
+    assert first.status == 303
+    assert first.headers["location"] == "/t/cup/matches?page=2"
+    kept = first.headers["set-cookie"]
+    assert "HttpOnly" in kept
+    assert "SameSite=Strict" in kept
+    cookie = kept.partition(";")[0]
+    assert open_server.ask("/t/cup", Cookie=cookie).status == 200
+    assert open_server.ask("/t/cup", Cookie=cookie[:-1]).status == 401
+    assert open_server.ask(f"//evil.example/?token={token}").headers["location"] == "/evil.example/"
+
+
+def test_another_interface_takes_addresses_and_no_foreign_names(open_server: Any) -> None:
+    token = open_server.address.rpartition("token=")[2]
+    for host, status in (("192.168.0.7", 200), ("[fe80::1]", 200), ("evil.example", 403)):
+        answer = open_server.ask("/api/tournaments", Host=f"{host}:{open_server.port}", authorization=f"Bearer {token}")
+        assert answer.status == status

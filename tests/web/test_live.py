@@ -1,0 +1,114 @@
+"""Live leaderboards: many listeners while a tournament runs in another process; nothing lost, memory flat."""
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+LISTENERS = 20
+SPEC = """
+name: Cup
+game: tic-tac-toe
+rounds: 400
+openings: {plies: 2}
+agents: [random, greedy, {agent: lookahead, depth: 2}, {agent: lookahead, depth: 3}]
+"""
+MATCHES = 400 * 2 * 6
+
+
+def states(port: int, key: str) -> Iterator[dict[str, Any]]:
+    """The states that a stream tells, one by one."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        connection.request("GET", f"/api/t/{key}/events")
+        response = connection.getresponse()
+        assert response.getheader("content-type", "").startswith("text/event-stream")
+        while line := response.readline():
+            if line.startswith(b"data: "):
+                yield json.loads(line[6:])
+
+
+class Listener(threading.Thread):
+    """Reads a stream until the tournament is over."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self.port = port
+        self.seen: list[int] = []
+        self.last: dict[str, Any] = {}
+
+    def run(self) -> None:
+        for state in states(self.port, "cup"):
+            self.seen.append(state["done"])
+            self.last = state
+            if state["state"] == "finished":
+                return
+
+
+@pytest.mark.slow
+def test_twenty_listeners_see_a_tournament_to_its_end_and_memory_stays_flat(serve: Any, tmp_path: Path) -> None:
+    (tmp_path / "cup.yaml").write_text(SPEC)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-m", "arena", "run", "cup.yaml", "--store", "cup.db", "--quiet"]
+    quick = [*command[:5], "--store", "cup.db", "--quiet", "--shard", "1/60"]
+    subprocess.run(quick, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+    with serve(tmp_path, "cup.db") as server:
+        listeners = [Listener(server.port) for _ in range(LISTENERS)]
+        for listener in listeners:
+            listener.start()
+        first = next(states(server.port, "cup"))
+        memory = psutil.Process(server.process.pid).memory_info().rss
+        with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL) as running:
+            for listener in listeners:
+                listener.join(60)
+            assert running.wait(60) == 0
+        grown = psutil.Process(server.process.pid).memory_info().rss - memory
+    assert first["state"] == "interrupted"
+    assert 0 < first["done"] < MATCHES
+    for listener in listeners:
+        assert listener.last["state"] == "finished"
+        assert (listener.last["done"], listener.last["total"]) == (MATCHES, MATCHES)
+        assert sum(row["games"] for row in listener.last["boards"][0]["rows"]) == 2 * MATCHES
+        assert listener.seen == sorted(listener.seen)
+        assert len(listener.seen) >= 3
+    assert grown < 40 << 20
+
+
+def test_a_stream_begins_with_the_state_as_it_is(server: Any) -> None:
+    state = next(states(server.port, "cup"))
+    assert (state["name"], state["state"]) == ("Small <b>cup</b>", "finished")
+    assert state["done"] == state["total"] == sum(board["games"] for board in state["boards"])
+    assert state == server.ask("/api/t/cup").json
+
+
+def test_a_tournament_that_is_not_there_has_no_stream(server: Any) -> None:
+    assert server.ask("/api/t/none/events").status == 404
+
+
+def test_every_match_is_listed_once_and_can_be_seen(server: Any) -> None:
+    first = server.ask("/api/t/cup/matches").json
+    ids = [
+        match["id"]
+        for number in range(first["pages"])
+        for match in server.ask(f"/api/t/cup/matches?page={number}").json["matches"]
+    ]
+    total = server.ask("/api/t/cup").json["total"]
+    assert len(ids) == len(set(ids)) == first["total"] == total
+    labels = first["boards"][0]["labels"]
+    for number, label in enumerate(labels):
+        found = server.ask(f"/api/t/cup/matches?board=0&agent={number}").json
+        assert found["total"] == 24
+        assert all(label in match["labels"] for match in found["matches"])
+    for key in (ids[0], ids[-1]):
+        view = server.ask(f"/api/t/cup/match/{key}").json["view"]
+        assert view["id"] == key
+        assert view["differences"] == []
+        assert len(view["frames"]) == view["moves"] + 1

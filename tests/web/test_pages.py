@@ -1,0 +1,261 @@
+"""The pages in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+WIDE = 1280
+
+
+@pytest.fixture(params=[1280, 375])
+def visit(request: pytest.FixtureRequest, browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
+    """A page on a wide and on a narrow screen."""
+    made = visiting(browser, server.address, request.param)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def desktop(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
+    """A page on a wide screen, for what does not depend on the screen."""
+    made = visiting(browser, server.address, WIDE)
+    yield made
+    made.end()
+
+
+def until(page: Any, condition: str) -> None:
+    """Wait for a condition of the page; the pages' own policy forbids Playwright's way, which evaluates text in them."""
+    end = time.monotonic() + 15
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, f"{condition} was never true"
+        page.wait_for_timeout(20)
+
+
+def board(page: Any) -> Any:
+    return page.locator("svg.board").first
+
+
+def test_the_leaderboard_and_its_matches(visit: Any) -> None:
+    page = visit.go("/")
+    page.wait_for_selector(".leaderboard")
+    assert page.locator("h1").inner_text() == "Small <b>cup</b>"
+    assert page.get_by_role("link", name="<script>").count() >= 1
+    visit.check("leaderboard")
+    page.get_by_role("link", name="All matches").click()
+    page.wait_for_selector("tbody tr")
+    assert page.get_by_role("status").inner_text().startswith("72 matches")
+    visit.check("matches")
+
+
+def test_a_replay(visit: Any) -> None:
+    page = visit.go("/t/cup/matches?board=0")
+    page.locator("tbody a").first.click()
+    page.wait_for_selector("svg.board")
+    last = len(page.locator(".move").all()) - 1
+    status = page.locator(".status")
+    assert status.inner_text() == "start"
+    page.keyboard.press("ArrowRight")
+    assert status.inner_text().startswith("1. ")
+    assert page.locator(".layer-pieces > *").count() == 1
+    page.keyboard.press("End")
+    assert status.inner_text().startswith(f"{last}. ")
+    assert page.locator(".layer-pieces > *").count() == last
+    page.keyboard.press("Home")
+    assert status.inner_text() == "start"
+    page.get_by_role("button", name="forward").click()
+    page.locator(".move").nth(2).click()
+    assert status.inner_text().startswith("2. ")
+    assert page.get_by_role("slider").input_value() == "2"
+    visit.check("replay")
+
+
+def test_a_game_against_an_agent(visit: Any) -> None:
+    page = visit.go("/play")
+    turn = page.locator(".turn")
+    page.get_by_role("button", name="row 2, column 2").click()
+    until(page, "document.querySelectorAll('.layer-pieces > *').length === 2")
+    assert turn.inner_text() == "Your turn"
+    page.get_by_role("button", name="Hint").click()
+    page.wait_for_selector(".hinted")
+    visit.check("play")
+
+
+def test_a_puzzle_is_solved(visit: Any) -> None:
+    page = visit.go("/puzzles")
+    page.wait_for_selector(".target")
+    page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / . 7 8")
+    page.get_by_role("button", name="Set up").click()
+    until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('blank 7 8')")
+    page.get_by_role("button", name="Solve", exact=True).click()
+    page.wait_for_selector(".status:has-text('2. a-star: 8')")
+    assert page.locator(".turn").inner_text() == "Solved"
+    assert page.locator(".figures").inner_text().split("\n")[:4] == ["Result", "solved", "Moves", "2"]
+    assert board(page).get_attribute("aria-label").endswith("1 2 3, 4 5 6, 7 8 blank")
+    visit.check("puzzle")
+
+
+def test_two_agents_side_by_side(visit: Any) -> None:
+    page = visit.go("/puzzles")
+    page.get_by_label("Game", exact=True).select_option("n-queens")
+    page.wait_for_selector(".board-n-queens")
+    page.get_by_label("Compare two agents").check()
+    until(page, "document.querySelectorAll('svg.board').length === 2")
+    page.get_by_role("button", name="Solve both").click()
+    until(page, "document.querySelectorAll('.panel .figures dt').length >= 10")
+    for panel in page.locator(".panel").all():
+        panel.locator(".move").last.click()
+        label = panel.locator("svg.board").get_attribute("aria-label")
+        assert label == "n queens: 8 queens on a board of 8 by 8, none attack each other"
+    visit.check("compare")
+
+
+def test_a_form_for_a_tournament(visit: Any) -> None:
+    page = visit.go("/new")
+    page.wait_for_selector(".entry")
+    page.get_by_label("Name", exact=True).fill("<img src=x onerror=window.hit=1>")
+    until(page, "document.querySelector('.code').textContent.includes('onerror')")
+    assert "- random" in page.locator(".code").inner_text()
+    visit.check("new")
+
+
+def test_a_game_without_a_board_is_shown_as_text_on_the_same_page(visit: Any) -> None:
+    page = visit.go("/play")
+    page.get_by_label("Game", exact=True).select_option("pebbles")
+    page.get_by_role("button", name="New game").click()
+    page.wait_for_selector(".board-text")
+    assert page.locator(".board-text").inner_text() == "o o o o o <b>left</b>"
+    page.get_by_role("group", name="legal moves").get_by_role("button", name="2").click()
+    until(page, "document.querySelectorAll('tbody tr').length === 3")
+    visit.check("text")
+
+
+def test_every_board_is_drawn(visit: Any) -> None:
+    page = visit.go("/play")
+    for game in ("connect-four", "othello"):
+        page.get_by_label("Game", exact=True).select_option(game)
+        page.get_by_role("button", name="New game").click()
+        page.wait_for_selector(f"svg.board-{game} .target")
+        page.locator(".target").nth(2).click()
+        until(page, "document.querySelectorAll('tbody tr').length === 3")
+        visit.check(game)
+    page = visit.go("/puzzles")
+    page.wait_for_selector(".target")
+    page.get_by_label("Game", exact=True).select_option("sudoku")
+    page.wait_for_selector("svg.board-sudoku .target")
+    page.get_by_role("button", name="Solve", exact=True).click()
+    page.wait_for_selector(".figures dt")
+    page.locator(".move").last.click()
+    assert board(page).get_attribute("aria-label") == "sudoku: 81 of 81 cells are filled"
+    assert page.locator(".digit-given").count() >= 30
+    visit.check("sudoku")
+
+
+def test_a_whole_game_by_keyboard_alone(desktop: Any) -> None:
+    page = desktop.go("/play")
+    page.wait_for_selector(".target")
+    page.get_by_label("Seat 2").select_option("")
+    page.get_by_role("button", name="New game").click()
+    page.wait_for_selector(".turn:has-text('to move')")
+    page.locator(".target[tabindex='0']").focus()
+    for keys in (
+        ["Enter"],
+        ["ArrowDown", "Enter"],
+        ["ArrowUp", "Enter"],
+        ["ArrowDown", "Space"],
+        ["ArrowUp", "ArrowRight", "Enter"],
+    ):
+        before = page.locator(".layer-pieces > *").count()
+        for key in keys:
+            page.keyboard.press(key)
+        until(page, f"document.querySelectorAll('.layer-pieces > *').length === {before + 1}")
+        until(page, "document.activeElement.closest('svg') !== null || document.querySelector('.target') === null")
+    assert page.locator(".layer-pieces > *").count() == 5
+
+
+def test_a_seat_can_be_any_and_two_agents_can_be_watched(desktop: Any) -> None:
+    page = desktop.go("/play")
+    page.wait_for_selector(".target")
+    page.get_by_label("Seat 1").select_option("random")
+    page.get_by_label("Seat 2").select_option("")
+    page.get_by_role("button", name="New game").click()
+    until(page, "document.querySelectorAll('.layer-pieces > *').length === 1")
+    page.wait_for_selector(".turn:has-text('Your turn')")
+    page.get_by_label("Seat 2").select_option("greedy")
+    page.get_by_role("button", name="New game").click()
+    until(page, "/wins|draw/.test(document.querySelector('.turn').textContent)")
+    desktop.page.get_by_role("button", name="Undo").click()
+    page.wait_for_selector(".turn:has-text('paused')")
+
+
+def test_step_hint_and_undo_of_a_puzzle(desktop: Any) -> None:
+    page = desktop.go("/puzzles")
+    page.wait_for_selector(".target")
+    page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / . 7 8")
+    page.get_by_role("button", name="Set up").click()
+    until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('blank 7 8')")
+    page.get_by_role("button", name="Hint").click()
+    page.wait_for_selector(".turn:has-text('Hint: 7')")
+    page.get_by_role("button", name="slide tile 7").click()
+    until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('7 blank 8')")
+    page.get_by_role("button", name="Undo").click()
+    until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('blank 7 8')")
+    page.get_by_role("button", name="Step").click()
+    until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('7 blank 8')")
+    page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / 8 7 .")
+    page.get_by_role("button", name="Set up").click()
+    page.wait_for_selector(".fault:has-text('unsolvable')")
+    assert desktop.errors == ["Failed to load resource: the server responded with a status of 400 (Bad Request)"]
+
+
+def test_queens_that_attack_each_other_are_joined(desktop: Any) -> None:
+    page = desktop.go("/puzzles")
+    page.wait_for_selector(".target")
+    page.get_by_label("Game", exact=True).select_option("n-queens")
+    page.wait_for_selector(".board-n-queens")
+    page.get_by_role("textbox", name="Position").fill("1 2 3 8 8")
+    page.get_by_role("button", name="Set up").click()
+    page.wait_for_selector(".attack", state="attached")
+    assert page.locator(".attack").count() == 3  # 1-2, 2-3 on a diagonal, 8-8 on a row; 1-3 has a queen between
+    assert page.locator(".queen-attacked").count() == 5
+
+
+def test_a_started_tournament_grows_on_its_page_without_a_reload(desktop: Any) -> None:
+    page = desktop.go("/new")
+    page.wait_for_selector(".entry")
+    page.get_by_label("Name", exact=True).fill("Grown")
+    page.get_by_label("Rounds").fill("1000")
+    page.get_by_label("Nodes a decision").fill("300")
+    until(page, "document.querySelector('.code').textContent.includes('Grown')")
+    until(page, "document.querySelector('.code').textContent.includes('rounds: 1000')")
+    page.get_by_role("button", name="Save and start").click()
+    page.wait_for_url("**/t/grown")
+    page.evaluate("window.kept = true")
+    page.wait_for_selector(".tag:has-text('running')")
+    until(page, "document.querySelector('progress').value > 20")
+    first = page.evaluate("document.querySelector('progress').value")
+    until(page, f"document.querySelector('progress').value > {first}")
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_selector(".tag:has-text('interrupted')")
+    assert page.evaluate("window.kept") is True
+    assert desktop.errors == []
+
+
+def test_a_second_tournament_is_listed_on_the_first_page(desktop: Any, place: Path) -> None:
+    page = desktop.go("/")
+    page.wait_for_selector("[aria-label=tournaments]")
+    assert page.locator("tbody th").all_inner_texts() == ["Small <b>cup</b>", "Grown"]
+
+
+def test_without_a_store_there_are_three_ways_on(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:
+    with serve(tmp_path) as server:
+        made = visiting(browser, server.address, WIDE)
+        page = made.go("/")
+        page.wait_for_selector(".door")
+        assert page.locator(".door h2").all_inner_texts() == ["Play", "Puzzles", "New tournament"]
+        made.check("home")
+        made.end()
