@@ -56,6 +56,7 @@ class Desk:
         os.set_blocking(self._in, False)
         self._rest = bytearray()
         self._greeted = False
+        self._worn = False
         self.cancelled = threading.Event()
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
@@ -66,6 +67,7 @@ class Desk:
         end = monotonic() + seconds
         self._write(json.dumps(request).encode() + b"\n", end)
         answer: dict[str, Any] = json.loads(self._read(end, f"took longer than {seconds:g} s"))
+        self._worn = self._process.usage().memory > self._memory // 2
         return answer
 
     def end(self) -> None:
@@ -74,8 +76,8 @@ class Desk:
 
     @property
     def alive(self) -> bool:
-        """Whether it can take another request."""
-        return self._process.poll() is None and not self.cancelled.is_set()
+        """Whether it can take another request, and has memory left for it."""
+        return self._process.poll() is None and not self.cancelled.is_set() and not self._worn
 
     def _write(self, data: bytes, end: float) -> None:
         view = memoryview(data)

@@ -135,7 +135,9 @@ def test_an_agent_that_takes_all_the_memory_is_told_apart(server: Any) -> None:
 @pytest.mark.slow
 def test_work_ends_when_the_page_goes(server: Any, wait: Callable[..., Any]) -> None:
     hard = {"game": {"name": "sliding-tiles", "parameters": {"rows": 5, "columns": 5}}, "seed": 3}
-    state = server.ask("/api/position", hard).json["frame"]["state"]
+    found = server.ask("/api/position", hard)
+    assert found.status == 200, found.text
+    state = found.json["frame"]["state"]
     asked = {**solving(state, "ida-star"), "game": hard["game"], "limits": {"seconds": 60}}
 
     def busy() -> list[psutil.Process]:

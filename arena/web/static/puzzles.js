@@ -145,7 +145,9 @@ class Panel {
     if (view.message) this.faults.show(`${view.termination}: ${view.message}`);
     if (this.line.frame !== frame) return false;
     this.whose = view.labels[0];
-    this.line.extend(view.frames.slice(1));
+    const more = view.frames.slice(1);
+    if (view.solved && more.length) Object.assign(more.at(-1), { over: true, returns: view.returns });
+    this.line.extend(more);
     if (view.frames.length < 2 && !view.solved) this.said.textContent = `${this.whose} has not solved it: ${view.termination}`;
     return view.frames.length > 1;
   }
