@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio.to_thread
 
-from arena.errors import StoreError
+from arena.errors import StoreError, describe
 from arena.leaderboard import Leaderboard, leaderboard
 from arena.store import Store
 from arena.tally import tallies_of
@@ -70,14 +70,14 @@ class Watcher:
 
     async def now(self) -> dict[str, Any]:
         """How the store stands now."""
-        return await anyio.to_thread.run_sync(self._state)
+        return await anyio.to_thread.run_sync(self._told)
 
     async def _watch(self) -> None:
         while True:
             began = monotonic()
             signature = await anyio.to_thread.run_sync(self._look)
             if signature != self._signature:
-                self._publish(await anyio.to_thread.run_sync(self._state))
+                self._publish(await self.now())
                 self._signature = signature
             await asyncio.sleep(max(LOOK, SHARE * (monotonic() - began)))
 
@@ -96,6 +96,12 @@ class Watcher:
         except StoreError as error:
             return (*more, str(error))
 
+    def _told(self) -> dict[str, Any]:
+        try:
+            return self._state()
+        except Exception as error:  # a store that somebody has tampered with must not end the stream
+            return {**_NOTHING, "state": "failed", "message": describe(error), "name": self.path.stem}
+
     def _state(self) -> dict[str, Any]:
         try:
             writing = held(self.path)  # before the store is read, or its last matches could be missed
@@ -108,7 +114,7 @@ class Watcher:
         except StoreError as error:
             word = "starting" if self.starting and self.trouble is None else "failed"
             message = self.trouble or (None if word == "starting" else str(error))
-            return {"state": word, "message": message, "name": self.path.stem, "boards": [], "done": 0, "total": None}
+            return {**_NOTHING, "state": word, "message": message, "name": self.path.stem, "own": self.own}
         done = sum(board.games + board.void for board in boards)
         sizes = [board.size for board in boards]
         total = None if None in sizes else sum(size or 0 for size in sizes)
@@ -138,6 +144,9 @@ class Watcher:
 _SIGNATURE = (
     "SELECT (SELECT max(number) FROM record), (SELECT count(*) FROM place), started, ended FROM run ORDER BY number DESC LIMIT 1"
 )
+
+
+_NOTHING: dict[str, Any] = {"boards": [], "done": 0, "total": None, "own": False}
 
 
 def shown(board: Leaderboard) -> dict[str, Any]:

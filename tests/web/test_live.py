@@ -15,6 +15,8 @@ import psutil
 import pytest
 
 LISTENERS = 20
+MOST_STREAMS = 200
+"""What the server allows at a time."""
 SPEC = """
 name: Cup
 game: tic-tac-toe
@@ -87,6 +89,14 @@ def test_a_stream_begins_with_the_state_as_it_is(server: Any) -> None:
     assert (state["name"], state["state"]) == ("Small <b>cup</b>", "finished")
     assert state["done"] == state["total"] == sum(board["games"] for board in state["boards"])
     assert state == server.ask("/api/t/cup").json
+
+
+def test_streams_that_are_closed_make_room_for_others(server: Any) -> None:
+    for _ in range(MOST_STREAMS + 20):
+        first = states(server.port, "cup")
+        assert next(first)["state"] == "finished"
+        first.close()  # type: ignore[attr-defined]
+    assert server.ask("/api/t/cup").status == 200
 
 
 def test_a_tournament_that_is_not_there_has_no_stream(server: Any) -> None:
