@@ -1,8 +1,7 @@
 """Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
 
 from abc import ABC
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from arena.configured import Configured
 from arena.game import Action, Game, State
@@ -23,14 +22,9 @@ class Agent(Configured, ABC):
     """The traits that a game must have; see `arena.traits`."""
     wants_heuristic: ClassVar[bool] = False
     """Whether the agent is at a loss without a heuristic."""
-
-    @classmethod
-    def optimal(cls, options: Mapping[str, Any], *, admissible: bool) -> bool:
-        """Return whether every solution found with these options is a cheapest one.
-
-        `admissible` tells whether the heuristic never overestimates.
-        """
-        return False
+    optimal: Literal["cost", "length", "admissible"] | None = None
+    """What a solver claims of every way that it returns before a budget ends: that none is cheaper (`cost`), that none is shorter
+    (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). Nobody checks it."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return a legal action for the seat whose turn it is."""

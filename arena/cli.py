@@ -40,10 +40,22 @@ def want_tracebacks(_context: click.Context, _parameter: click.Parameter, wanted
         os.environ[TRACEBACK] = "1"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="arena")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> int | None:
     """Play agents against each other and against puzzles, and rank them."""
+    if context.invoked_subcommand is not None:
+        return None
+    if not (_terminal(sys.stdin) and _terminal(sys.stdout)):
+        raise click.exceptions.NoArgsIsHelpError(context)
+    from arena.terminal.menu import menu
+
+    return menu(lambda words: int(cli.main(words, standalone_mode=False) or 0))
+
+
+def _terminal(stream: Any) -> bool:
+    return stream is not None and stream.isatty()
 
 
 def shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
@@ -281,6 +293,59 @@ def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> i
     from arena.web import serving
 
     return serving.serve(serving.Options(what, host, port, plugins))
+
+
+def match_options(command: Command) -> Command:
+    """Add what `play` and `solve` share: the board, the heuristic, the budget."""
+    for option in reversed(
+        (
+            click.option(
+                "--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the game, as rows=4; may be repeated."
+            ),
+            click.option("--seed", type=SEED, default=0, show_default=True, help="For the position and everything else random."),
+            click.option("--position", metavar="TEXT", help="Start from there, in the game's notation."),
+            click.option("--heuristic", metavar="NAME", help="For every agent that has none of its own."),
+            click.option("--limits", metavar="KEY=VALUE", help="Of a decision, as nodes=1000,depth=4; none lifts them."),
+            click.option("--nodes", type=click.IntRange(1, 10**15), help="The same as --limits nodes=N."),
+            click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="The same as --limits seconds=S."),
+            click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two positions."),
+            plugin_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@click.argument("game")
+@click.argument("agents", nargs=-1, metavar="[AGENT]...")
+@match_options
+def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
+    """Play GAME yourself, or watch agents play it.
+
+    An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. Without any you play the first seat; empty seats
+    are filled.
+    """
+    from arena.terminal import playing
+    from arena.terminal.words import call_of
+
+    return playing.play(playing.Call(game, agents, **call_of(asked)))
+
+
+@cli.command()
+@click.argument("puzzle")
+@click.option("--agent", required=True, metavar="AGENT", help="Who solves it, as a-star or a-star:weight=2.")
+@click.option("--shuffle", type=click.IntRange(0), metavar="N", help="The same as --set shuffle=N.")
+@click.option("--animate", is_flag=True, help="Show the solution in motion.")
+@click.option("--moves", is_flag=True, help="Print the actions alone.")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@match_options
+def solve(puzzle: str, agent: str, **asked: Any) -> int:
+    """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
+    from arena.terminal import solving
+    from arena.terminal.words import call_of
+
+    return solving.solve(solving.Call(puzzle, agent, **call_of(asked)))
 
 
 for _command in (cli, *cli.commands.values()):

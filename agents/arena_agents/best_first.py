@@ -5,9 +5,9 @@ figure 3.7; A* is by P. Hart, N. Nilsson, B. Raphael, A Formal Basis for the Heu
 Paths, 1968.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import Annotated, Any, ClassVar, cast
+from typing import Annotated, ClassVar, cast
 
 from pydantic import Field
 
@@ -30,11 +30,7 @@ class UniformCost(Agent):
 
     name = "uniform-cost"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
-
-    @classmethod
-    def optimal(cls, options: Mapping[str, Any], *, admissible: bool) -> bool:
-        """Return True."""
-        return True
+    optimal = "cost"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a cheapest way to a goal; None where there is none."""
@@ -72,11 +68,7 @@ class AStar(Agent):
 
     def __init__(self, *, weight: Weight = 1.0) -> None:
         self.weight = weight
-
-    @classmethod
-    def optimal(cls, options: Mapping[str, Any], *, admissible: bool) -> bool:
-        """Return whether the heuristic never overestimates and has no weight."""
-        return admissible and options.get("weight", 1) == 1
+        self.optimal = "admissible" if weight == 1 else None
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a way to a goal of at most `weight` times the lowest cost; None where there is none."""

@@ -46,6 +46,7 @@ class IterativeDeepening(Agent):
 
     name = "iterative-deepening"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
+    optimal = "length"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a shortest way to a goal; None where there is none."""

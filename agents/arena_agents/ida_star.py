@@ -3,8 +3,8 @@
 R. Korf, Depth-First Iterative-Deepening: An Optimal Admissible Tree Search, 1985.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, cast
+from collections.abc import Callable, Iterator
+from typing import ClassVar, cast
 
 from arena import Action, Agent, Game, Path, Puzzle, Search, State
 from arena_agents.best_first import Weight
@@ -31,11 +31,7 @@ class IdaStar(Agent):
 
     def __init__(self, *, weight: Weight = 1.0) -> None:
         self.weight = weight
-
-    @classmethod
-    def optimal(cls, options: Mapping[str, Any], *, admissible: bool) -> bool:
-        """Return whether the heuristic never overestimates and has no weight."""
-        return admissible and options.get("weight", 1) == 1
+        self.optimal = "admissible" if weight == 1 else None
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a way to a goal of at most `weight` times the lowest cost; None where there is none."""

@@ -161,9 +161,15 @@ def _seat(reading: Reading, one: Labelled, rules: Rules) -> Seat:
 
 def _optimal(reading: Reading, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
     """Whether every solution of an entry is a cheapest one; none at all is a heuristic that is 0 everywhere."""
+    if not rules.puzzle or one.entry.command is not None:
+        return False
+    try:
+        claim = one.entry.agent(**one.entry.options).optimal
+    except Exception:  # told where it is made to play
+        return False
     info = None if heuristic is None else info_of(reading.registry.heuristics[rules.name, heuristic["name"]])
     admissible = heuristic is None or (info is not None and info.admissible)
-    return rules.puzzle and bool(one.entry.agent.optimal(one.entry.options, admissible=admissible))
+    return claim == "cost" or (claim == "admissible" and admissible)
 
 
 def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: Reading) -> Seat:

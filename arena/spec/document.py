@@ -71,9 +71,13 @@ def read_document(file: str | PathLike[str]) -> Document:
     """Read a spec file; SpecError where it is too far from YAML to look for other faults."""
     name = fspath(file)
     path = FilePath(file)
-    text = _read(name, path)
+    return document_of(name, _read(name, path), path.resolve().parent)
+
+
+def document_of(name: str, text: str, folder: FilePath) -> Document:
+    """Read the text of a spec; SpecError where it is too far from YAML to look for other faults."""
     try:
-        return _Composed(name, text).document(path.resolve().parent)
+        return _Composed(name, text).document(folder)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else NOWHERE

@@ -77,9 +77,9 @@ class Sudoku(Puzzle):
         """Tell whether the grid is full without a contradiction and keeps every digit of the position."""
         return self.is_goal(state) and state & position == state
 
-    def solutions(self, state: int) -> int:
-        """Return how many solutions a state has: 0, 1, or 2 for several."""
-        return count_solutions(self.grid, state) or 0
+    def solutions(self, state: int, *, nodes: int | None = None) -> int | None:
+        """Return how many solutions a state has: 0, 1, or 2 for several; None where that takes more than `nodes` grids."""
+        return count_solutions(self.grid, state, nodes=nodes)
 
     def cells(self, state: int) -> Sequence[int]:
         """Return the digits row by row, 0 for empty cells."""

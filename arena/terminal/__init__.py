@@ -1,0 +1,1 @@
+"""The terminal: `arena play`, `arena solve`, and the menu of `arena` alone."""

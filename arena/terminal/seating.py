@@ -1,0 +1,62 @@
+"""Who sits at a match: agents, decided for as the referee does it, and people."""
+
+from collections.abc import Callable, Sequence
+
+from arena.game import Action, State
+from arena.hosts import Hosts
+from arena.identity import position_stream
+from arena.match import Match, Seat
+from arena.player import LocalPlayer, Log, Player
+from arena.remote import RemotePlayer
+from arena.search import Start
+from arena.terminal import human
+
+Ask = Callable[[int, State, Sequence[Action]], Action]
+"""Asks a person in a seat for one of the legal actions of a state."""
+
+
+class HumanPlayer:
+    """A person. What he answers is legal: `ask` sees to it."""
+
+    solver = False
+    drew = False
+
+    def __init__(self, number: int, seat: Seat, ask: Ask) -> None:
+        self.number = number
+        self.seat = seat
+        self._ask = ask
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Action:
+        """Ask for an action."""
+        return self._ask(self.number, state, legal)
+
+    def solve(self, state: State) -> None:
+        """Nobody asks a person for a whole solution."""
+
+    def leave(self) -> None:
+        """Nothing has to be given back."""
+
+
+def is_person(seat: Seat) -> bool:
+    """Whether a person sits there."""
+    return seat.agent == human.NAME
+
+
+def start_of(match: Match) -> Start:
+    """Where local searches of a match start."""
+    return Start(match.game, position_stream(match.position.key, "start"))
+
+
+def agent_player(match: Match, number: int, log: Log, hosts: Hosts) -> Player:
+    """An agent in a seat, where its entry wants to run. A Fault where it cannot be made."""
+    if match.seats[number].isolation == "none":
+        return LocalPlayer(match, number, start_of(match), log)
+    return RemotePlayer(match, number, hosts, log)
+
+
+def seated(match: Match, log: Log, hosts: Hosts, ask: Ask) -> list[Player]:
+    """Everyone who sits at a match, made anew. A Fault where an agent cannot be made."""
+    return [
+        HumanPlayer(number, seat, ask) if is_person(seat) else agent_player(match, number, log, hosts)
+        for number, seat in enumerate(match.seats)
+    ]

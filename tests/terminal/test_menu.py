@@ -1,0 +1,158 @@
+"""`arena` alone: a menu at a terminal, the help elsewhere. Whatever is chosen, the command that is shown does the same."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Open = Callable[..., Any]
+Piped = Callable[..., Any]
+
+
+def command(text: str) -> list[str]:
+    """The last command that was shown, as words without `arena`."""
+    return shlex.split(re.findall(r"^\$ arena (.*)$", text, re.MULTILINE)[-1])
+
+
+def test_elsewhere_it_is_the_help(piped: Piped) -> None:
+    """Exit code 2, as for any call without a command."""
+    done = piped()
+    assert done.returncode == 2
+    assert "Usage:" in done.stdout + done.stderr
+    assert "choice>" not in done.stdout
+
+
+@pytest.mark.parametrize("keys", ["q\n", "\x04", "g\n\x04", "b\nq\n", "a\nquit\n", "s\n3\nq\n"])
+def test_q_and_ctrl_d_leave_anywhere(terminal: Open, keys: str) -> None:
+    """With 0, and without a traceback."""
+    menu = terminal()
+    for key in re.findall(r"\x04|[^\n\x04]+", keys):
+        menu.until("> ")
+        menu.press(key if key == "\x04" else f"{key}\n")
+    assert menu.end() == 0
+    assert "Traceback" not in menu.seen
+
+
+def test_ctrl_c_leaves_with_130(terminal: Open) -> None:
+    """As anywhere."""
+    menu = terminal()
+    menu.until("choice> ")
+    assert menu.interrupt() == 130
+    assert "Traceback" not in menu.seen
+
+
+def test_a_board_an_algorithm_and_its_run(terminal: Open, piped: Piped) -> None:
+    """Choose sudoku of boxes of 2, another board, a-star, watch it; the command that is shown gives the same in a pipe."""
+    menu = terminal()
+    menu.until("choice> ")
+    menu.type("g")
+    menu.until("puzzle or game [sliding-tiles]> ")
+    menu.type("sudoku")
+    menu.until("parameters> ")
+    menu.type("bx=2")
+    assert "bx: unknown key; did you mean 'box'?" in menu.until("parameters> ").replace("\n  ", " ")
+    menu.type("box=2")
+    menu.until("choice> ")
+    menu.type("b")
+    menu.until("board> ")
+    menu.type("5")
+    menu.until("choice> ")
+    menu.type("a")
+    menu.until("algorithm [dfs]> ")
+    menu.type("alpha-beta")
+    assert "expected a name or a number from 1 to" in menu.until("algorithm [dfs]> ")
+    menu.type("a-star:weight=2")
+    shown = menu.until("choice> ")
+    assert command(shown) == ["solve", "sudoku", "--agent", "a-star:weight=2", "--set", "box=2", "--seed", "5", "--animate"]
+    menu.type("w")
+    seen = menu.until("choice> ")
+    done = piped(*command(seen[: seen.index("algorithm:")]))
+    facts = re.compile(r"^(?:solved|moves|cost|nodes|solutions) .*$", re.MULTILINE)
+    assert facts.findall(seen) == facts.findall(done.stdout) != []
+    menu.press("\x04")
+    assert menu.end() == 0
+
+
+def test_a_position_is_typed_and_played_by_hand(terminal: Open) -> None:
+    """A wrong one says why and changes nothing; leaving the game leads back to the menu."""
+    menu = terminal()
+    menu.until("choice> ")
+    menu.type("b")
+    menu.until("board> ")
+    menu.type("1 2 3 / 4 5 6 / 8 7 .")
+    assert "unsolvable" in menu.until("choice> ")
+    menu.type("b")
+    menu.until("board> ")
+    menu.type("1 2 3 / 4 5 6 / 7 . 8")
+    assert "1 2 3\n4 5 6\n7 . 8\n" in menu.until("choice> ")
+    menu.type("p")
+    menu.until("human> ")
+    menu.type("8")
+    assert "solved in 1 move, cost 1" in menu.until("choice> ")
+    menu.type("p")
+    menu.until("human> ")
+    menu.type("quit")
+    menu.until("choice> ")
+    menu.type("x")
+    assert "expected one of g, b, a, w, p, s, q, got 'x'" in menu.until("choice> ")
+    menu.type("q")
+    assert menu.end() == 0
+
+
+def test_statistics_are_a_tournament_whose_spec_is_shown(terminal: Open, piped: Piped, tmp_path: Path) -> None:
+    """The spec, saved and run as it says, gives the same table; a-star solves every 8-puzzle."""
+    menu = terminal(columns=120)
+    menu.until("choice> ")
+    menu.type("s")
+    menu.until("> ")
+    menu.type("many")
+    assert "expected a number from 1 to 10000, got 'many'" in menu.until("choice> ")
+    menu.type("s")
+    menu.until("> ")
+    menu.type("3")
+    menu.until("> ")
+    menu.type("a-star random nobody")
+    assert "nobody: unknown agent 'nobody'" in menu.until("choice> ")
+    menu.type("s")
+    menu.until("> ")
+    menu.type("3")
+    menu.until("> ")
+    menu.type("a-star greedy")
+    seen = menu.until("choice> ")
+    spec = re.search(r"cat > (\S+) <<'END'\n(.*?)^END$", seen, re.DOTALL | re.MULTILINE)
+    assert spec is not None
+    (tmp_path / spec[1]).write_text(spec[2])
+    done = piped(*command(seen[: seen.index("algorithm:")]), cwd=tmp_path)
+    assert done.returncode == 0
+    rows = re.compile(r"^ *\d+ +(a-star|greedy) +(\d+) +(\S+)", re.MULTILINE)
+    assert rows.findall(seen) == rows.findall(done.stdout)
+    assert [(agent, attempts) for agent, attempts, _ in rows.findall(seen)] == [("a-star", "3"), ("greedy", "3")]
+    assert rows.findall(seen)[0][2].startswith("100")
+    menu.type("q")
+    assert menu.end() == 0
+
+
+def test_a_game_for_two_is_watched(terminal: Open) -> None:
+    """Both agents are chosen; the command names both."""
+    menu = terminal(columns=40)
+    menu.until("choice> ")
+    menu.type("g")
+    menu.until("> ")
+    menu.type("tic-tac-toe")
+    menu.until("parameters> ")
+    menu.type("")
+    menu.until("choice> ")
+    menu.type("a")
+    menu.until("agent in seat 1 [alpha-beta]> ")
+    menu.type("")
+    menu.until("agent in seat 2 [random]> ")
+    menu.type("alpha-beta")
+    assert command(menu.until("choice> ")) == ["play", "tic-tac-toe", "alpha-beta", "alpha-beta", "--seed", "0"]
+    menu.type("w")
+    assert "a draw, after 9 moves" in menu.until("choice> ")  # the value of the game
+    menu.press("\x04")
+    assert menu.end() == 0
+    assert [line for line in menu.seen.splitlines() if len(line) >= 40 and not line.startswith("$") and "> " not in line] == []
