@@ -86,6 +86,10 @@ class Host:
         except Broken as broken:
             raise self.lost("crash", str(broken)) from None
 
+    def begin(self) -> None:
+        """Another match begins: the agent may print as much again."""
+        self._process.chatter.again()
+
     def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
         """Write a request, one line, and return the answer to it.
 

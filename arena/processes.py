@@ -11,6 +11,8 @@ from secrets import token_hex
 from time import monotonic, sleep
 from typing import NamedTuple
 
+from arena.chatter import Chatter
+
 MARK = "ARENA_AGENT_PROCESS"
 """The environment variable by which whatever an agent starts is found again."""
 LAUNCHER = Path(__file__).with_name("launch.py")
@@ -29,6 +31,10 @@ class Usage(NamedTuple):
         return sum(map(_proportional, self.pids))
 
 
+FAREWELL = 0.2
+"""Seconds for the last words of a process that has ended."""
+
+
 class Contained(subprocess.Popen[bytes]):
     """A program with pipes to its stdin and stdout, in a session of its own, that dies with its parent."""
 
@@ -38,11 +44,14 @@ class Contained(subprocess.Popen[bytes]):
             [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             cwd=folder,
             env={**environment, MARK: self.mark},
             start_new_session=True,
             bufsize=0,
         )
+        assert self.stderr is not None
+        self.chatter = Chatter(self.stderr)
 
     def usage(self) -> Usage:
         """What it and its children use now."""
@@ -61,6 +70,7 @@ class Contained(subprocess.Popen[bytes]):
         self.kill()
         _end_marked(self.mark)
         self.wait()
+        self.chatter.end(FAREWELL)
         for stream in (self.stdin, self.stdout):
             if stream is not None:
                 with suppress(OSError):

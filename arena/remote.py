@@ -39,6 +39,7 @@ class RemotePlayer:
         self._host: Host | None = None
         try:
             self._host = hosts.take(self._program, seat.limits, seat.isolation)
+            self._host.begin()
             started = self._host.ask(protocol.line(_start(match, number, self._program)), STARTING)
         except Lost as lost:
             raise self._lost(lost) from lost

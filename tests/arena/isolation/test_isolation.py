@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
+from arena.fingerprint import trusted
 from arena.plugins import Registry
+from arena.pool import Pool
 from arena.processes import MARK
 from arena.record import Record
 from arena.schedule import Plan, Stage
@@ -178,6 +180,51 @@ def test_a_plugin_is_found_from_the_folder_where_arena_runs(tmp_path: Path, monk
     with closing(Stage(spec)) as stage:
         records = [stage.play(scheduled) for scheduled in Plan(spec).take(2) or []]
     assert [(record.termination, record.message) for record in records] == [("normal", None)] * 2
+
+
+def test_what_an_agent_prints_is_passed_on_within_bounds(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Twenty megabytes in a match become 64 KiB and a line that says so; the match is played as ever."""
+    plugin = tmp_path / "flood.py"
+    plugin.write_text(
+        "import os\nfrom arena import Agent, hookimpl\n"
+        "class Flood(Agent):\n"
+        '    """Prints."""\n'
+        "    name = 'flood'\n"
+        "    def choose(self, game, state, search):\n"
+        "        for _ in range(80): os.write(2, b'x' * 65536)\n"
+        "        return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [Flood]\n"
+    )
+    spec = {"game": "tic-tac-toe", "agents": ["flood", "random"], "rounds": 1, "isolation": "process", "plugins": [str(plugin)]}
+    assert {record.termination for record in played(spec)} == {"normal"}
+    said = capfd.readouterr().err
+    assert said.count("x") <= 2 * 65536
+    assert said.count("an agent prints more than 65,536 bytes in a match") == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deed", ["SIGKILL", "SIGSTOP"])
+def test_an_agent_that_turns_on_its_parent_takes_no_run_down(tmp_path: Path, deed: str) -> None:
+    """Its parent is a worker, and another one takes its place: the others' games are played, the run ends, the agent has lost."""
+    (tmp_path / "parricide.py").write_text(
+        "import os, signal\nfrom arena import Agent, hookimpl\n"
+        "class Parricide(Agent):\n"
+        '    """Strikes."""\n'
+        "    name = 'parricide'\n"
+        "    def choose(self, game, state, search):\n"
+        f"        os.kill(os.getppid(), signal.{deed})\n"
+        "        return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [Parricide]\n"
+    )
+    plugin = str(tmp_path / "parricide.py")
+    values = {"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy", "parricide"], "plugins": [plugin]}
+    spec = load_spec({**values, "limits": {"seconds": 0.5}})
+    assert not trusted(spec)  # so a run has workers, and plays nothing in its own process
+    with closing(Pool(spec, 1, Plan(spec).take, hang=1.5).play()) as finished:  # type: ignore[type-var]
+        records = [record for _, record in finished]
+    ends = [record.termination for record in records if "parricide" in record.labels]
+    assert ends == ["crash"] * 4
+    assert [record.termination for record in records if "parricide" not in record.labels] == ["normal"] * 2
 
 
 def test_what_an_agent_prints_goes_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
