@@ -110,7 +110,8 @@ class Served:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
             connection.request(method or ("GET" if data is None else "POST"), path, data, given)
             response = connection.getresponse()
-            text = response.read().decode()
+            endless = response.getheader("content-type", "").startswith("text/event-stream")
+            text = "" if endless else response.read().decode()
             return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, text)
 
     def end(self, with_: signal.Signals = signal.SIGINT) -> tuple[int, str]:
