@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from arena.attempts import Attempts, attempts_of
-from arena.comparison import Attempted, Means, Met, attempted, met
+from arena.comparison import Attempted, Means, Met, attempted, met, met_among_others
 from arena.errors import ArenaError, StoreError, UnknownName
+from arena.games import Ranking
 from arena.identity import Stream
 from arena.output import results_alone
 from arena.sheet import Sheet
@@ -17,6 +18,7 @@ from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
 from arena.stats.intervals import rate
 from arena.stats.paired import Estimate, holm
 from arena.stats.pairs import swapped
+from arena.stats.plackett_luce import rate_rankings
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 from arena.store import Store
 from arena.tables import table
@@ -76,8 +78,15 @@ def _pairs(sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally)
             for (one, i), (other, j) in combinations(here, 2)
             if attempts.get(i, {}).keys() & attempts.get(j, {}).keys()
         ]
-    pairings = tally.matches.pairings()
+    pairings, rankings = tally.matches.pairings(), tally.matches.rankings()
     entries = [str(entry) for entry in range(len(sheet.labels))]
+    if rankings:
+        ranked = rate_rankings(dict(rankings), entries)
+        return [
+            met_among_others((one, other), ranked.difference(str(i), str(j)))
+            for (one, i), (other, j) in combinations(here, 2)
+            if any({str(i), str(j)} <= set(group_of(game)) for games in rankings.values() for found in games for game in found)
+        ]
     ratings = rate(pairings, entries, rng=Stream(f"bootstrap/{sheet.title}")) if pairings else None
     found: list[Found] = []
     for (one, i), (other, j) in combinations(here, 2):
@@ -86,6 +95,11 @@ def _pairs(sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally)
             games = pairs if i < j else list(map(swapped, pairs))
             found.append(met((one, other), games, ratings.difference(str(i), str(j))))
     return found
+
+
+def group_of(ranking: Ranking) -> list[str]:
+    """Who sat at the table."""
+    return [agent for level in ranking for agent in level]
 
 
 def _optima(sheet: Sheet, attempts: Attempts) -> dict[int, float]:
@@ -191,6 +205,8 @@ def _range(means: Means, shown: Any) -> str:
 def _met(found: Met, chance: float, several: bool) -> str:
     worth = found.worth
     corrected = " after correction for several" if several else ""
+    if worth is None or found.counts is None:
+        return _among_others(found, chance, corrected)
     lines = [_worth_line(found.one, worth, sum(found.counts))]
     lines.append(
         f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. p = {_chance(chance)}{corrected}."
@@ -203,6 +219,15 @@ def _met(found: Met, chance: float, several: bool) -> str:
             "Fewer than two distinct pairs: no interval. Agents that draw nothing by lot repeat themselves; try openings."
         )
     return "\n".join(lines)
+
+
+def _among_others(found: Met, chance: float, corrected: str) -> str:
+    """Two who sat at a table with others."""
+    table_ = found.table
+    assert table_ is not None
+    bounds = "" if table_.low is None or table_.high is None else f" ({table_.low:+.0f} to {table_.high:+.0f}, 95 %)"
+    sure = "" if table_.superiority is None else f"; likelihood of superiority {_sure(table_.superiority)}, p = {_chance(chance)}"
+    return f"By all games of the board {found.one} is {table_.elo:+.0f} Elo from {found.other}{bounds}{sure}{corrected}."
 
 
 def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str) -> str:

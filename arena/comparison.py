@@ -174,9 +174,9 @@ class Met:
 
     one: str
     other: str
-    counts: tuple[int, int, int, int, int]
-    """Distinct pairs of games in which one had 0, a half, 1, one and a half, and 2 points."""
-    worth: Worth
+    counts: tuple[int, int, int, int, int] | None
+    """Distinct pairs of games in which one had 0, a half, 1, one and a half, and 2 points; None for three and more seats."""
+    worth: Worth | None
     chance: float
     """How likely two equally good agents differ at least this much."""
     table: Difference | None
@@ -190,3 +190,9 @@ def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None) -> 
     worth = worth_of_pairs(counts)
     chance = min(1.0, 2 * min(worth.superiority, 1 - worth.superiority))
     return Met(*names, counts, worth, chance, table)
+
+
+def met_among_others(names: tuple[str, str], table: Difference) -> Met:
+    """Compare two entries that sat at one table with others, by their ratings alone."""
+    sure = 0.5 if table.superiority is None else table.superiority
+    return Met(*names, None, None, min(1.0, 2 * min(sure, 1 - sure)), table)

@@ -278,8 +278,8 @@ _VERSUS: tuple[Column, ...] = (
     ("D", lambda row: row["draws"]),
     ("L", lambda row: row["losses"]),
     ("Score", lambda row: _share(row["score"])),
-    ("1st seat", lambda row: _share(row["score_first"])),
-    ("2nd seat", lambda row: _share(row["score_second"])),
+    ("1st seat", lambda row: "" if row["score_first"] is None else _share(row["score_first"])),
+    ("2nd seat", lambda row: "" if row["score_second"] is None else _share(row["score_second"])),
     ("Nodes/move", lambda row: _figure(row["nodes_per_move"])),
     ("ms/move", lambda row: _figure(row["ms_per_move"])),
     ("Failures", _kinds),
@@ -328,5 +328,5 @@ _NAMED: dict[str, Column] = {
     "failures": ("Failures", lambda row: row["failures"]),
     "failures_by_kind": ("By kind", _kinds),
 }
-_RARE = frozenset({"Failures", "Mean cost", "Rounds won", "Points", "Buchholz", "Sonneborn-Berger"})
+_RARE = frozenset({"Failures", "Mean cost", "Rounds won", "Points", "Buchholz", "Sonneborn-Berger", "1st seat", "2nd seat"})
 """Columns that are left out where no row has anything to show."""

@@ -13,7 +13,9 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
+from arena.leaderboard import leaderboards
 from arena.record import Record
+from arena.tables import render
 
 PUZZLE = {
     "game": {"name": "sliding-tiles", "shuffle": 30},
@@ -192,3 +194,33 @@ def test_entries_that_never_met(game: tuple[Path, list[Record]], tmp_path: Path)
 def test_bad_calls_of_stats(arguments: tuple[str, ...]) -> None:
     """Refused as a fault of the call."""
     assert type(called("stats", *arguments).exception).__module__.startswith("click")
+
+
+THREE = """
+from arena import Game, hookimpl
+
+class Three(Game):
+    name = "three"
+    players = 3
+    def initial(self, rng): return (rng.randint(8, 20), 0)
+    def to_move(self, state): return state[1]
+    def actions(self, state): return [number for number in (1, 2, 3) if number <= state[0]]
+    def result(self, state, action): return (state[0] - action, (state[1] + 1) % 3)
+    def returns(self, state): return tuple([1 if seat == (state[1] - 1) % 3 else -0.5 for seat in range(3)])
+
+@hookimpl
+def arena_games(): return [Three]
+"""
+
+
+def test_three_seats_are_compared_by_their_ratings(tmp_path: Path) -> None:
+    """The difference of the leaderboard's ratings; no pairs of games, which there are none of, and no columns of two seats."""
+    (tmp_path / "three.py").write_text(THREE)
+    agents = ["random", "greedy", "mcts", {"agent": "lookahead", "depth": 2}]
+    spec = {"game": "three", "rounds": 4, "agents": agents, "limits": {"nodes": 60}, "plugins": [str(tmp_path / "three.py")]}
+    results = arena.run(spec, store=tmp_path / "three.db")
+    (board,) = leaderboards(results)
+    ratings = {row["agent"]: row["rating"] for row in board.rows}
+    text = called("compare", str(tmp_path / "three.db"), "mcts", "random").output
+    assert f"By all games of the board mcts is {ratings['mcts'] - ratings['random']:+.0f} Elo from random (" in text
+    assert "1st seat" not in render(results, [board])
