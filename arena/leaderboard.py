@@ -88,7 +88,7 @@ def leaderboards(results: Results) -> list[Leaderboard]:
     tallies = [Tally(sheet_of(board)) for board in results.spec.boards]
     for played in results.played:
         tallies[played.board].add(played.number, played.pairing, played.record)
-    return _with_means([leaderboard(tally, finished=True) for tally in tallies])
+    return of_tallies(tallies, finished=True)
 
 
 def stored(path: str | PathLike[str]) -> list[Leaderboard]:
@@ -96,7 +96,12 @@ def stored(path: str | PathLike[str]) -> list[Leaderboard]:
     with Store.open(Path(path)) as store, store.snapshot():
         run = store.last()
         tallies = tallies_of(store, run.boards)
-        return _with_means([leaderboard(tally, finished=run.ended is not None, store=str(path)) for tally in tallies])
+        return of_tallies(tallies, finished=run.ended is not None, store=str(path))
+
+
+def of_tallies(tallies: Sequence[Tally], *, finished: bool, store: str | None = None) -> list[Leaderboard]:
+    """The leaderboards of all boards of a tournament, from what was counted; see `leaderboard`."""
+    return _with_means([leaderboard(tally, finished=finished, store=store) for tally in tallies])
 
 
 def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:

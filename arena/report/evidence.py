@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import StoreError
-from arena.leaderboard import Leaderboard, leaderboard
+from arena.leaderboard import Leaderboard, of_tallies
 from arena.record import Reason
 from arena.sheet import Sheet
 from arena.store import Store
@@ -92,7 +92,7 @@ def findings(store: Store) -> Findings:
     matches = _matches(store)
     if not matches:
         raise StoreError(f"{store.path} holds no match of its last run; play some with `arena run` first")
-    shown = [leaderboard(tally, finished=run.ended is not None, store=str(store.path)) for tally in tallies]
+    shown = of_tallies(tallies, finished=run.ended is not None, store=str(store.path))
     boards = [
         Evidence(number, sheet, board, tuple(matches.get(number, ())))
         for number, (sheet, board) in enumerate(zip(run.boards, shown, strict=True))

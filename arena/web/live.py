@@ -12,7 +12,7 @@ from typing import Any
 import anyio.to_thread
 
 from arena.errors import StoreError, describe
-from arena.leaderboard import Leaderboard, leaderboard
+from arena.leaderboard import Leaderboard, of_tallies
 from arena.store import Store
 from arena.tally import tallies_of
 
@@ -107,10 +107,7 @@ class Watcher:
             writing = held(self.path)  # before the store is read, or its last matches could be missed
             with Store.open(self.path) as store, store.snapshot():
                 run = store.last()
-                boards = [
-                    leaderboard(tally, finished=run.ended is not None, store=str(self.path))
-                    for tally in tallies_of(store, run.boards)
-                ]
+                boards = of_tallies(tallies_of(store, run.boards), finished=run.ended is not None, store=str(self.path))
         except StoreError as error:
             word = "starting" if self.starting and self.trouble is None else "failed"
             message = self.trouble or (None if word == "starting" else str(error))
