@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
 from arena.errors import ArenaError, Fault, GameError, OutOfBudget, PluginError, Refused, SpecError, UnknownName
-from arena.format import Field, Format, Pairing
+from arena.format import Field, Format, Outcomes, Pairing
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.heuristic import heuristic
 from arena.hookspecs import hookimpl
@@ -34,6 +34,7 @@ __all__ = [
     "GameError",
     "Limits",
     "OutOfBudget",
+    "Outcomes",
     "Pairing",
     "Path",
     "PluginError",

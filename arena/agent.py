@@ -27,11 +27,11 @@ class Agent(Configured, ABC):
     (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). Nobody checks it."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return a legal action for the seat whose turn it is."""
+        """Return a legal action for the seat whose turn it is. TypeError for agents that only solve."""
         raise TypeError(f"{type(self).__name__} does not choose actions: it only solves")
 
     def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
-        """Return the way from `state` to a goal, or a final state, or None to give up."""
+        """Return the way from `state` to a goal, or a final state, or None to give up. TypeError for agents that only choose."""
         raise TypeError(f"{type(self).__name__} does not solve: it only chooses actions")
 
 

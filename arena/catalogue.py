@@ -114,7 +114,7 @@ def _described(registry: Registry, key: Key, value: Any) -> Iterator[str]:
     parameters = list(parameters_of(value).values())[1 if info is not None else 0 :] if isclass(value) else []
     yield "  parameters:" if parameters else "  parameters: none"
     for parameter in parameters:
-        yield f"    {_parameter(value, parameter)}"
+        yield f"    {parameter_line(value, parameter)}"
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
     for file in namesakes(key, value, Path.cwd()):
         yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
@@ -125,7 +125,9 @@ def _game_lines(registry: Registry, name: str, game: type[Game]) -> Iterator[str
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {game.default_heuristic or 'none'}"
     board = made(game)
     fit = [agent for agent, kind in sorted(registry.agents.items()) if board is not None and refusal(kind, board) is None]
-    yield from wrap(f"agents: {', '.join(fit) or 'none'}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+    yield from wrap(
+        f"agents: {', '.join(fit) or 'none'}", WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
 
 
 def _agent_lines(registry: Registry, agent: type[Agent]) -> Iterator[str]:
@@ -133,10 +135,12 @@ def _agent_lines(registry: Registry, agent: type[Agent]) -> Iterator[str]:
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
     yield f"  {' and '.join(does)}; needs: {listed(agent.needs) or 'nothing'}{wants}"
     fit = [name for name, game in sorted(registry.games.items()) if (board := made(game)) and refusal(agent, board) is None]
-    yield from wrap(f"games: {', '.join(fit) or 'none'}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+    yield from wrap(
+        f"games: {', '.join(fit) or 'none'}", WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
 
 
-def _parameter(constructor: Any, parameter: Parameter) -> str:
+def parameter_line(constructor: Any, parameter: Parameter) -> str:
     """One parameter: its name, what it takes, and its default."""
     try:
         takes = _takes(adapters(constructor)[parameter.name].json_schema())
@@ -150,6 +154,8 @@ def _takes(schema: Mapping[str, Any]) -> str:
     """A JSON Schema in words: `whole number from 1 to 500, or none`."""
     if "anyOf" in schema:
         return ", or ".join([_takes(choice) for choice in schema["anyOf"]])
+    if "$ref" in schema:
+        return "mapping"
     if "enum" in schema or "const" in schema:
         return " or ".join(map(str, schema.get("enum", [schema.get("const")])))
     word = _WORDS.get(schema.get("type", ""), schema.get("type", ""))
@@ -194,6 +200,8 @@ def _plugin(plugin: Plugin) -> Iterator[str]:
     for kind in ("game", "agent", "heuristic", "format"):
         names = [name.removeprefix(f"{kind} ") for name in plugin.names if name.startswith(f"{kind} ")]
         if names:
-            yield from wrap(f"{kind}s: {', '.join(names)}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+            yield from wrap(
+                f"{kind}s: {', '.join(names)}", WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+            )
     if not plugin.names:
         yield "  brings nothing"

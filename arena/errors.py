@@ -33,8 +33,8 @@ class ArenaError(Exception):
 class Fault:
     """One thing that is wrong in a spec: where it stands, and what to do about it.
 
-    `line` and `column` count from 1; 0 means that the fault has no place in the file. `where` is the path of keys, such
-    as `agents[2].depth`, or empty.
+    `file` is the spec. `line` and `column` count from 1; 0 means that the fault has no place in the file. `where` is the
+    path of keys, such as `agents[2].depth`, or empty. `message` says what was expected, what came, and what to write.
     """
 
     file: str
@@ -57,7 +57,7 @@ class SpecError(ArenaError):
 
 
 class PluginError(ArenaError):
-    """A plugin cannot be used; `source` says which one."""
+    """A plugin cannot be used; `source` says which one, and `message` why."""
 
     def __init__(self, source: str, message: str) -> None:
         self.source = source
@@ -65,7 +65,7 @@ class PluginError(ArenaError):
 
 
 class UnknownName(ArenaError):
-    """No plugin brought a `kind` (agent, game, ...) of that name; the message names the nearest known ones."""
+    """No plugin brought a `kind` (agent, game, ...) of that `name`; the message says which of the `known` ones are near it."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         super().__init__(f"unknown {kind} {name!r}; {suggestion(str(name), known)}")

@@ -32,15 +32,20 @@ class Field:
     """Whether positions are drawn, so that there are as many as one wants; otherwise `rounds` of them are given."""
 
     def lots(self, purpose: str) -> random.Random:
-        """Return the generator from which a format draws lots; the same for the same field, in any order, and seed."""
+        """Return the generator from which a format draws lots for a `purpose`, such as the name of the format and what is drawn.
+
+        It is the same for the same entries, in any order, and the same seed.
+        """
         return Stream(canonical([self.seed, purpose, sorted(self.keys)]))
 
 
 class Pairing(NamedTuple):
-    """One match to play: the number of its position, and the entry in each seat."""
+    """One match to play."""
 
     round: int
+    """The number of its position, from 0."""
     seats: tuple[int, ...]
+    """The number of the entry in each seat."""
 
 
 class Outcomes:
@@ -51,7 +56,7 @@ class Outcomes:
         self._courses: dict[Pairing, int] = {}
 
     def add(self, pairing: Pairing, returns: tuple[float, ...] | None, course: int | None = None) -> None:
-        """Note what every seat of a pairing got; None where the match was void.
+        """Note the `returns` of every seat of a `pairing`; None where the match was void.
 
         `course` stands for what was played where no seat drew a random number, so that it would be played like this again.
         """
@@ -60,7 +65,7 @@ class Outcomes:
             self._courses[pairing] = course
 
     def course(self, pairing: Pairing) -> int | None:
-        """Return a number for what was played; None where a seat drew a random number, or nobody knows."""
+        """Return a number for what was played in a `pairing`; None where a seat drew a random number, or nobody knows."""
         return self._courses.get(pairing)
 
     def __len__(self) -> int:
@@ -68,7 +73,7 @@ class Outcomes:
         return len(self._returns)
 
     def of(self, pairing: Pairing) -> tuple[float, ...] | None:
-        """Return what every seat of a pairing got; None where the match was void. KeyError for one that has no result yet."""
+        """Return what every seat of a `pairing` got; None where the match was void. KeyError for one that has no result yet."""
         return self._returns[pairing]
 
 
@@ -83,11 +88,11 @@ class Format(Configured, ABC):
     """Whether the schedule looks at the results so far. Then `outcomes` holds those of all pairings before a None."""
 
     def default_rounds(self, entries: int) -> int:
-        """Return the number of rounds where a spec says nothing."""
+        """Return the number of rounds for so many `entries` where a spec says nothing."""
         return ROUNDS
 
     def refusal(self, field: Field) -> str | None:
-        """Return why a board cannot be played in this format; None where it can."""
+        """Return why a board with this `field` cannot be played in this format; None where it can."""
         return None
 
     def announcement(self) -> str | None:
@@ -95,7 +100,10 @@ class Format(Configured, ABC):
         return None
 
     def status(self, outcomes: Outcomes) -> str | None:
-        """Return how a board stands in a few words, when all matches so far have a result; None where counts say it all."""
+        """Return how a board with these `outcomes` stands in a few words; None where counts say it all.
+
+        It is asked when all matches so far have a result.
+        """
         return None
 
     @abstractmethod
@@ -104,8 +112,11 @@ class Format(Configured, ABC):
 
     @abstractmethod
     def size(self, field: Field) -> int:
-        """Return the number of matches of the schedule, the most there can be where it depends on results."""
+        """Return the number of matches of the schedule of a `field`, the most there can be where it depends on results."""
 
     @abstractmethod
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
-        """Yield every match once, always in the same order; None where it goes on when all of them have a result."""
+        """Yield every match of a `field` once, always in the same order; None where it goes on when all have a result.
+
+        `outcomes` holds the results of all matches before such a None, for formats that follow results.
+        """

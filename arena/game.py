@@ -99,7 +99,9 @@ class Puzzle(Game):
     """The rules of a puzzle: one seat, and a goal to reach."""
 
     players: int = 1
+    """One: whoever solves it."""
     zero_sum: bool = False
+    """False: there is nobody to lose what the solver wins."""
     path_matters: ClassVar[bool] = True
     """Whether the way to the goal is the solution; False where only the final state counts."""
 
@@ -115,7 +117,7 @@ class Puzzle(Game):
         return self.is_goal(state)
 
     def step_cost(self, state: State, action: Action, successor: State) -> float:
-        """Return the cost of one action, 0 or more."""
+        """Return the cost of one action, which leads to the state `successor`: 0 or more, 1 unless a subclass says otherwise."""
         return 1
 
     def to_move(self, state: State) -> int:
@@ -141,7 +143,7 @@ class Puzzle(Game):
         raise _missing(self, "neighbors")
 
     def crossover(self, a: State, b: State, rng: random.Random) -> State:
-        """Return a complete state that takes after both; optional."""
+        """Return a complete state that takes after both states `a` and `b`; optional."""
         raise _missing(self, "crossover")
 
     def mutate(self, state: State, rng: random.Random) -> State:
@@ -157,7 +159,7 @@ class Puzzle(Game):
 
 
 def overrides(game: Game | type[Game], method: str) -> bool:
-    """Tell whether the author of `game` gave an optional method. This is the one place that decides it."""
+    """Tell whether the author of `game` gave an optional `method`, named by a text. This is the one place that decides it."""
     given = getattr(game if isinstance(game, type) else type(game), method, None)
     return given is not None and given not in (getattr(Game, method, None), getattr(Puzzle, method, None))
 

@@ -14,14 +14,19 @@ MOVES = 1000
 class Limits:
     """Limits of one decision (`nodes`, `seconds`, `depth`), of one match (`moves`) and of one agent (`memory_mb`).
 
-    None is unlimited. At the move limit a game is a draw and a puzzle unsolved.
+    None is unlimited. At the move limit a game is a draw and a puzzle unsolved. ValueError says what is no limit.
     """
 
     nodes: int | None = None
+    """States that an agent may generate for one decision."""
     seconds: float | None = None
+    """Seconds on the clock for one decision."""
     depth: int | None = None
+    """Plies that `Search.depths` goes to."""
     moves: int = MOVES
+    """Actions of a match, of all seats together."""
     memory_mb: int | None = None
+    """MiB of the process of an agent and its children."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -8,7 +8,7 @@ from arena.game import Action, State
 
 @dataclass(frozen=True, slots=True, init=False)
 class Path:
-    """The actions from the position to a goal. The referee replays them, sums their cost and checks the goal."""
+    """The way from the position to a goal: its `actions`, which the referee replays; it sums their cost and checks the goal."""
 
     actions: tuple[Action, ...]
 
@@ -18,7 +18,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A final state, for puzzles where the way does not matter. It need not be a goal: then it counts as unsolved.
+    """A final `state`, for puzzles where the way does not matter. It need not be a goal: then it counts as unsolved.
 
     `steps` is how many changes the solver made on its way, None where it did not count them.
     """

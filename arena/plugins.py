@@ -74,7 +74,11 @@ class Plugin:
 
 @dataclass(slots=True)
 class Registry:
-    """Everything that the loaded plugins brought, by name. Heuristics are keyed by (game, name)."""
+    """Everything that the loaded plugins brought, by name.
+
+    `games`, `agents` and `formats` hold classes by name, `heuristics` the decorated objects by (game, name), and `plugins` tells
+    what became of every plugin.
+    """
 
     games: dict[str, type[Game]] = field(default_factory=dict)
     agents: dict[str, type[Agent]] = field(default_factory=dict)
@@ -87,19 +91,19 @@ class Registry:
     """Names that two installed plugins claim: neither gets it, and using it says so."""
 
     def game(self, name: str) -> type[Game]:
-        """The class of a game; UnknownName with the nearest names."""
+        """The class of the game `name`; UnknownName with the nearest names."""
         return self._find("game", self.games, name)
 
     def agent(self, name: str) -> type[Agent]:
-        """The class of an agent; UnknownName with the nearest names."""
+        """The class of the agent `name`; UnknownName with the nearest names."""
         return self._find("agent", self.agents, name)
 
     def format(self, name: str) -> type[Format]:
-        """The class of a format; UnknownName with the nearest names."""
+        """The class of the format `name`; UnknownName with the nearest names."""
         return self._find("format", self.formats, name)
 
     def heuristic(self, game: str, name: str) -> Callable[..., Any]:
-        """A heuristic of a game; UnknownName with the nearest names of that game, or the games that have the name."""
+        """The heuristic `name` of a game; UnknownName with the nearest names of that game, or the games that have the name."""
         found = self.heuristics.get((game, name))
         if found is not None:
             return found
@@ -107,11 +111,11 @@ class Registry:
         raise UnknownName(f"heuristic of {game}", name, self.heuristics_of(game))
 
     def value(self, key: tuple[str, ...]) -> Any:
-        """The class or the heuristic of a key of `sources`; KeyError where two plugins claim it."""
+        """The class or the heuristic of a `key` of `sources`; KeyError where two plugins claim it."""
         return self.table(key[0])[_name(key)]
 
     def table(self, kind: str) -> dict[Any, Any]:
-        """Everything of one kind: game, agent, heuristic or format."""
+        """Everything of one `kind`: game, agent, heuristic or format; KeyError for another word."""
         tables: dict[str, dict[Any, Any]] = {
             "game": self.games,
             "agent": self.agents,
@@ -138,7 +142,8 @@ class Registry:
 def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entry_points: bool = True) -> Registry:
     """Load every plugin and return what they brought.
 
-    `paths` are files (`my_agents.py`) or modules (`my_package.agents`). A plugin that was asked for, here or in
+    `paths` are files (`my_agents.py`) or modules (`my_package.agents`). `environ` and `entry_points` tell whether those of the
+    variable ARENA_PLUGINS and the installed ones are loaded, too. A plugin that was asked for, here or in
     ARENA_PLUGINS, and cannot be used raises PluginError; an installed one is left out, with the reason in
     `Registry.plugins`, and the others go on.
     """

@@ -24,11 +24,13 @@ class Decision(NamedTuple):
     """What one call of `choose` or `solve` used. A named tuple, since a match makes one at every move."""
 
     seat: int
+    """Whose decision it was."""
     nodes: int
     """States generated."""
     evaluations: int
     """Calls of `evaluate` and `cost_to_go`."""
     seconds: float
+    """How long it took, on the clock."""
     depth: int | None
     """The depth that the agent reported last, in plies."""
     value: float | None
@@ -45,6 +47,7 @@ class Record(NamedTuple):
     id: str
     """The key of the match; see `arena.identity`."""
     game: str
+    """The name of the game."""
     position: str
     """The text notation of the position."""
     labels: tuple[str, ...]
@@ -60,6 +63,7 @@ class Record(NamedTuple):
     solved: bool | None
     """Whether the puzzle was solved; None for a game."""
     termination: Reason
+    """Why it ended: `normal`, or what went wrong."""
     seat: int | None
     """The seat that ended the match by a fault or by giving up; None where nobody did."""
     message: str | None
@@ -73,6 +77,7 @@ class Record(NamedTuple):
     fallbacks: int
     """How often a random action was played because the budget ran out before anything was reported."""
     decisions: tuple[Decision, ...]
+    """What every decision used, in the order of play."""
     drew: tuple[bool, ...] = ()
     """For every seat, whether its random stream was used: where none was, a repeated match says nothing new."""
     timing: dict[str, Any] | None = None

@@ -50,10 +50,13 @@ class Search:
     reported = False
     """Whether anything has been reported."""
     best_action: Any = None
-    """What was reported last, with its `value`, `depth` and `line`."""
+    """What was reported last."""
     value: float | None = None
+    """How good it is for the seat that decides; None where nothing was said."""
     depth: int | None = None
+    """To how many plies it was searched; None where nothing was said."""
     line: tuple[Any, ...] = ()
+    """The actions that are expected."""
     _exact: bool | None = None
 
     def __init__(
@@ -101,7 +104,7 @@ class Search:
         return 0.0 if self._evaluation is None else self._evaluation(state)
 
     def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
-        """Return an item with the highest `key`; ties are broken by `rng`, which is not touched without a tie.
+        """Return one of `items` with the highest `key`; ties are broken by `rng`, which is not touched without a tie.
 
         ValueError where there are no items, or where a key compares with nothing (nan).
         """
@@ -143,10 +146,11 @@ class Search:
         line: Iterable[Any] = (),
         exact: bool | None = None,
     ) -> None:
-        """Say what is best so far: an action, or for a solver a Path or an Answer. It counts if the budget runs out.
+        """Say what is `best` so far: an action, or for a solver a Path or an Answer. It counts if the budget runs out.
 
-        `value` is from the view of the seat that decides, `line` the expected actions, and `exact` says that no deeper
-        search can change the value; None leaves it to `depths` to guess.
+        `depth` is how many plies were searched, up to 10^15 (ValueError beyond); `value` is from the view of the seat that
+        decides, `line` the expected actions, and `exact` says that no deeper search can change the value; None leaves it to
+        `depths` to guess.
         """
         self.best_action = best
         self.reported = True
@@ -165,7 +169,7 @@ class Search:
         return self._start.state()
 
     def count(self, nodes: int) -> None:
-        """Count states that were generated without the game object; OutOfBudget where a limit is passed.
+        """Count `nodes`, states that were generated without the game object; OutOfBudget where a limit is passed.
 
         ValueError for anything but a whole number of 0 or more: nothing is ever taken back.
         """

@@ -72,7 +72,7 @@ class Results:
         return tuple(played.record for played in self.played)
 
     def of(self, board: int) -> list[Played]:
-        """The matches of one board."""
+        """The matches of one `board`, by its number in the spec."""
         return [played for played in self.played if played.board == board]
 
     @property
@@ -103,7 +103,8 @@ def run(
 
     SpecError lists every fault before anything is played. With several `workers` the matches are played in that many
     processes; the records are the same. With a `store`, a path, every match is written there as it comes; what it holds
-    already is not played again. `observe` is called after every match that was played.
+    already is not played again. `observe` is called after every match that was played. ValueError for less than one worker,
+    StoreError for a store that cannot be used, PluginError for a plugin that cannot be loaded.
     """
     if workers < 1:
         raise ValueError(f"workers: expected at least 1, got {workers}")
@@ -211,8 +212,9 @@ def play(
 
     `game` and `agents` are instances, or names that the installed plugins bring; a mapping gives parameters too, as in a
     spec. There is one agent for every seat. `position` is in the game's text notation; without it one is drawn from
-    `seed`. `heuristics` is a name or a decorated object for all seats, or a sequence with one for each; without it the
-    game's default holds. ValueError says what does not fit, Refused that an agent cannot play the game.
+    `seed`. `limits` are Limits, or a mapping with their names as keys; without them a decision is unlimited. `heuristics` is
+    a name or a decorated object for all seats, or a sequence with one for each; without it the game's default holds. ValueError
+    says what does not fit, Refused that an agent cannot play the game.
     """
     lookup = _Lookup()
     rules = lookup.game(game)

@@ -14,7 +14,10 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def tell_progress(what: str, done: int, total: int) -> None:
-    """Tell whoever listens that `done` of `total` is done; call it now and then from work that takes seconds."""
+    """Tell whoever listens that of `what`, such as "building tables", `done` of `total` is done.
+
+    To be called now and then from work that takes seconds.
+    """
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)

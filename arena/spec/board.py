@@ -51,7 +51,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A tournament without faults."""
+    """A tournament without faults: its `name`, its `seed`, and its `boards`, one for every game."""
 
     name: str
     seed: int
@@ -59,7 +59,9 @@ class Spec:
     notes: tuple[str, ...]
     """What a user should know before it starts: who is left out of a board, and why."""
     document: Document
+    """The file or mapping that it was read from."""
     registry: Registry
+    """What all names in it were looked up in."""
     plugins: tuple[str, ...] = ()
     """What was loaded beside the installed plugins, so that another process can load it too."""
 

@@ -88,7 +88,9 @@ def check_agent(
     matches: int = 5,
     registry: Registry | None = None,
 ) -> tuple[str, ...]:
-    """Let an agent play `matches` matches on a game, or on every installed game that fits; return what was checked.
+    """Let `agent` play `matches` matches on a game, or on every installed game that fits; return what was checked.
+
+    It is an object, a class, or a name, which is looked up in `registry`: by default all that is installed.
 
     Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
     one node is survived; that no state is changed; and that the global random generator is left alone. Opponents play at

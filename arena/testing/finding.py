@@ -18,7 +18,9 @@ class Finding:
     what: str
     """The promise."""
     expected: str
+    """What should have come."""
     got: str
+    """What came."""
     seed: int
     """The seed whose first play shows it, or of the check where it takes more plays than one."""
     matches: int

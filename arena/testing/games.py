@@ -62,7 +62,7 @@ def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 2
     another match played in between; both text notations there and back; an end to every match; returns in range, and
     zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views for local search; and that
     the global random generator is left alone. Violation, an AssertionError, says what broke after which actions, as few
-    as could be found, and the seed that shows it again with one match.
+    as could be found, and the seed that shows it again with one match. ValueError for less than one match.
     """
     if matches < 1:
         raise ValueError(f"matches: expected at least 1, got {matches}")

@@ -52,7 +52,7 @@ CHECKS = {
 def check_heuristic(
     h: Callable[..., Any] | str, game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20
 ) -> tuple[str, ...]:
-    """Evaluate the states of `matches` random plays and hold a heuristic to its contract; return what was checked.
+    """Evaluate the states of `matches` random plays and hold the heuristic `h` to its contract; return what was checked.
 
     Of a game: values within [-0.99, 0.99], opposite for the two seats of a zero-sum game. Of a puzzle: 0 or more, and 0
     at goals. The same value twice, and whatever was evaluated before. If claimed: consistency on every step met, and

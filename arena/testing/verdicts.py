@@ -16,9 +16,11 @@ class Verdict:
     """What became of one promise."""
 
     check: str
+    """Its name, such as `returns`."""
     promise: str
     """What is promised, or why it could not be looked at."""
     violation: Violation | None = None
+    """What speaks against it; None where nothing does."""
     reached: bool = True
     """Whether play came so far that the promise could be looked at."""
 

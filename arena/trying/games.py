@@ -23,13 +23,19 @@ def try_game(attempt: Attempt, key: Key, kind: type[Game]) -> None:
     attempt.say(f"\n{key[1]} is {listed(traits(game))}")
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.own("agent", name)}
     fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
-    attempt.say("\n".join(wrap(f"can play it: {', '.join(fitting) or 'nobody'}", WIDTH, subsequent_indent="  ")))
+    attempt.say(
+        "\n".join(wrap(f"can play it: {', '.join(fitting) or 'nobody'}", WIDTH, subsequent_indent="  ", break_on_hyphens=False))
+    )
     missing: dict[str, list[str]] = {}
     for name, agent in agents.items():
         if name not in fitting:
             missing.setdefault(listed(agent.needs - traits(game)) or "single-player", []).append(name)
     for needs, names in missing.items():
-        attempt.say("\n".join(wrap(f"cannot, for want of {needs}: {', '.join(names)}", WIDTH, subsequent_indent="  ")))
+        attempt.say(
+            "\n".join(
+                wrap(f"cannot, for want of {needs}: {', '.join(names)}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+            )
+        )
     rivals = attempt.rivals(game)
     if len(rivals) < game.players:
         return
