@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from arena import __version__
-from arena.errors import ArenaError, Interrupted, StoreConflict, StoreFull
+from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreFull
 from arena.interrupts import user_interrupts
 
 Command = Callable[..., Any]
@@ -94,10 +94,18 @@ def format_option(command: Command) -> Command:
 @click.option("--fresh", is_flag=True, help="Start anew; the matches so far are kept aside.")
 @click.option("--accept-changed-plugins", "accept", is_flag=True, help="Go on though a plugin has changed.")
 @click.option("--shard", metavar="I/N", callback=shard, help="Play part I of N, as one of N machines; see `arena merge`.")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, local:N."
+)
 @plugin_option
 def run(store: str | None, no_store: bool, fresh: bool, **asked: Any) -> int:
     """Play the tournament SPEC, or what is left of it, and print its leaderboards."""
     from arena import running
+
+    if asked["cluster"] is not None and asked["workers"] is not None:
+        raise click.UsageError(
+            "--workers does not go with --cluster; the workers of a cluster are started there, those of local:N by N"
+        )
 
     if no_store and (store is not None or fresh):
         raise click.UsageError("--no-store does not go with --store or --fresh")
@@ -380,7 +388,7 @@ def _guarded() -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (StoreFull, StoreConflict) as error:
+    except (StoreFull, StoreConflict, ClusterLost) as error:
         click.echo(str(error), err=True)
         return 1
     except ArenaError as error:

@@ -9,6 +9,8 @@
     +-- StoreError              a store that cannot be used as it was asked to
     |   +-- StoreFull           there is no room for more records
     |   +-- StoreConflict       two stores have different records under one id
+    +-- ClusterError            a cluster that cannot play what it was asked to
+    |   +-- ClusterLost         a cluster that was there and is gone
 
     OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
     Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)
@@ -89,6 +91,14 @@ class StoreFull(StoreError):
 
 class StoreConflict(StoreError):
     """Two stores have different records under one id; the message names it."""
+
+
+class ClusterError(ArenaError):
+    """A cluster cannot be reached, or none of its machines can play what is asked for."""
+
+
+class ClusterLost(ClusterError):
+    """The scheduler of a cluster is gone in the middle of a run. What was played before is safe."""
 
 
 class OutOfBudget(BaseException):

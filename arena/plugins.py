@@ -220,8 +220,7 @@ def load_file(path: str | Path) -> ModuleType:
         raise IsADirectoryError(f"{path} is a directory; expected a Python file")
     if not place.is_file():
         raise FileNotFoundError(f"no such file: {path}")
-    mark = blake2b(str(place).encode(), digest_size=4).hexdigest()
-    name = re.sub(r"\W", "_", f"arena_plugin_{place.stem}_{mark}")  # a dot would make it a part of a package
+    name = module_name(place)
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, place)
@@ -235,6 +234,12 @@ def load_file(path: str | Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def module_name(place: Path) -> str:
+    """What the module of a file is called, whoever loads it."""
+    mark = blake2b(str(place).encode(), digest_size=4).hexdigest()
+    return re.sub(r"\W", "_", f"arena_plugin_{place.stem}_{mark}")  # a dot would make it a part of a package
 
 
 def _add(registry: Registry, source: Source, load: Callable[[], object], place: str) -> None:

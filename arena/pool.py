@@ -2,7 +2,7 @@
 
 import os
 import selectors
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -13,7 +13,7 @@ from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
 from arena.worker_messages import Done, Failed, Ready, Turn
-from arena.worker_process import WorkerEnded, WorkerProcess, end_workers
+from arena.worker_process import WORKER, WorkerEnded, WorkerProcess, end_workers
 from arena.workload import Take, Task, Workload
 
 BATCH_SECONDS = 0.1
@@ -31,6 +31,10 @@ LOOK_SECONDS = 0.25
 """How often to look for workers that are dead or hang."""
 
 Finished = tuple[Scheduled, Record]
+
+
+def _go_on() -> None:
+    pass
 
 
 @dataclass(slots=True, eq=False)
@@ -69,12 +73,26 @@ class Pool:
     seconds: it has been stopped, or some code in C holds the interpreter's lock all that time. A thread of the worker gives
     these signs, so an agent that thinks long, sleeps, or waits for another process does not hang: for these there are
     limits. Time in which this process was itself not running, or nobody iterated, is not counted.
+
+    `command` starts a worker. `check` is called at least every LOOK_SECONDS; what it raises ends the iteration.
     """
 
-    def __init__(self, spec: Spec, workers: int, take: Take, *, total: int | None = None, hang: float = HANG_SECONDS) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        workers: int,
+        take: Take,
+        *,
+        total: int | None = None,
+        hang: float = HANG_SECONDS,
+        command: Sequence[str] = WORKER,
+        check: Callable[[], None] = _go_on,
+    ) -> None:
         self._spec = spec
         self._most = workers if total is None else min(workers, total)
         self._hang = hang
+        self._command = command
+        self._check = check
         self._cores = _cores() if _isolated(spec) and self._most == len(_cores()) else []
         self._workload = Workload(take, workers, total)
         self._posts: list[Post] = []
@@ -127,7 +145,7 @@ class Pool:
     def _start(self) -> None:
         try:
             core = self._free_core()
-            post = Post(WorkerProcess(self._spec, core), core=core)
+            post = Post(WorkerProcess(self._spec, core, self._command), core=core)
         except OSError as error:
             self._failed(f"could not be started: {error}")
             return
@@ -155,6 +173,7 @@ class Pool:
 
     def _listen(self) -> list[Finished]:
         """Wait for workers, but not for long, and return what they have finished."""
+        self._check()
         finished: list[Finished] = []
         for key, _ in self._selector.select(LOOK_SECONDS):
             post = key.data

@@ -3,14 +3,14 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from arena import export as exports
-from arena.errors import ArenaError, Interrupted, StoreError
+from arena.errors import ArenaError, ClusterLost, Interrupted, StoreError
 from arena.feed import Feed, Shard
 from arena.fingerprint import trusted
 from arena.leaderboard import Leaderboard, leaderboards, stored
@@ -25,7 +25,7 @@ from arena.spec.faults import one_line
 from arena.store import Store, merge
 from arena.store.run import run_of
 from arena.tables import render
-from arena.tournament import Played, Results, check_plugins, play_all
+from arena.tournament import Matches, Played, Results, check_plugins, play_all, record_all
 from arena.tracking import listening
 
 ALONE = 0.5
@@ -49,6 +49,7 @@ class Options:
     fresh: bool = False
     accept: bool = False
     shard: Shard | None = None
+    cluster: str | None = None
 
     @property
     def path(self) -> Path | None:
@@ -64,6 +65,7 @@ class Options:
         """The command that goes on where this one was interrupted."""
         words = ["arena", "run", self.spec]
         words += [] if self.workers is None else ["--workers", str(self.workers)]
+        words += [] if self.cluster is None else ["--cluster", self.cluster]
         words += [] if self.seed is None else ["--seed", str(self.seed)]
         words += [] if self.style == "simple" else ["--format", self.style]
         words += ["--quiet"] if self.quiet else []
@@ -84,8 +86,8 @@ def run(options: Options) -> int:
         if not options.quiet:
             for note in spec.notes:
                 say(f"note: {note}")
-        with _opened(options, spec) as store:
-            played = _play(options, spec, store)
+        with _cluster(options, spec) as cluster, _opened(options, spec) as store:
+            played = _play(options, spec, store, cluster)
             if store is not None:
                 store.flush()
         results = Results(spec, played, store=options.path)
@@ -114,6 +116,33 @@ def _opened(options: Options, spec: Spec) -> Iterator[Store | None]:
         yield store
 
 
+@contextmanager
+def _cluster(options: Options, spec: Spec) -> Iterator[Callable[[Feed], Matches] | None]:
+    """What has a cluster play what a feed hands out; None where this machine plays."""
+    if options.cluster is None:
+        yield None
+        return
+    from arena.cluster import Coordinator, address_of, dask_engine, packed
+
+    def note(text: str) -> None:
+        if not options.quiet:
+            say(f"note: {text}")
+
+    address = address_of(options.cluster)
+    parcel = packed(spec)
+    if address.exposed:
+        note(_EXPOSED.format(address.url))
+    total = None if any(board.format.follows_results for board in spec.boards) else sum(board.size for board in spec.boards)
+    with dask_engine(address) as engine:
+        yield lambda feed: Coordinator(spec, parcel, engine, feed.take, note, total=total).play()
+
+
+_EXPOSED = (
+    "{} is neither encrypted nor protected: whoever reaches that port can read along, and run programs on every machine of the "
+    "cluster and on this one; use tls://, or a network of your own"
+)
+
+
 def _put_aside(path: Path, *, quiet: bool) -> None:
     """Keep an old store under another name. Nobody may be writing to it."""
     if not path.exists():
@@ -127,7 +156,7 @@ def _put_aside(path: Path, *, quiet: bool) -> None:
         say(f"note: the matches so far are kept in {aside}")
 
 
-def _play(options: Options, spec: Spec, store: Store | None) -> list[Played]:
+def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[Feed], Matches] | None) -> list[Played]:
     played: list[Played] = []
     total = sum(board.size for board in spec.boards)
     with Progress(spec.boards, total, sys.stderr, quiet=options.quiet) as progress:
@@ -141,9 +170,12 @@ def _play(options: Options, spec: Spec, store: Store | None) -> list[Played]:
                 progress.say(board, word)
 
         try:
-            safe = trusted(spec)
-            play_all(spec, feed, _workers(options, total), note, alone=ALONE if safe else None, guarded=not safe)
-        except Interrupted:
+            if cluster is not None:
+                record_all(feed, cluster(feed), note)
+            else:
+                safe = trusted(spec)
+                play_all(spec, feed, _workers(options, total), note, alone=ALONE if safe else None, guarded=not safe)
+        except (ClusterLost, Interrupted):
             if store is not None:
                 store.flush()
                 say(f"\n{feed.held + feed.played:,} matches are in {store.path}; go on with\n  {options.again()}")

@@ -95,6 +95,14 @@ class Plan:
 _OVER = Scheduled(-1, -1, Pairing(-1, ()))
 
 
+def identity_of(spec: Spec, scheduled: Scheduled) -> str:
+    """Return the id of a match of a spec, whether or not it has been played."""
+    board = spec.boards[scheduled.board]
+    number = scheduled.pairing.round
+    seats = [board.seats[entry] for entry in scheduled.pairing.seats]
+    return match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number))
+
+
 class Stage:
     """Sets up and plays the matches of one spec. Keeps the position of the round at hand, which many matches share.
 
@@ -129,10 +137,7 @@ class Stage:
 
     def identity(self, scheduled: Scheduled) -> str:
         """Return the id of a match, whether or not it has been played."""
-        board = self._spec.boards[scheduled.board]
-        number = scheduled.pairing.round
-        seats = [board.seats[entry] for entry in scheduled.pairing.seats]
-        return match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number))
+        return identity_of(self._spec, scheduled)
 
     def unplayed(
         self, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None

@@ -90,6 +90,8 @@ def stored(store: Path) -> Iterator[Played]:
 
 
 Observer = Callable[[Played], None]
+Matches = Generator[tuple[Scheduled, Record], None, None]
+"""Somebody who plays: every match with its record, as it is finished."""
 
 
 def run(
@@ -161,7 +163,12 @@ def play_all(
     With `alone`, play that many seconds in this process first: work that is done by then needs no workers. With `guarded`
     nothing is played in this process, which an agent might take down with it.
     """
-    with user_interrupts() as interrupts, closing(_played(spec, feed, workers, alone, guarded)) as matches:
+    record_all(feed, _played(spec, feed, workers, alone, guarded), observe)
+
+
+def record_all(feed: Feed, played: Matches, observe: Callable[[Played], object]) -> None:
+    """Have a feed take what somebody plays, match by match; the user's interrupt ends whoever plays."""
+    with user_interrupts() as interrupts, closing(played) as matches:
         for scheduled, record in matches:  # an interrupt must not leave workers behind
             with interrupts.held():
                 feed.finished(scheduled, record)
@@ -169,9 +176,7 @@ def play_all(
         interrupts.check()
 
 
-def _played(
-    spec: Spec, feed: Feed, workers: int, alone: float | None, guarded: bool
-) -> Generator[tuple[Scheduled, Record], None, None]:
+def _played(spec: Spec, feed: Feed, workers: int, alone: float | None, guarded: bool) -> Matches:
     if not guarded and (workers == 1 or alone is not None):
         yield from _here(spec, feed, None if workers == 1 else alone)
     first = feed.take(1) if guarded or workers > 1 else []

@@ -29,6 +29,10 @@ _GARBLED = "let something else write to the pipe that leads to arena"
 _CLOSED = "closed the pipe that leads to arena"
 
 
+WORKER: tuple[str, ...] = (sys.executable, "-P", "-m", "arena.worker")
+"""The command of a worker, without its arguments."""
+
+
 class WorkerEnded(Exception):
     """A worker process has ended or cannot be used any more; the message continues 'the process that played ...'."""
 
@@ -39,12 +43,12 @@ class WorkerProcess:
     No method waits for it, except `end` and what finds it dead, and those not for long. OSError where it cannot be started.
     """
 
-    def __init__(self, spec: Spec, core: int | None = None) -> None:
+    def __init__(self, spec: Spec, core: int | None = None, command: Sequence[str] = WORKER) -> None:
         memory = shared_memory()
         try:
             self._vitals = Vitals(memory)
             self._mark = f"{os.getpid()}-{secrets.token_hex(8)}"
-            self._process = _started(memory, self._mark)
+            self._process = _started(command, memory, self._mark)
         finally:
             os.close(memory)
         self._requests = cast(IO[bytes], self._process.stdin)
@@ -151,12 +155,12 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
         worker.close()
 
 
-def _started(memory: int, mark: str) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
     # The same import path as here, and not the current folder: what is found must not depend on who plays.
     environment: Mapping[str, str] = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), MARK: mark}
     bound = "bound" if threading.current_thread() is threading.main_thread() else "free"
     return subprocess.Popen(  # noqa: S603 - this very program
-        [sys.executable, "-P", "-m", "arena.worker", str(os.getpid()), str(memory), bound],
+        [*command, str(os.getpid()), str(memory), bound],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         bufsize=0,

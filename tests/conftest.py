@@ -18,7 +18,7 @@ from arena.search import Search, Start
 
 ROOT = Path(__file__).parents[1]
 REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
-"""What this machine must have: `sandbox`, `languages`, `browser`. A test that misses it fails instead of being skipped."""
+"""What this machine must have: `sandbox`, `languages`, `browser`, `cluster`. A test that misses it fails, and is not skipped."""
 
 Missing = Callable[[str, str], None]
 

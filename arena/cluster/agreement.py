@@ -1,0 +1,52 @@
+"""Whether a node would play what the coordinator means: its versions, plugins and programs compared with what a parcel says."""
+
+from collections.abc import Mapping
+
+from arena.cluster.parcel import Parcel, versions
+from arena.errors import ArenaError
+from arena.fingerprint import Fingerprint, fingerprints
+from arena.plugins import load_plugins
+from arena.spec import Spec
+
+
+class Disagrees(ArenaError):
+    """A node has something else than the coordinator; the message names it."""
+
+
+def check_versions(wanted: Mapping[str, str]) -> None:
+    """Disagrees where arena or Python are not the coordinator's."""
+    here = versions()
+    for name in ("arena", "Python"):
+        if here[name] != wanted.get(name):
+            raise Disagrees(f"{name} {here[name]} there, {wanted.get(name)} here; install the same on both")
+    if here != wanted:
+        raise Disagrees(f"arena {here['arena']} there and here, but its source differs; install the same on both")
+
+
+def check_installed(parcel: Parcel) -> None:
+    """Disagrees where an installed plugin that the spec uses is missing, or of another version. Before the spec is loaded."""
+    there = {plugin.source.name: plugin for plugin in load_plugins(environ=False).plugins}
+    for name, wanted in parcel.fingerprints.items():
+        if wanted.version is None:
+            continue
+        found = there.get(name)
+        if found is None:
+            raise Disagrees(f"plugin {name} {wanted.version} is not installed there; install it on every machine")
+        if found.problem is not None:
+            raise Disagrees(f"plugin {name} cannot be loaded there: {found.problem}")
+        if found.source.version != wanted.version:
+            raise Disagrees(
+                f"plugin {name}: version {found.source.version} there, {wanted.version} here; install the same on both"
+            )
+
+
+def check_sources(spec: Spec, wanted: Mapping[str, Fingerprint], inside: Mapping[str, str]) -> None:
+    """Disagrees where the source of anything that the spec uses differs; `inside` maps places here to those in the parcel."""
+    there = {inside.get(name, name): found for name, found in fingerprints(spec).items()}
+    for name in sorted(wanted.keys() | there.keys()):
+        if name not in there or name not in wanted:
+            raise Disagrees(f"{name} is used {'here' if name in wanted else 'there'} alone; install the same plugins on both")
+        if there[name].version != wanted[name].version:
+            raise Disagrees(f"{name}: version {there[name].version} there, {wanted[name].version} here; install the same on both")
+        if there[name].hash != wanted[name].hash:
+            raise Disagrees(f"{name} differs from the one here, by the hash of its source; install the same on both")

@@ -1,0 +1,224 @@
+"""The coordinator: shares a schedule out among the nodes of a cluster, and hands on what they have played."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from secrets import token_hex
+from time import monotonic
+
+from arena.cluster import wire
+from arena.cluster.backlog import Backlog, Batch
+from arena.cluster.engine import Change, Engine, Order, Reply
+from arena.errors import ClusterError
+from arena.record import Record
+from arena.schedule import Scheduled, Stage
+from arena.spec import Spec
+from arena.workload import Take
+
+LOOK_SECONDS = 0.25
+"""How often to look for nodes that have come or gone."""
+LONELY_SECONDS = 5.0
+"""After how long without any node to say so."""
+AHEAD = 2
+"""Orders for each thread of a node: one that is played, and one that waits, so that the node need not."""
+
+Finished = tuple[Scheduled, Record]
+Say = Callable[[str], None]
+
+
+@dataclass(slots=True, eq=False)
+class Sent:
+    """An order on its way."""
+
+    batch: Batch
+    ids: Sequence[str]
+    node: str
+    told: bool
+    """Whether the node was told about the tournament with it."""
+
+
+@dataclass(slots=True, eq=False)
+class Post:
+    """A node and what it was sent."""
+
+    threads: int
+    orders: dict[str, Sent] = field(default_factory=dict)
+    """By key, in the order in which the node plays them."""
+
+
+class Coordinator:
+    """Plays the matches of a spec on the nodes of an engine.
+
+    `parcel` is that of the spec; `take` and `total` are those of the schedule, as in `Pool`: whoever iterates over `play` tells
+    the schedule about a result before asking for the next. Nothing is recorded twice: only the reply to an order that is out
+    counts, and no match is in two orders at a time.
+
+    A node that is lost costs the matches which it was playing one of two tries, and the rest nothing; all are sent to others.
+    A match whose second node is lost, too, is a `crash` of its agent where there is but one, and void where there are several,
+    since nobody can say whose turn it was. (An agent that takes down the process in which it plays is found out on its node,
+    and costs no node.)
+
+    A node that has another version of anything, or sends what cannot be a record, is refused: `say` is told why, and it gets
+    nothing more. ClusterError where that leaves no node.
+    """
+
+    def __init__(self, spec: Spec, parcel: bytes, engine: Engine, take: Take, say: Say, *, total: int | None = None) -> None:
+        self._spec = spec
+        self._engine = engine
+        self._say = say
+        self._run = token_hex(8)
+        self._parcel = parcel
+        self._reader = wire.Reader(spec)
+        self._backlog = Backlog(take, total)
+        self._posts: dict[str, Post] = {}
+        self._room: dict[str, None] = {}
+        """Nodes that may take more, those first that have waited longest."""
+        self._out: dict[str, Sent] = {}
+        self._refused: dict[str, str] = {}
+        self._threads = 0
+        self._number = 0
+        self._alone_since: float | None = monotonic()
+
+    def play(self) -> Generator[Finished, None, None]:
+        """Yield every match with its record as it comes, in no particular order; to be iterated by one thread.
+
+        Closing it takes back what is out and has the nodes forget the tournament. ClusterLost where the cluster is gone.
+        """
+        try:
+            while True:
+                for change in self._engine.changes():
+                    yield from self._apply(change)
+                self._hand_out()
+                if self._done():
+                    break
+                for reply in self._engine.replies(LOOK_SECONDS):
+                    yield from self._take_in(reply)
+                self._look_around()
+        finally:
+            self._engine.close(self._run)
+
+    def _done(self) -> bool:
+        if self._out or self._backlog.any_left():
+            return False
+        if not self._backlog.over:
+            raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
+        return True
+
+    # Orders
+
+    def _hand_out(self) -> None:
+        """Send batches to nodes as long as there are both."""
+        while self._room:
+            node = next(iter(self._room))
+            del self._room[node]
+            post = self._posts[node]
+            if len(post.orders) >= self._most(post):
+                continue
+            batch = self._backlog.next(self._threads)
+            if batch is None:
+                self._room[node] = None
+                return
+            self._send(batch, node, told=False)
+            self._room[node] = None
+
+    def _most(self, post: Post) -> int:
+        return post.threads * (AHEAD if self._backlog.pace.quick else 1)
+
+    def _send(self, batch: Batch, node: str, *, told: bool) -> None:
+        ids = self._reader.identities(batch.matches)
+        self._number += 1
+        key = f"arena-{blake2b(' '.join([self._run, str(self._number), *ids]).encode(), digest_size=16).hexdigest()}"
+        self._out[key] = self._posts[node].orders[key] = Sent(batch, ids, node, told)
+        self._engine.send(Order(key, self._run, batch.matches, self._parcel if told else None), node)
+
+    # Replies
+
+    def _take_in(self, reply: Reply) -> Iterator[Finished]:
+        sent = self._out.pop(reply.key, None)
+        if sent is None:
+            return
+        del self._posts[sent.node].orders[reply.key]
+        self._room[sent.node] = None
+        if reply.killed:
+            yield from self._blamed(sent)
+        elif reply.body is None:
+            self._backlog.put_back(sent.batch)
+            if reply.failed is not None:
+                self._refuse(sent.node, reply.failed)
+        else:
+            yield from self._read(reply.body, sent)
+
+    def _read(self, body: bytes, sent: Sent) -> Iterator[Finished]:
+        try:
+            answer = self._reader.read(body, sent.batch.matches, sent.ids)
+        except wire.Invalid as invalid:
+            self._backlog.put_back(sent.batch)
+            self._refuse(sent.node, f"sent what is no answer: {invalid}")
+            return
+        if answer.records is not None:
+            self._backlog.pace.note(len(answer.records), answer.seconds)
+            yield from zip(sent.batch.matches, answer.records, strict=True)
+        elif answer.asks and not sent.told:
+            self._send(sent.batch, sent.node, told=True)
+        else:
+            self._backlog.put_back(sent.batch)
+            self._refuse(sent.node, answer.refused or "asks for what it was told")
+
+    # Nodes
+
+    def _apply(self, change: Change) -> Iterator[Finished]:
+        yield from self._part_from(change.node, leave=change.leave)
+        self._refused.pop(change.node, None)  # who comes back may be another
+        if change.threads:
+            self._posts[change.node] = Post(change.threads)
+            self._threads += change.threads
+            self._room[change.node] = None
+
+    def _part_from(self, node: str, *, leave: bool) -> Iterator[Finished]:
+        """Let go of a node, and see to its orders: those that it was playing are blamed, unless it went in good order."""
+        post = self._posts.pop(node, None)
+        if post is None:
+            return
+        self._room.pop(node, None)
+        self._threads -= post.threads
+        for place, (key, sent) in enumerate(post.orders.items()):
+            del self._out[key]
+            self._engine.drop(key)
+            if leave or place >= post.threads:
+                self._backlog.put_back(sent.batch)
+            else:
+                yield from self._blamed(sent)
+
+    def _blamed(self, sent: Sent) -> Iterator[Finished]:
+        culprit = self._backlog.lost(sent.batch)
+        if culprit is not None:
+            yield culprit, self._lost(culprit)
+
+    def _lost(self, scheduled: Scheduled) -> Record:
+        message = "two machines of the cluster were lost while they played this match"
+        stage = Stage(self._spec)
+        if len(scheduled.pairing.seats) == 1:
+            return stage.unplayed(scheduled, "crash", 0, message)
+        return stage.unplayed(scheduled, message=f"{message}; whose turn it was is not known")
+
+    def _refuse(self, node: str, reason: str) -> None:
+        """Give a node nothing more."""
+        self._refused[node] = reason
+        for _ in self._part_from(node, leave=True):
+            raise AssertionError("nobody is blamed for leaving")
+        if not self._posts:
+            listed = "\n".join([f"  {name}: {why}" for name, why in self._refused.items()])
+            raise ClusterError(f"no machine of the cluster can play {self._spec.name}:\n{listed}")
+        self._say(f"{node} is refused: {reason}")
+
+    def _look_around(self) -> None:
+        if self._posts:
+            self._alone_since = None
+        elif self._alone_since is None:
+            self._alone_since = monotonic()
+        elif monotonic() - self._alone_since > LONELY_SECONDS:
+            self._say("no worker is left on the cluster; waiting for one to join" if self._number else _NOBODY)
+            self._alone_since = float("inf")
+
+
+_NOBODY = "no worker on the cluster yet; waiting for one to join: dask worker ADDRESS --nthreads 1"

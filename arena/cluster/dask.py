@@ -1,0 +1,273 @@
+"""Dask as the engine: an order is a task that may run on one worker alone.
+
+That is why Dask itself never plays an order again elsewhere: the coordinator does, who knows what it means. What may block
+while a scheduler does not answer is done in threads; the thread of the coordinator never waits for the network.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from arena.cluster import node as nodes
+from arena.cluster import wire
+from arena.cluster.address import Address
+from arena.cluster.engine import Change, Order, Reply
+from arena.cluster.parcel import versions
+from arena.cluster.reaching import reached
+from arena.errors import ClusterLost, describe
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster
+
+SILENT_SECONDS = 10.0
+"""How long a scheduler may not answer before it counts as gone."""
+LOOK_SECONDS = 1.0
+"""How often it is asked who is there."""
+END_SECONDS = 5.0
+"""How long taking leave may take."""
+
+
+@contextmanager
+def dask_engine(address: Address) -> Iterator["DaskEngine"]:
+    """The engine at an address, for as long as the block lasts; ClusterError where there is none."""
+    with _silent_logs():
+        client, cluster = reached(address)
+        engine = DaskEngine(client, cluster, address)
+        try:
+            yield engine
+        finally:
+            engine.leave()
+
+
+@contextmanager
+def _silent_logs() -> Iterator[None]:
+    """Keep Dask from logging: what matters of it is said by arena, in one line."""
+    with suppress(ImportError):
+        import distributed  # noqa: F401 - sets its loggers up
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado", "asyncio")]
+    loggers = [logging.getLogger(name) for name in names]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+class DaskEngine:
+    """A Dask cluster, seen by its client."""
+
+    def __init__(self, client: "Client", cluster: "LocalCluster | None", address: Address) -> None:
+        self._client = client
+        self._cluster = cluster
+        self._address = address
+        self._futures: dict[str, Future] = {}
+        self._done: queue.SimpleQueue[Future | None] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+        self._workers = Workers()
+        self._heard = 0
+        """How often the scheduler has answered."""
+        self._noted = 0
+        self._silence = 0.0
+        self._lost = False
+        self._asked = monotonic()
+        self._wake = threading.Event()
+        self._over = threading.Event()
+        for target in (self._ask, self._gather):
+            threading.Thread(target=target, name=f"arena-{target.__name__}", daemon=True).start()
+
+    # For the coordinator
+
+    def changes(self) -> Sequence[Change]:
+        """Which workers have come and gone since the last call; ClusterLost where the scheduler has been silent for long."""
+        now = monotonic()
+        elapsed, self._asked = min(now - self._asked, 1.0), now  # time in which this process itself stood still counts little
+        self._silence = 0.0 if self._heard != self._noted else self._silence + elapsed
+        self._noted = self._heard
+        if self._silence > SILENT_SECONDS:
+            self._lost = True
+            raise ClusterLost(
+                f"the scheduler {self._address.url or self._address.given} has not answered for {SILENT_SECONDS:.0f} s; "
+                "see whether it runs, start it again if need be, and go on with the same command"
+            )
+        return self._workers.changes()
+
+    def send(self, order: Order, node: str) -> None:
+        """Give an order to a worker."""
+        plain: dict[str, Any] = {
+            "key": order.key,
+            "run": order.run,
+            "matches": wire.matches(order.matches),
+            "versions": dict(versions()),
+            "parcel": order.parcel,
+        }
+        try:
+            future = self._client.submit(
+                nodes.play, plain, key=order.key, workers=[node], allow_other_workers=False, pure=False, retries=0
+            )
+        except Exception:  # the scheduler is gone, or about to be heard of again
+            self._replies.put(Reply(order.key))
+            return
+        self._futures[order.key] = future
+        future.add_done_callback(self._done.put)
+
+    def drop(self, key: str) -> None:
+        """Take an order back."""
+        future = self._futures.pop(key, None)
+        if future is not None:
+            with suppress(Exception):
+                future.release()
+
+    def replies(self, seconds: float) -> Sequence[Reply]:
+        """The replies that have come; waits for the first one, but not longer than `seconds`."""
+        found: list[Reply] = []
+        with suppress(queue.Empty):
+            found.append(self._replies.get(timeout=seconds))
+            while True:
+                found.append(self._replies.get_nowait())
+        for reply in found:
+            self.drop(reply.key)
+        return found
+
+    def close(self, run: str) -> None:
+        """Take back all orders, and have every worker forget the tournament. It takes END_SECONDS at most."""
+        for key in list(self._futures):
+            self.drop(key)
+        if self._lost:
+            return
+        with suppress(Exception):  # who leaves while he listens makes the scheduler complain
+            self._client.unsubscribe_topic("all")
+        _in_time(lambda: self._client.run(nodes.forget, run, on_error="ignore"))
+
+    def leave(self) -> None:
+        """Close the connection, and the cluster where it was started for this run."""
+        self._over.set()
+        self._wake.set()
+        self._done.put(None)
+        _in_time(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
+        if self._cluster is not None:
+            _in_time(self._cluster.close)
+
+    # In threads of their own
+
+    def _ask(self) -> None:
+        """Ask the scheduler again and again who is there."""
+        listening = False
+        while not self._over.is_set():
+            began = monotonic()
+            self._wake.clear()
+            try:
+                if not listening:
+                    self._client.subscribe_topic("all", self._told)
+                    listening = True
+                threads = self._client.nthreads()
+            except Exception:  # the scheduler does not answer, and one that comes back has forgotten us
+                listening = False
+            else:
+                self._workers.seen(threads, began)
+                self._heard += 1
+            self._wake.wait(LOOK_SECONDS)
+
+    def _told(self, event: tuple[float, Any]) -> None:
+        """Take in an event of the scheduler. Called in the thread of Dask's client."""
+        said = event[1]
+        action = said.get("action") if isinstance(said, dict) else None
+        if action == "remove-worker":
+            self._workers.gone(str(said.get("worker")), leave=bool(said.get("expected")))
+        elif action == "add-worker":
+            self._wake.set()
+
+    def _gather(self) -> None:
+        """Fetch the results of tasks that are done."""
+        over = False
+        while not over:
+            done: list[Future] = []
+            with suppress(queue.Empty):
+                one = self._done.get()
+                while True:
+                    if one is None:
+                        over = True
+                    else:
+                        done.append(one)
+                    one = self._done.get_nowait()
+            if not over:
+                self._fetch(done)
+
+    def _fetch(self, done: Sequence["Future"]) -> None:
+        finished = {future.key: future for future in done if future.status == "finished"}
+        bodies: Mapping[str, Any] = {}
+        with suppress(Exception):  # lost on the way
+            bodies = self._client.gather(finished, errors="skip")
+        for future in done:
+            body = bodies.get(future.key)
+            self._replies.put(_failure(future) if body is None else Reply(future.key, body))
+
+
+class Workers:
+    """Which workers are there, put together from what the scheduler tells of itself and what it answers."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._there: dict[str, int] = {}
+        self._gone: dict[str, float] = {}
+        """When workers have gone, for as long as an older answer may still name them."""
+        self._changes: list[Change] = []
+
+    def changes(self) -> Sequence[Change]:
+        """What has changed since the last call, in order."""
+        with self._lock:
+            changes, self._changes = self._changes, []
+        return changes
+
+    def seen(self, threads: Mapping[str, int], asked: float) -> None:
+        """Take in who was there, as answered to a question that was asked at a time."""
+        with self._lock:
+            for address in self._there.keys() - threads.keys():
+                self._leave(address, leave=False)
+            self._gone = {address: when for address, when in self._gone.items() if when > asked}
+            for address, number in threads.items():
+                if self._there.get(address) != number and address not in self._gone:
+                    self._there[address] = number
+                    self._changes.append(Change(address, number))
+
+    def gone(self, address: str, *, leave: bool) -> None:
+        """Take in that one has gone."""
+        with self._lock:
+            self._gone[address] = monotonic()
+            self._leave(address, leave=leave)
+
+    def _leave(self, address: str, *, leave: bool) -> None:
+        if self._there.pop(address, None) is not None:
+            self._changes.append(Change(address, 0, leave))
+
+
+def _failure(future: "Future") -> Reply:
+    """Why a task has no result."""
+    from distributed import KilledWorker
+
+    if future.status != "error":
+        return Reply(future.key)
+    error = future.exception(timeout=1)
+    if isinstance(error, KilledWorker):
+        return Reply(future.key, killed=True)
+    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "arena":
+        return Reply(future.key, failed=f"arena {versions()['arena']} is not installed there; install it on every machine")
+    return Reply(future.key, failed=describe(error))
+
+
+def _in_time(call: Callable[[], object], seconds: float = END_SECONDS) -> None:
+    """Do what may hang, and leave it alone when it does."""
+
+    def quietly() -> None:
+        with suppress(Exception):
+            call()
+
+    thread = threading.Thread(target=quietly, daemon=True)
+    thread.start()
+    thread.join(seconds)

@@ -1,0 +1,127 @@
+"""All that a node has to know of a tournament, in one piece: the spec, the files that go along, and what else must be there."""
+
+import os
+import pickle
+import platform
+import stat
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import ClusterError
+from arena.fingerprint import Fingerprint, fingerprints
+from arena.plugins import ENVIRONMENT, is_file
+from arena.spec import Document, Spec
+from arena.version import __version__
+
+LARGEST_FILE = 32 << 20
+"""Bytes of a file that is sent along."""
+PLUGINS = "plugins"
+"""The folder in a parcel for plugins; each lies in a folder of its own, since two may have one name."""
+
+
+class File(NamedTuple):
+    """A file that goes along."""
+
+    name: str
+    """Its path in the folder of the parcel."""
+    original: str
+    """Where it lies at the coordinator."""
+    content: bytes
+    executable: bool
+
+
+class Parcel(NamedTuple):
+    """A tournament for a node."""
+
+    document: Document
+    seed: int
+    plugins: Sequence[str]
+    """What to load beside the installed plugins, in order: paths in the folder of the parcel, or modules."""
+    files: Sequence[File]
+    fingerprints: Mapping[str, Fingerprint]
+    """Of every plugin and program that the spec uses; those of files that go along under their paths in the parcel."""
+
+
+def packed(spec: Spec) -> bytes:
+    """The parcel of a spec; ClusterError where something cannot be sent along."""
+    asked = _asked(spec)
+    plugins, sent = [], []
+    for number, place in enumerate(asked):
+        if is_file(place):
+            name = f"{PLUGINS}/{number}/{Path(place).name}"
+            sent.append(_file(name, Path(place), f"plugin {place}"))
+            plugins.append(name)
+        else:
+            plugins.append(place)
+    inside = {place: name for place, name in zip(asked, plugins, strict=True) if place != name}
+    found = {inside.get(name, name): one for name, one in fingerprints(spec).items()}
+    values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # they are all in `plugins`
+    document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
+    parcel = Parcel(document, spec.seed, plugins, [*sent, *_programs(spec)], found)
+    return zlib.compress(pickle.dumps(parcel, pickle.HIGHEST_PROTOCOL), 6)
+
+
+def unpacked(data: bytes) -> Parcel:
+    """The parcel again. It comes from the coordinator, who may run what he likes on a node anyway."""
+    parcel: Parcel = pickle.loads(zlib.decompress(data))  # noqa: S301 - see above
+    return parcel
+
+
+def laid_out(parcel: Parcel, folder: Path) -> None:
+    """Write the files of a parcel into a folder."""
+    for file in parcel.files:
+        place = folder / file.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(file.content)
+        if file.executable:
+            place.chmod(place.stat().st_mode | stat.S_IXUSR)
+
+
+@cache
+def versions() -> Mapping[str, str]:
+    """The versions that must be the same everywhere, `arena source` being a hash of all files of the package."""
+    whole = blake2b(digest_size=8)
+    place = Path(__file__).parents[1]
+    for file in sorted(place.rglob("*.py")):
+        whole.update(f"{file.relative_to(place)} ".encode() + file.read_bytes())
+    return {"arena": __version__, "Python": platform.python_version(), "arena source": whole.hexdigest()}
+
+
+def _asked(spec: Spec) -> list[str]:
+    """The plugins that somebody asked for by name, as they were loaded."""
+    environment = [place for place in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if place]
+    return list(dict.fromkeys([*environment, *spec.plugins]))
+
+
+def _file(name: str, place: Path, what: str) -> File:
+    hint = "put it where every machine finds it, and install it there"
+    try:
+        if place.is_dir():
+            raise ClusterError(f"{what} cannot be sent to the cluster: it is a folder; install it on every machine as a package")
+        size = place.stat().st_size
+        if size > LARGEST_FILE:
+            raise ClusterError(f"{what} cannot be sent to the cluster: {size:,} bytes, at most {LARGEST_FILE:,} are sent; {hint}")
+        return File(name, str(place.resolve()), place.read_bytes(), os.access(place, os.X_OK))
+    except OSError as error:
+        raise ClusterError(f"{what} cannot be sent to the cluster: {error.strerror}; {hint}") from error
+
+
+def _programs(spec: Spec) -> list[File]:
+    """The files that commands name by paths below the folder of the spec; what lies elsewhere must be there already."""
+    found: dict[str, File] = {}
+    for board in spec.boards:
+        for seat in board.seats:
+            if seat.program is None or seat.program.command is None:
+                continue
+            for word in seat.program.command:
+                place = Path(seat.program.folder, word)
+                name = os.path.normpath(word)
+                if Path(word).is_absolute() or name.startswith("..") or not place.is_file():
+                    continue
+                found[name] = _file(name, place, f"program {word}")
+    return list(found.values())

@@ -1,0 +1,153 @@
+"""Real clusters: a scheduler and workers as processes on 127.0.0.1, and the command line that plays on them."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.store import Store
+
+Arena = Callable[..., subprocess.CompletedProcess[str]]
+CUP = "game: tic-tac-toe\nrounds: {rounds}\nseed: 3\nagents: [random, greedy, {{agent: lookahead, depth: 1}}, type-a-plus]\n"
+PATIENCE = 60.0
+
+
+@pytest.fixture(scope="session")
+def dask(missing: Callable[[str, str], None]) -> None:
+    """What a test needs that plays on a cluster."""
+    if importlib.util.find_spec("distributed") is None:
+        missing("cluster", "the extra `cluster` is not installed")
+
+
+class Cluster:
+    """A scheduler and its workers, each a process of its own."""
+
+    def __init__(self, folder: Path, host: str = "127.0.0.1", options: Sequence[str] = ()) -> None:
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.options = list(options)
+        self.log = (folder / "cluster.log").open("wb")
+        self.file.unlink(missing_ok=True)
+        self.scheduler = self._start("scheduler", "--host", host, "--port", "0", "--scheduler-file", str(self.file))
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def address(self) -> str:
+        """Where the scheduler listens; waits until it does."""
+        self.wait(self.file.exists)
+        self.wait(lambda: self.file.read_text().endswith("}"))
+        address: str = json.loads(self.file.read_text())["address"]
+        return address
+
+    def add(self, count: int = 1, *, path: Path | None = None, arguments: Sequence[str] = ()) -> "Cluster":
+        """Start workers of one thread, with `path` before everything else that they import from."""
+        environment = dict(os.environ)
+        if path is not None:
+            environment["PYTHONPATH"] = os.pathsep.join([str(path), environment.get("PYTHONPATH", "")])
+        for _ in range(count):
+            words = ["worker", self.address, "--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder), *arguments]
+            self.workers.append(self._start(*words, environment=environment))
+        return self
+
+    def _start(self, kind: str, *words: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", kind, *words, "--no-dashboard", *self.options]
+        return subprocess.Popen(command, cwd=self.folder, stdout=self.log, stderr=self.log, env=environment)
+
+    def wait(self, for_what: Callable[[], object]) -> None:
+        """Wait until something is so."""
+        until = time.monotonic() + PATIENCE
+        while not for_what():
+            assert time.monotonic() < until, (self.folder / "cluster.log").read_text()
+            time.sleep(0.02)
+
+    def arena_processes(self) -> list[int]:
+        """The processes of arena that the workers have started."""
+        import psutil
+
+        found = []
+        for worker in self.workers:
+            if worker.poll() is None:
+                found += [child.pid for child in psutil.Process(worker.pid).children(recursive=True)]
+        return found
+
+    def close(self) -> None:
+        """End all of it."""
+        for process in [*self.workers, self.scheduler]:
+            process.kill()
+        for process in [*self.workers, self.scheduler]:
+            process.wait()
+        self.log.close()
+
+
+@pytest.fixture
+def clusters(dask: None, tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
+    """Start a cluster that ends with the test."""
+    with ExitStack() as stack:
+
+        def start(*, workers: int = 0, name: str = "cluster", **more: Any) -> Cluster:
+            folder = tmp_path / name
+            folder.mkdir()
+            cluster = Cluster(folder, **more)
+            stack.callback(cluster.close)
+            return cluster.add(workers)
+
+        yield start
+
+
+@pytest.fixture(scope="module")
+def two(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of two workers for all tests of a module."""
+    cluster = Cluster(tmp_path_factory.mktemp("two")).add(2)
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def words() -> list[str]:
+    """The command line as a process."""
+    return [sys.executable, "-m", "arena"]
+
+
+@pytest.fixture
+def arena(tmp_path: Path, words: list[str]) -> Arena:
+    """Run the command line in the folder of the test."""
+
+    def arena(*more: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*words, *map(str, more)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            timeout=PATIENCE,
+            check=False,
+        )
+
+    return arena
+
+
+def hashed(path: Path) -> tuple[int, str]:
+    """How many matches a store holds, and a hash over their identities and results."""
+    with Store.open(path) as store:
+        records = {record.id: record.timeless() for record, _ in store.records()}
+    return len(records), hashlib.sha256(json.dumps(records, sort_keys=True).encode()).hexdigest()
+
+
+def held(path: Path) -> int:
+    """How many matches a store holds that is being written."""
+    import arena as arena_
+
+    try:
+        with Store.open(path) as store:
+            return len(store)
+    except arena_.ArenaError:
+        return 0

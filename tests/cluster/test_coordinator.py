@@ -1,0 +1,219 @@
+"""The coordinator and its doubts, on a cluster without machines: who is blamed, who is refused, what counts as a record."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena.cluster import Change, Coordinator, Order, Reply, packed, wire
+from arena.errors import ClusterError
+from arena.feed import Feed
+from arena.record import Record
+from arena.schedule import Plan, Stage
+from arena.spec import Spec, load_spec
+from tests.cluster.standin import Standin
+
+TWO = ["random", "greedy"]
+
+
+@pytest.fixture(scope="module")
+def spec() -> Spec:
+    """60 matches."""
+    return load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
+
+
+@pytest.fixture(scope="module")
+def whole(spec: Spec) -> dict[int, Any]:
+    """What the records must be, by number."""
+    stage = Stage(spec)
+    return {one.number: stage.play(one).timeless() for one in Plan(spec).take(1000) or []}
+
+
+def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[int, Any]:
+    """Play to the end as a run would; every match exactly once."""
+    feed, found = Feed(spec), {}
+    total = sum(board.size for board in spec.boards)
+    notes: list[str] = [] if said is None else said
+    for scheduled, record in Coordinator(spec, packed(spec), engine, feed.take, notes.append, total=total).play():
+        assert scheduled.number not in found
+        found[scheduled.number] = record.timeless()
+        feed.finished(scheduled, record)
+    assert engine.closed == 1
+    assert not engine.out
+    return found
+
+
+def test_every_match_is_played_once(spec: Spec, whole: dict[int, Any]) -> None:
+    """By workers that are told about the tournament when they first ask; no more orders are out than they need."""
+    engine = Standin(spec, ["a", "b", "c"])
+    assert played(spec, engine) == whole
+    assert engine.told == {"a", "b", "c"}
+    assert engine.most_out <= 6
+    assert engine.tries == 60 + 3  # each worker has asked once
+
+
+def test_orders_take_about_a_second(spec: Spec) -> None:
+    """Matches of 0.1 s come in tens, of 2 s one by one and never ahead of time; towards the end orders shrink."""
+    sizes: dict[float, list[int]] = {}
+    for seconds in (0.1, 8.0):
+        engine = Standin(load_spec({"game": "tic-tac-toe", "rounds": 100, "agents": TWO}), ["a", "b"], seconds=seconds)
+        seen: list[int] = []
+        sizes[seconds] = seen
+        send = engine.send
+
+        def note(order: Order, node: str, send: Any = send, seen: list[int] = seen) -> None:
+            seen.append(len(order.matches))
+            send(order, node)
+
+        engine.send = note  # type: ignore[method-assign]
+        played(load_spec({"game": "tic-tac-toe", "rounds": 100, "agents": TWO}), engine)
+        if seconds == 8.0:
+            assert engine.most_out == 2
+    assert max(sizes[0.1]) == 10
+    assert sizes[0.1][-1] == 1
+    assert set(sizes[8.0]) == {1}
+
+
+def test_a_match_that_loses_two_nodes(spec: Spec, whole: dict[int, Any]) -> None:
+    """It is void where nobody knows whose turn it was, after exactly two tries; the others are as ever."""
+    engine = Standin(spec, ["a", "b"])
+    engine.deadly = frozenset({7})
+    found = played(spec, engine)
+    assert found.pop(7)["termination"] == "void"
+    assert found == {number: record for number, record in whole.items() if number != 7}
+    assert engine.deaths == 2
+
+
+def test_a_puzzle_that_loses_two_nodes_is_a_crash_of_its_agent() -> None:
+    """There it is nobody else's doing."""
+    spec = load_spec({"game": "n-queens", "rounds": 3, "agents": ["dfs", "hill-climb"]})
+    engine = Standin(spec, ["a", "b"])
+    engine.deadly = frozenset({4})
+    crashed = played(spec, engine)[4]
+    assert (crashed["termination"], crashed["seat"], crashed["returns"]) == ("crash", 0, (0.0,))
+    assert "two machines of the cluster were lost" in crashed["message"]
+
+
+def test_nodes_that_leave_in_good_order_are_nobody_s_fault(spec: Spec, whole: dict[int, Any]) -> None:
+    """However often: what they were playing is played elsewhere."""
+    engine, left = Standin(spec, ["a"]), 0
+    reply = engine._reply
+
+    def leave(key: str) -> list[Reply]:
+        nonlocal left
+        node, order = engine.out[key]
+        if left < 10 and order.parcel is not None:
+            left += 1
+            engine.pending += [Change(node, 0, leave=True), Change(f"b{left}", 1)]
+            return []
+        return reply(key)
+
+    engine._reply = leave  # type: ignore[method-assign]
+    assert played(spec, engine) == whole
+    assert left == 10
+
+
+def test_what_is_lost_on_the_way_is_sent_again(spec: Spec, whole: dict[int, Any]) -> None:
+    """As when the connection breaks and is made anew."""
+    engine = Standin(spec, ["a", "b"])
+    lost = iter([None] * 5)
+    engine.answers["a"] = lambda order: next(lost, wire.refusal("enough"))
+    said: list[str] = []
+    assert played(spec, engine, said) == whole
+    assert said == ["a is refused: enough"]
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"\xff", b"{}", b'{"records": [], "seconds": 1}', b'{"records": 1}', "text", 3.5])
+def test_a_node_that_talks_nonsense_is_refused(spec: Spec, whole: dict[int, Any], body: Any) -> None:
+    """By name; its matches are played by the others."""
+    engine = Standin(spec, ["bad", "good"])
+    said: list[str] = []
+    engine.answers["bad"] = lambda order: body
+    assert played(spec, engine, said) == whole
+    assert len(said) == 1
+    assert said[0].startswith("bad is refused: sent what is no answer: ")
+
+
+def test_nobody_is_left(spec: Spec) -> None:
+    """Then the run ends, and says of everyone why."""
+    engine = Standin(spec, ["a", "b"])
+    engine.answers = dict.fromkeys("ab", lambda order: wire.refusal("Python 3.10.1 there, 3.11.7 here"))
+    with pytest.raises(ClusterError, match=r"no machine of the cluster can play .*:\n  \w: Python 3.10.1 there.*\n  \w: Python"):
+        played(spec, engine)
+    assert engine.closed == 1
+
+
+def _set(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda record: record.__setitem__(key, value)
+
+
+WRONG: list[tuple[str, Any]] = [
+    ("id", "0" * 32),
+    ("id", None),
+    ("game", "othello"),
+    ("position", 7),
+    ("labels", ["greedy", "random"]),
+    ("labels", "random"),
+    ("seed", 1),
+    ("seed", False),
+    ("actions", "123"),
+    ("actions", [1, 2]),
+    ("answer", 3),
+    ("returns", [1.0]),
+    ("returns", [2.0, -2.0]),
+    ("returns", [1.0, 1.0]),
+    ("returns", [float("nan"), float("nan")]),
+    ("returns", ["1", "-1"]),
+    ("solved", True),
+    ("termination", "glory"),
+    ("termination", ["normal"]),
+    ("termination", "crash"),
+    ("seat", 2),
+    ("seat", -1),
+    ("message", []),
+    ("traceback", 1.5),
+    ("moves", -1),
+    ("moves", 4),
+    ("cost", "cheap"),
+    ("fallbacks", -1),
+    ("fallbacks", 1.0),
+    ("decisions", None),
+    ("decisions", [[0, 1]]),
+    ("decisions", [[2, 1, 1, 0.1, None, None]]),
+    ("decisions", [[0, -1, 1, 0.1, None, None]]),
+    ("decisions", [[0, 1, 1, -0.1, None, None]]),
+    ("decisions", [[0, 1, 1, 0.1, 1.5, None]]),
+    ("decisions", [[0, 1, 1, 0.1, None, "high"]]),
+    ("drew", [True]),
+    ("drew", [1, 0]),
+    ("timing", 12),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG)
+def test_no_record_is_believed_that_cannot_be_one(spec: Spec, key: str, value: Any) -> None:
+    """Every key of its type, within its range, and of the match that was asked for; the message names match and key."""
+    scheduled = (Plan(spec).take(1) or [])[0]
+    row = Stage(spec).play(scheduled)._asdict()
+    reader = wire.Reader(spec)
+    ids = reader.identities([scheduled])
+    assert reader.read(wire.answer([Record(**row)], 0.1), [scheduled], ids).records == [Record(**row)]
+    row[key] = value
+    with pytest.raises(wire.Invalid, match=rf"^match {ids[0]}: ") as refused:
+        reader.read(json.dumps({"records": [list(row.values())], "seconds": 0.1}).encode(), [scheduled], ids)
+    assert key in str(refused.value) or key == "id" or (key, value) == ("termination", "crash")
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "n-queens", "sliding-tiles", "othello"])
+def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
+    """Also of faults, answers, move limits and voids."""
+    agents: dict[str, Any] = {"n-queens": ["hill-climb", "dfs"], "sliding-tiles": ["a-star", {"agent": "dfs", "depth": 5}]}
+    spec = load_spec({"game": game, "rounds": 3, "agents": agents.get(game, TWO), "limits": {"moves": 6, "nodes": 3000}})
+    stage, reader, plan = Stage(spec), wire.Reader(spec), Plan(spec).take(100) or []
+    records = [stage.play(one) for one in plan]
+    seats = len(plan[0].pairing.seats)
+    records.append(stage.unplayed(plan[0], message="\ud800 is no character"))
+    records.append(stage.unplayed(plan[0], "crash", seats - 1, "gone")._replace(timing={"overrun": 0.5}))
+    asked = [*plan, plan[0], plan[0]]
+    assert reader.read(wire.answer(records, 1.0), asked, reader.identities(asked)).records == records
