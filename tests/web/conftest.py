@@ -211,7 +211,7 @@ class Visit:
         self.address = address
         self._context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
         self.page = self._context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(45_000)
         self.errors: list[str] = []
         self.page.on(
             "console", lambda message: self.errors.append(message.text) if message.type in ("error", "warning") else None

@@ -42,18 +42,22 @@ async function shuffle(anew) {
   await place({ seed: lot() });
 }
 
-// Set up a position, the same for everyone.
+// Set up a position, the same for everyone. An answer that comes after a later question is of no use.
+let asked = 0;
+
 async function place(start) {
+  const mine = ++asked;
   faults.show(null);
   panels.forEach((panel) => panel.halt());
   try {
     const game = games.value();
     const found = await post("/api/position", { game, ...start });
+    if (mine !== asked) return;
     position = { game, state: found.frame.state };
     text.value = found.frame.state;
     await arrange(true);
   } catch (error) {
-    if (!givenUp(error)) faults.show(error.message);
+    if (mine === asked && !givenUp(error)) faults.show(error.message);
   }
 }
 
