@@ -34,16 +34,20 @@ def _started(address: Address) -> tuple["Client", "LocalCluster"]:
     from distributed import Client, LocalCluster
 
     quiet = {"logging": {"distributed": "critical", "tornado": "critical", "asyncio": "critical"}}
-    with dask.config.set(quiet):  # the workers take it over
-        cluster = LocalCluster(
-            n_workers=address.workers,
-            threads_per_worker=1,
-            memory_limit=0,  # matches are played in processes of their own
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # any port: there may be another cluster
-            silence_logs=logging.CRITICAL,
-        )
-    return Client(cluster, set_as_default=False, timeout=PATIENCE, **_CODECS), cluster
+    try:
+        with dask.config.set(quiet):  # the workers take it over
+            cluster = LocalCluster(
+                n_workers=address.workers,
+                threads_per_worker=1,
+                memory_limit=0,  # matches are played in processes of their own
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",  # any port: there may be another cluster
+                silence_logs=logging.CRITICAL,
+                preload="arena.cluster.deaf",
+            )
+        return Client(cluster, set_as_default=False, timeout=PATIENCE, **_CODECS), cluster
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(f"--cluster {address.given}: the workers could not be started: {_root(error)}") from error
 
 
 def _connected(address: Address) -> "Client":
@@ -86,8 +90,9 @@ def _probe(address: Address) -> None:
         stale = "; the file is stale: start the scheduler with --scheduler-file once more, and it is written anew"
     try:
         socket.create_connection((address.host, address.port), timeout=PATIENCE).close()
-    except socket.gaierror as error:
-        raise ClusterError(f"{where}: no such host {address.host!r}: {error.strerror}{stale}") from error
+    except (socket.gaierror, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ClusterError(f"{where}: no such host {address.host!r}: {reason}{stale}") from error
     except OSError as error:
         reason = error.strerror or str(error)
         hint = stale or "; expected a scheduler, as `dask scheduler` starts one"
@@ -102,12 +107,17 @@ def _why_not(address: Address, error: Exception) -> str:
         return f"{where}: no TLS is spoken there; use tcp://, or start scheduler and workers with TLS"
     if not address.encrypted and speaks:
         return f"{where}: TLS is spoken there; use tls:// and the certificates of the cluster"
-    root: BaseException = error
-    while root.__cause__ is not None or (root.__context__ is not None and not root.__suppress_context__):
-        root = root.__cause__ or root.__context__ or root
+    root = _root(error)
     if address.encrypted and isinstance(root, ssl.SSLError):
         return f"{where}: the two ends do not trust each other: {root}; expected certificates of the same authority on both"
     return f"{where}: what answers there is no Dask scheduler that this Dask can speak to: {' '.join(str(root).split())}"
+
+
+def _root(error: BaseException) -> BaseException:
+    """The error at the bottom of it all."""
+    while error.__cause__ is not None or (error.__context__ is not None and not error.__suppress_context__):
+        error = error.__cause__ or error.__context__ or error
+    return error
 
 
 def _speaks_tls(address: Address) -> bool:

@@ -340,9 +340,24 @@ def _tls_settings(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_local_workers(dask: None, arena: Arena, cup: Known, tmp_path: Path) -> None:
-    """`local:2` starts a cluster for this one run, and ends it; results alone are on stdout."""
+def test_local_workers(dask: None, words: list[str], long: Known, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """`local:2` starts a cluster for this one run; results alone are on stdout. Ctrl-C in a terminal, which reaches its workers
+    as well, ends all of it without a further word.
+    """
     done = arena("run", cup.spec, "--store", "there.db", "--cluster", "local:2", "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["boards"][0]["rows"]
-    assert held(tmp_path / "there.db") == 240
+    assert hashed(tmp_path / "there.db") == cup.whole
+    command = [*words, "run", str(long.spec), "--store", "stopped.db", "--cluster", "local:2"]
+    playing = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    until = time.monotonic() + 60
+    while held(tmp_path / "stopped.db") < 10:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    os.killpg(playing.pid, signal.SIGINT)
+    out, err = playing.communicate(timeout=20)
+    assert (playing.returncode, out) == (130, "")
+    assert len(err.split("\n")) == 6, err  # how many matches, the command, `interrupted`, and two empty ones
+    assert err.endswith("interrupted\n")

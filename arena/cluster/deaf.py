@@ -1,0 +1,8 @@
+"""Loaded by the workers of `local:N`: Ctrl-C in the terminal reaches them, too, and is the coordinator's alone to handle."""
+
+import signal
+
+
+def dask_setup(worker: object) -> None:
+    """Ignore the user's interrupt; Dask calls this in the main thread of a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
