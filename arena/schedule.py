@@ -131,6 +131,13 @@ class Stage:
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
         return play_match(Match(identity, board.game, position, seats, self._spec.seed), self._on_turn, self._hosts)
 
+    def position(self, scheduled: Scheduled) -> Position:
+        """Return where a match begins. What the game raises instead is passed on."""
+        position = self._meet(self._spec.boards[scheduled.board], scheduled)
+        if isinstance(position, BaseException):
+            raise position
+        return position
+
     def close(self) -> None:
         """End the processes of isolated agents."""
         self._hosts.close()

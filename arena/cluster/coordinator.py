@@ -7,6 +7,7 @@ from secrets import token_hex
 from time import monotonic
 
 from arena.cluster import wire
+from arena.cluster.audit import Audit
 from arena.cluster.backlog import Backlog, Batch
 from arena.cluster.engine import Change, Engine, Order, Reply
 from arena.errors import ClusterError
@@ -44,6 +45,8 @@ class Post:
     threads: int
     orders: dict[str, Sent] = field(default_factory=dict)
     """By key, in the order in which the node plays them."""
+    taken: int = 0
+    """How many of its matches were believed."""
 
 
 class Coordinator:
@@ -58,8 +61,8 @@ class Coordinator:
     since nobody can say whose turn it was. (An agent that takes down the process in which it plays is found out on its node,
     and costs no node.)
 
-    A node that has another version of anything, or sends what cannot be a record, is refused: `say` is told why, and it gets
-    nothing more. ClusterError where that leaves no node.
+    A node that has another version of anything, or sends what cannot be a record or what the rules do not allow (see `Audit`),
+    is refused: `say` is told why, and it gets nothing more. ClusterError where that leaves no node.
     """
 
     def __init__(self, spec: Spec, parcel: bytes, engine: Engine, take: Take, say: Say, *, total: int | None = None) -> None:
@@ -69,6 +72,7 @@ class Coordinator:
         self._run = token_hex(8)
         self._parcel = parcel
         self._reader = wire.Reader(spec)
+        self._audit = Audit(spec)
         self._backlog = Backlog(take, total)
         self._posts: dict[str, Post] = {}
         self._room: dict[str, None] = {}
@@ -156,13 +160,25 @@ class Coordinator:
             self._refuse(sent.node, f"sent what is no answer: {invalid}")
             return
         if answer.records is not None:
-            self._backlog.pace.note(len(answer.records), answer.seconds)
-            yield from zip(sent.batch.matches, answer.records, strict=True)
+            yield from self._judged(answer, sent)
         elif answer.asks and not sent.told:
             self._send(sent.batch, sent.node, told=True)
         else:
             self._backlog.put_back(sent.batch)
             self._refuse(sent.node, answer.refused or "asks for what it was told")
+
+    def _judged(self, answer: wire.Answer, sent: Sent) -> Iterator[Finished]:
+        """The records of an answer, unless the rules say that they cannot be."""
+        records, post = answer.records or (), self._posts[sent.node]
+        breach = self._audit.fault(sent.batch.matches, records)
+        if breach is not None:
+            self._backlog.put_back(sent.batch)
+            before = f" ({post.taken:,} of its matches were taken before)" if post.taken else ""
+            self._refuse(sent.node, f"sent what the rules do not allow: {breach}{before}")
+            return
+        post.taken += len(records)
+        self._backlog.pace.note(len(records), answer.seconds)
+        yield from zip(sent.batch.matches, records, strict=True)
 
     # Nodes
 
