@@ -24,13 +24,34 @@ def write_whole(place: Path, content: bytes) -> None:
 
 
 def check_place(place: Path) -> None:
-    """Raise ArenaError where a file could not be written, before anything is done in vain."""
+    """Raise ArenaError where a file could not be written, or must not, before anything is done in vain.
+
+    A database is never written over: it may hold the matches of a night, and be the very store of the report.
+    """
     folder = place.absolute().parent
     if not folder.is_dir():
         raise ArenaError(f"-o {place}: there is no folder {folder}; make it, or name another place")
     if place.is_dir():
         raise ArenaError(f"-o {place}: a folder; expected the name of a file to write, as in -o report.html")
+    if _holds_matches(place):
+        raise ArenaError(f"-o {place}: a database, or part of one, which a report would destroy; name another place")
     _beside(place).unlink()
+
+
+def _holds_matches(place: Path) -> bool:
+    """Whether a place is that of a database, or of the files that SQLite keeps beside one."""
+    for ending in ("-wal", "-shm", "-journal"):
+        if place.name.endswith(ending) and place.with_name(place.name.removesuffix(ending)).exists():
+            return True
+    try:
+        with place.open("rb") as file:
+            return file.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False
+
+
+_DATABASE = b"SQLite format 3\0"
+"""How every database of SQLite begins."""
 
 
 def _beside(place: Path) -> Path:

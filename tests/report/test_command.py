@@ -56,6 +56,20 @@ def test_a_place_that_cannot_be_written_is_refused(arena: Arena, tmp_path: Path)
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_no_store_is_written_over(arena: Arena, played: Path, tmp_path: Path) -> None:
+    """Not the one that is reported, under whatever name, nor another one, nor what SQLite keeps beside it."""
+    store, link, other = tmp_path / "kept.db", tmp_path / "link", tmp_path / "other.html"
+    store.write_bytes((played / "small.db").read_bytes())
+    other.write_bytes(store.read_bytes())
+    link.symlink_to(store)
+    (tmp_path / "kept.db-wal").write_bytes(b"")
+    before = store.read_bytes()
+    for place in (store, link, other, tmp_path / "kept.db-wal", tmp_path / "kept.db-shm"):
+        assert "a database, or part of one, which a report would destroy" in refused(arena, store, "-o", place)
+    assert store.read_bytes() == other.read_bytes() == before
+    assert link.is_symlink()
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_without_rights_is_refused(arena: Arena, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)

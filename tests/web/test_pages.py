@@ -52,6 +52,16 @@ def test_the_leaderboard_and_its_matches(visit: Any) -> None:
     visit.check("matches")
 
 
+def test_figures_keep_their_powers_of_ten(desktop: Any) -> None:
+    """As many digits as mean something; zeros before the point mean a lot."""
+    page = desktop.go("/")
+    figures = [0, 0.01234567, 1, 7.5, 10, 100, 159.93, 200, 990, 999.96, 1000, 12345.6, None]
+    shown = page.evaluate(
+        "(figures) => import('/static/dom.js').then(({ brief }) => figures.map(brief))", figures
+    )  # fmt: skip
+    assert shown == ["0", "0.01235", "1", "7.5", "10", "100", "159.9", "200", "990", "1000", "1,000", "12,346", "–"]
+
+
 def test_a_replay(visit: Any) -> None:
     page = visit.go("/t/cup/matches?board=0")
     page.locator("tbody a").first.click()

@@ -27,6 +27,12 @@ export function whole(value) {
   return value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en");
 }
 
+// A figure with as many digits as mean something.
+export function brief(value) {
+  if (value === null || value === undefined) return "–";
+  return value >= 1000 ? whole(value) : String(Number(value.toPrecision(4)));
+}
+
 // A time in words as short as they can be.
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";

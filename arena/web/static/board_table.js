@@ -1,13 +1,8 @@
 // One leaderboard: its table, who scored what against whom, and what went wrong.
-import { h, s, whole } from "./dom.js";
+import { brief, h, s, whole } from "./dom.js";
 import { percent } from "./page.js";
 
 const elo = (value) => (value === null ? "–" : `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(0)}`);
-const brief = (value) => {
-  if (value === null || value === undefined) return "–";
-  if (value >= 1000) return whole(value);
-  return value.toPrecision(3).replace(/\.?0+$/, "");
-};
 
 // A column: its heading, what a cell shows, and whether that is a number.
 const VERSUS = [
