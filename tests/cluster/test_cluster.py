@@ -304,7 +304,7 @@ MANUAL = (Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md").read_tex
 def _authority(folder: Path) -> Path:
     """An authority and a certificate of its own, made by the commands of the manual."""
     folder.mkdir()
-    found = re.search(r"<!-- authority -->\n```sh\n(.*?)```", MANUAL, re.DOTALL)
+    found = re.search(r"<!-- authority -->\n *```sh\n(.*?)\n *```", MANUAL, re.DOTALL)
     assert found is not None
     for command in found[1].splitlines():
         subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)

@@ -59,7 +59,7 @@ def test_figures_keep_their_powers_of_ten(desktop: Any) -> None:
     shown = page.evaluate(
         "(figures) => import('/static/dom.js').then(({ brief }) => figures.map(brief))", figures
     )  # fmt: skip
-    assert shown == ["0", "0.01235", "1", "7.5", "10", "100", "159.9", "200", "990", "1000", "1,000", "12,346", "–"]
+    assert shown == ["0", "0.01235", "1", "7.5", "10", "100", "159.9", "200", "990", "1000", "1,000", "12,346", "\u2013"]
 
 
 def test_a_replay(visit: Any) -> None:
