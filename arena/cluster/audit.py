@@ -17,7 +17,7 @@ from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
 
-SHARE = 0.1
+SHARE = 0.2
 """Of the time since the start, how much may go into this."""
 
 

@@ -239,7 +239,7 @@ def test_a_forger_is_refused_by_name() -> None:
     assert "of its matches were taken before)" in said[0]
 
 
-def test_the_rules_take_a_tenth_of_the_time_at_most() -> None:
+def test_the_rules_take_a_fifth_of_the_time_at_most() -> None:
     """What is beyond is believed."""
     spec = load_spec({"game": "connect-four", "rounds": 200, "agents": TWO})
     stage = Stage(spec)
