@@ -27,6 +27,10 @@ SILENT_SECONDS = 10.0
 """How long a scheduler may not answer before it counts as gone."""
 LOOK_SECONDS = 1.0
 """How often it is asked who is there."""
+PULSE_SECONDS = 5.0
+"""How often it is asked when it has last heard of each worker."""
+STILL_SECONDS = 30.0
+"""How long nothing may be heard of a worker before it counts as gone; Dask itself waits for 5 to 10 minutes."""
 END_SECONDS = 5.0
 """How long taking leave may take."""
 
@@ -159,6 +163,7 @@ class DaskEngine:
     def _ask(self) -> None:
         """Ask the scheduler again and again who is there."""
         listening = False
+        pulses = Pulses()
         while not self._over.is_set():
             began = monotonic()
             self._wake.clear()
@@ -167,12 +172,20 @@ class DaskEngine:
                     self._client.subscribe_topic("all", self._told)
                     listening = True
                 threads = self._client.nthreads()
+                if began >= pulses.due:
+                    pulses.take(self._pulses(), began)
             except Exception:  # the scheduler does not answer, and one that comes back has forgotten us
                 listening = False
+                pulses.restart()
             else:
-                self._workers.seen(threads, began)
+                self._workers.seen({address: number for address, number in threads.items() if address not in pulses.still}, began)
                 self._heard += 1
             self._wake.wait(LOOK_SECONDS)
+
+    def _pulses(self) -> dict[str, float]:
+        """When the scheduler has last heard of each worker, by its own clock."""
+        found = self._client.sync(self._client.scheduler.identity)  # scheduler_info() leaves workers out in some versions
+        return {address: worker["last_seen"] for address, worker in found["workers"].items()}
 
     def _told(self, event: tuple[float, Any]) -> None:
         """Take in an event of the scheduler. Called in the thread of Dask's client."""
@@ -207,6 +220,37 @@ class DaskEngine:
         for future in done:
             body = bodies.get(future.key)
             self._replies.put(_failure(future) if body is None else Reply(future.key, body))
+
+
+class Pulses:
+    """Of which workers nothing has been heard for long: frozen, cut off, or their machine gone without a word.
+
+    Only that a time has changed counts, not which it is: the clocks of machines differ.
+    """
+
+    def __init__(self) -> None:
+        self.still: frozenset[str] = frozenset()
+        """Workers that count as gone until they are heard of again."""
+        self.due = 0.0
+        """When to ask next."""
+        self._last: dict[str, tuple[float, float]] = {}
+        """By worker, the scheduler's time, and since when it has been that."""
+
+    def take(self, heard: Mapping[str, float], now: float) -> None:
+        """Take in when each worker was heard of."""
+        self.due = now + PULSE_SECONDS
+        before = self._last
+        self._last = {
+            address: before[address] if address in before and before[address][0] == last else (last, now)
+            for address, last in heard.items()
+        }
+        patience = max(STILL_SECONDS, len(heard) / 20)  # Dask's own beat slows down to 200 a second in all
+        self.still = frozenset([address for address, (_, since) in self._last.items() if now - since > patience])
+
+    def restart(self) -> None:
+        """Begin anew, since the scheduler has been away."""
+        self.still = frozenset()
+        self._last = {}
 
 
 class Workers:

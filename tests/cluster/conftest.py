@@ -139,7 +139,12 @@ def hashed(path: Path) -> tuple[int, str]:
     """How many matches a store holds, and a hash over their identities and results."""
     with Store.open(path) as store:
         records = {record.id: record.timeless() for record, _ in store.records()}
-    return len(records), hashlib.sha256(json.dumps(records, sort_keys=True).encode()).hexdigest()
+    return len(records), digest(records)
+
+
+def digest(records: dict[str, Any]) -> str:
+    """A hash over timeless records by their identities."""
+    return hashlib.sha256(json.dumps(records, sort_keys=True).encode()).hexdigest()
 
 
 def held(path: Path) -> int:

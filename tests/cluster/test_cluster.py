@@ -8,14 +8,18 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 from typing import NamedTuple
 
 import pytest
 
 from arena import run
-from arena.cluster import address_of, dask_engine
+from arena.cluster import Coordinator, address_of, dask_engine, packed
 from arena.errors import ClusterError
-from tests.cluster.conftest import CUP, Arena, Cluster, hashed, held
+from arena.feed import Feed
+from arena.record import Record
+from arena.spec import load_spec
+from tests.cluster.conftest import CUP, PATIENCE, Arena, Cluster, digest, hashed, held
 
 Start = Callable[..., Cluster]
 
@@ -169,6 +173,37 @@ def test_a_worker_dies_and_another_joins(clusters: Start, long: Known, words: li
     assert (playing.returncode, err) == (0, "")
     assert hashed(tmp_path / "there.db") == long.whole
     cluster.wait(lambda: not cluster.arena_processes())
+
+
+@pytest.mark.slow
+def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frozen, as a machine is that sleeps or is cut off: its matches are played by the other; when it goes on it is used again,
+    and what it still sends of old orders means nothing.
+    """
+    monkeypatch.setattr("arena.cluster.dask.STILL_SECONDS", 3.0)
+    monkeypatch.setattr("arena.cluster.dask.PULSE_SECONDS", 0.2)
+    cluster, spec = clusters(workers=2), load_spec(long.spec)
+    found: dict[str, Record] = {}
+    frozen = cluster.workers[0]
+    rescue = Timer(PATIENCE, frozen.send_signal, [signal.SIGCONT])  # so that this test fails instead of waiting for ever
+    rescue.start()
+    with dask_engine(address_of(cluster.address)) as engine:
+        feed = Feed(spec)
+        coordinator = Coordinator(spec, packed(spec), engine, feed.take, print, total=240)
+        seen: list[dict[str, int]] = []
+        for scheduled, record in coordinator.play():
+            assert record.id not in found
+            found[record.id] = record
+            feed.finished(scheduled, record)
+            if len(found) == 40:
+                frozen.send_signal(signal.SIGSTOP)
+            if len(found) > 40 and not seen and len(engine._workers._there) == 1:
+                seen.append(dict(engine._workers._there))
+                frozen.send_signal(signal.SIGCONT)
+    rescue.cancel()
+    assert len(found) == 240
+    assert seen
+    assert digest({identity: record.timeless() for identity, record in found.items()}) == long.whole[1]
 
 
 @pytest.mark.slow
