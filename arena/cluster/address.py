@@ -54,6 +54,8 @@ def address_of(given: str) -> Address:
         if not number.isascii() or not number.isdecimal() or not 1 <= int(number) <= MOST_WORKERS:
             raise ClusterError(f"--cluster {given}: expected local:N with N workers from 1 to {MOST_WORKERS}, as in local:2")
         return Address(given, workers=int(number))
+    if not given:
+        raise ClusterError(f"--cluster '': {EXPECTED}")
     if "://" in given:
         return Address(given, _url(f"--cluster {given}", given))
     if re.fullmatch(r"[^/\\]+:\d+", given) and not Path(given).exists():

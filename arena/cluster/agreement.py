@@ -1,7 +1,8 @@
 """Whether a node would play what the coordinator means: its versions, plugins and programs compared with what a parcel says."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from arena.cluster import programs
 from arena.cluster.parcel import Parcel, versions
 from arena.errors import ArenaError
 from arena.fingerprint import Fingerprint, fingerprints
@@ -50,3 +51,18 @@ def check_sources(spec: Spec, wanted: Mapping[str, Fingerprint], inside: Mapping
             raise Disagrees(f"{name}: version {there[name].version} there, {wanted[name].version} here; install the same on both")
         if there[name].hash != wanted[name].hash:
             raise Disagrees(f"{name} differs from the one here, by the hash of its source; install the same on both")
+
+
+def check_programs(spec: Spec, wanted: Sequence[bool]) -> None:
+    """Disagrees where a program does not start that starts at the coordinator, `wanted` being what `starting` said there.
+
+    It may read files from beside it, which are not sent along: without this its agent would lose every match by a crash.
+    """
+    for one, starts in zip(programs.programs(spec), wanted, strict=True):
+        fault = programs.fault(*one) if starts else None
+        if fault is not None:
+            command = " ".join(one[0].command or ())
+            raise Disagrees(
+                f"{command} starts here and not there: {fault}; what it reads beside its own file is not sent along: "
+                "put all into one file, or install it on every machine"
+            )

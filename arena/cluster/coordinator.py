@@ -14,12 +14,17 @@ from arena.errors import ClusterError
 from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
+from arena.spec.faults import one_line
 from arena.workload import Take
 
 LOOK_SECONDS = 0.25
 """How often to look for nodes that have come or gone."""
+LONGEST_REASON = 600
+"""Characters of what a node says why it does not play."""
 LONELY_SECONDS = 5.0
 """After how long without any node to say so."""
+MOST_LOST = 10
+"""After how many orders in a row for each of its threads, all lost on the way, a node is refused."""
 AHEAD = 2
 """Orders for each thread of a node: one that is played, and one that waits, so that the node need not."""
 
@@ -47,6 +52,8 @@ class Post:
     """By key, in the order in which the node plays them."""
     taken: int = 0
     """How many of its matches were believed."""
+    lost: int = 0
+    """How many orders in a row were lost on the way."""
 
 
 class Coordinator:
@@ -141,15 +148,20 @@ class Coordinator:
         sent = self._out.pop(reply.key, None)
         if sent is None:
             return
-        del self._posts[sent.node].orders[reply.key]
+        post = self._posts[sent.node]
+        del post.orders[reply.key]
         self._room[sent.node] = None
         if reply.killed:
             yield from self._blamed(sent)
         elif reply.body is None:
             self._backlog.put_back(sent.batch)
+            post.lost += 1
             if reply.failed is not None:
-                self._refuse(sent.node, reply.failed)
+                self._refuse(sent.node, one_line(reply.failed)[:LONGEST_REASON])
+            elif post.lost >= MOST_LOST * post.threads:
+                self._refuse(sent.node, f"{post.lost} answers in a row could not be read")
         else:
+            post.lost = 0
             yield from self._read(reply.body, sent)
 
     def _read(self, body: bytes, sent: Sent) -> Iterator[Finished]:
@@ -165,7 +177,8 @@ class Coordinator:
             self._send(sent.batch, sent.node, told=True)
         else:
             self._backlog.put_back(sent.batch)
-            self._refuse(sent.node, answer.refused or "asks for what it was told")
+            reason = answer.refused or "asks for what it was told"
+            self._refuse(sent.node, one_line(reason)[:LONGEST_REASON])
 
     def _judged(self, answer: wire.Answer, sent: Sent) -> Iterator[Finished]:
         """The records of an answer, unless the rules say that they cannot be."""
@@ -233,8 +246,12 @@ class Coordinator:
         elif self._alone_since is None:
             self._alone_since = monotonic()
         elif monotonic() - self._alone_since > LONELY_SECONDS:
-            self._say("no worker is left on the cluster; waiting for one to join" if self._number else _NOBODY)
+            self._say(_NOBODY_LEFT if self._number else _NOBODY)
             self._alone_since = float("inf")
 
 
 _NOBODY = "no worker on the cluster yet; waiting for one to join: dask worker ADDRESS --nthreads 1"
+_NOBODY_LEFT = (
+    "no worker is left on the cluster; waiting for one to join: dask worker ADDRESS --nthreads 1 "
+    "(where a scheduler is started again, its workers must be, too)"
+)

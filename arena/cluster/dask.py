@@ -4,6 +4,7 @@ That is why Dask itself never plays an order again elsewhere: the coordinator do
 while a scheduler does not answer is done in threads; the thread of the coordinator never waits for the network.
 """
 
+import atexit
 import logging
 import queue
 import threading
@@ -156,6 +157,7 @@ class DaskEngine:
         self._done.put(None)
         _in_time(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
         if self._cluster is not None:
+            _forget_clusters()
             _in_time(self._cluster.close)
 
     # In threads of their own
@@ -293,16 +295,30 @@ class Workers:
 
 def _failure(future: "Future") -> Reply:
     """Why a task has no result."""
-    from distributed import KilledWorker
-
     if future.status != "error":
         return Reply(future.key)
-    error = future.exception(timeout=1)
+    try:
+        return _told_by(future.key, future.exception(timeout=END_SECONDS))
+    except BaseException as error:  # whatever the node has put into its exception: this thread must go on
+        return Reply(future.key, failed=f"its failure cannot be read: {type(error).__name__}")
+
+
+def _told_by(key: str, error: BaseException | None) -> Reply:
+    from distributed import KilledWorker
+
     if isinstance(error, KilledWorker):
-        return Reply(future.key, killed=True)
+        return Reply(key, killed=True)
     if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "arena":
-        return Reply(future.key, failed=f"arena {versions()['arena']} is not installed there; install it on every machine")
-    return Reply(future.key, failed=describe(error))
+        return Reply(key, failed=f"arena {versions()['arena']} is not installed there; install it on every machine")
+    return Reply(key, failed="gave no reason" if error is None else describe(error))
+
+
+def _forget_clusters() -> None:
+    """Keep Dask from closing a cluster once more when Python ends, where Ctrl-C would tear it apart."""
+    with suppress(ImportError):
+        from distributed.deploy.spec import close_clusters
+
+        atexit.unregister(close_clusters)
 
 
 def _in_time(call: Callable[[], object], seconds: float = END_SECONDS) -> None:

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any
 
 from arena.cluster import wire
-from arena.cluster.agreement import check_installed, check_sources, check_versions
+from arena.cluster.agreement import check_installed, check_programs, check_sources, check_versions
 from arena.cluster.parcel import PLUGINS, Parcel, laid_out, unpacked
 from arena.cluster.slot import Slot
 from arena.errors import ArenaError, describe
@@ -43,6 +43,7 @@ class Tournament:
         os.environ.pop(ENVIRONMENT, None)  # what is loaded, here and in workers, is the coordinator's to say
         self.spec = self._loaded(parcel, [sent.get(name, name) for name in parcel.plugins])
         check_sources(self.spec, parcel.fingerprints, {place: name for name, place in sent.items()})
+        check_programs(self.spec, parcel.starting)
         self._renamed = dict(_names(parcel, folder))
         self._lock = threading.Lock()
         self._idle: list[Slot] = []

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.cluster.programs import starting
 from arena.errors import ClusterError
 from arena.fingerprint import Fingerprint, fingerprints
 from arena.plugins import ENVIRONMENT, is_file
@@ -45,6 +46,8 @@ class Parcel(NamedTuple):
     files: Sequence[File]
     fingerprints: Mapping[str, Fingerprint]
     """Of every plugin and program that the spec uses; those of files that go along under their paths in the parcel."""
+    starting: Sequence[bool]
+    """For every program of the spec whether it starts at the coordinator."""
 
 
 def packed(spec: Spec) -> bytes:
@@ -62,7 +65,7 @@ def packed(spec: Spec) -> bytes:
     found = {inside.get(name, name): one for name, one in fingerprints(spec).items()}
     values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # they are all in `plugins`
     document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
-    parcel = Parcel(document, spec.seed, plugins, [*sent, *_programs(spec)], found)
+    parcel = Parcel(document, spec.seed, plugins, [*sent, *_programs(spec)], found, starting(spec))
     return zlib.compress(pickle.dumps(parcel, pickle.HIGHEST_PROTOCOL), 6)
 
 

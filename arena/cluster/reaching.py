@@ -1,10 +1,15 @@
 """Finds a scheduler, or says in words that help why there is none."""
 
 import logging
+import queue
+import signal
 import socket
 import ssl
+import threading
 import warnings
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +21,10 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 """Seconds to wait for a scheduler's first answer."""
+GREETING = 3.0
+"""Seconds in which a scheduler begins to speak; here it takes less than one millisecond."""
+LENGTH = 8
+LONGEST_GREETING = 1 << 20
 _OPTIONS = ("distributed.comm.tls.ca-file", "distributed.comm.tls.client.cert", "distributed.comm.tls.client.key")
 
 
@@ -34,8 +43,9 @@ def _started(address: Address) -> tuple["Client", "LocalCluster"]:
     from distributed import Client, LocalCluster
 
     quiet = {"logging": {"distributed": "critical", "tornado": "critical", "asyncio": "critical"}}
+    cluster = None
     try:
-        with dask.config.set(quiet):  # the workers take it over
+        with dask.config.set(quiet), _uninterrupted():  # the workers take both over
             cluster = LocalCluster(
                 n_workers=address.workers,
                 threads_per_worker=1,
@@ -45,9 +55,28 @@ def _started(address: Address) -> tuple["Client", "LocalCluster"]:
                 silence_logs=logging.CRITICAL,
                 preload="arena.cluster.deaf",
             )
-        return Client(cluster, set_as_default=False, timeout=PATIENCE, **_CODECS), cluster
-    except (OSError, RuntimeError) as error:
-        raise ClusterError(f"--cluster {address.given}: the workers could not be started: {_root(error)}") from error
+            client = Client(cluster, set_as_default=False, timeout=PATIENCE, **_CODECS)
+    except BaseException as error:
+        if cluster is not None:
+            with suppress(Exception):
+                cluster.close()
+        if isinstance(error, (OSError, RuntimeError)):
+            raise ClusterError(f"--cluster {address.given}: the workers could not be started: {_root(error)}") from error
+        raise
+    return client, cluster
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Have Ctrl-C wait: what is half started says much when it is torn apart. Threads and processes that are started in the
+    block never hear of it; see `arena.cluster.deaf`.
+    """
+    resource_tracker.ensure_running()  # it would unblock the signal when it is started later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _connected(address: Address) -> "Client":
@@ -61,13 +90,36 @@ def _connected(address: Address) -> "Client":
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other versions of what Dask stands on; those that matter here are compared later
-            return Client(address.url, security=security, timeout=PATIENCE, set_as_default=False, name="arena", **_CODECS)
-    except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+            return _within(
+                3 * PATIENCE,
+                lambda: Client(address.url, security=security, timeout=PATIENCE, set_as_default=False, name="arena", **_CODECS),
+            )
+    except Exception as error:  # a stranger may have Dask fail in any way
         raise ClusterError(_why_not(address, error)) from error
 
 
+def _within(seconds: float, call: Callable[[], "Client"]) -> "Client":
+    """What a call returns; TimeoutError where it takes longer, and it is left alone."""
+    found: queue.SimpleQueue[Client | Exception] = queue.SimpleQueue()
+
+    def attempt() -> None:
+        try:
+            found.put(call())
+        except Exception as error:
+            found.put(error)
+
+    threading.Thread(target=attempt, name="arena-connect", daemon=True).start()
+    try:
+        result = found.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError(f"no answer in {seconds:.0f} s") from None
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
 _CODECS: dict[str, Any] = {"deserializers": ["dask", "msgpack", "error"]}
-"""What a reply may be made of: no pickles."""
+"""What a result may be made of: no pickles. (Dask unpickles what a task raises, whatever is said here.)"""
 
 
 def _check_certificates(address: Address, security: Any) -> None:
@@ -89,7 +141,8 @@ def _probe(address: Address) -> None:
         where = f"{where}: it names {address.url}"
         stale = "; the file is stale: start the scheduler with --scheduler-file once more, and it is written anew"
     try:
-        socket.create_connection((address.host, address.port), timeout=PATIENCE).close()
+        with socket.create_connection((address.host, address.port), timeout=PATIENCE) as connection:
+            greets = address.encrypted or _greets(connection)  # who speaks TLS waits for the other to begin
     except (socket.gaierror, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ClusterError(f"{where}: no such host {address.host!r}: {reason}{stale}") from error
@@ -97,6 +150,30 @@ def _probe(address: Address) -> None:
         reason = error.strerror or str(error)
         hint = stale or "; expected a scheduler, as `dask scheduler` starts one"
         raise ClusterError(f"{where}: nobody answers there: {reason}{hint}") from error
+    if not greets:
+        if _speaks_tls(address):
+            raise ClusterError(_use_tls(where))
+        raise ClusterError(
+            f"{where}: what answers there is no Dask scheduler{stale or '; expected one, as `dask scheduler` starts it'}"
+        )
+
+
+def _greets(connection: socket.socket) -> bool:
+    """Whether a scheduler begins to speak, as Dask's does: the length of a short message in eight bytes, lowest first.
+
+    Everything else would be taken for one: `HTTP/1.1` announces three exbibytes, and a server that waits has Dask wait, too.
+    """
+    connection.settimeout(GREETING)
+    said = b""
+    try:
+        while len(said) < LENGTH:
+            more = connection.recv(LENGTH - len(said))
+            if not more:
+                return False
+            said += more
+    except OSError:
+        return False
+    return 0 < int.from_bytes(said, "little") < LONGEST_GREETING
 
 
 def _why_not(address: Address, error: Exception) -> str:
@@ -106,11 +183,15 @@ def _why_not(address: Address, error: Exception) -> str:
     if address.encrypted and not speaks:
         return f"{where}: no TLS is spoken there; use tcp://, or start scheduler and workers with TLS"
     if not address.encrypted and speaks:
-        return f"{where}: TLS is spoken there; use tls:// and the certificates of the cluster"
+        return _use_tls(where)
     root = _root(error)
     if address.encrypted and isinstance(root, ssl.SSLError):
         return f"{where}: the two ends do not trust each other: {root}; expected certificates of the same authority on both"
     return f"{where}: what answers there is no Dask scheduler that this Dask can speak to: {' '.join(str(root).split())}"
+
+
+def _use_tls(where: str) -> str:
+    return f"{where}: TLS is spoken there; use tls:// and the certificates of the cluster"
 
 
 def _root(error: BaseException) -> BaseException:

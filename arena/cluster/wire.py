@@ -13,11 +13,15 @@ from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.game import Puzzle
 from arena.record import FAULTS, Decision, Reason, Record
+from arena.referee import lost
 from arena.schedule import Scheduled, identity_of
 from arena.search import LARGEST
 from arena.spec import Spec
 
 TOLERANCE = 1e-9
+MOST_TIMINGS = 16
+LONGEST_SECONDS = 1e9
+"""What a decision may have taken, for a start: the store keeps nanoseconds."""
 REASONS = frozenset(get_args(Reason))
 
 
@@ -120,9 +124,11 @@ class Reader:
         for value, (key, fits, what) in zip(row, _KEYS, strict=True):
             if fits is not None and not fits(value):
                 return f"{key}: expected {what}, got {_brief(value)}"
+        puzzle = isinstance(board.game, Puzzle)
+        answers = isinstance(board.game, Puzzle) and not board.game.path_matters
         return (
-            _wrong_result(record, len(labels), puzzle=isinstance(board.game, Puzzle), zero_sum=board.game.zero_sum)
-            or _wrong_ending(record, len(labels))
+            _wrong_result(record, len(labels), puzzle=puzzle, zero_sum=board.game.zero_sum)
+            or _wrong_ending(record, len(labels), puzzle=puzzle, answers=answers)
             or _wrong_effort(record, len(labels))
         )
 
@@ -131,12 +137,16 @@ def _decoded(body: Any) -> dict[str, Any]:
     if not isinstance(body, bytes):
         raise Invalid(f"expected bytes, got {type(body).__name__}")
     try:
-        said = json.loads(body)
+        said = json.loads(body, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"expected JSON: {error}") from error
     if not isinstance(said, dict):
         raise Invalid("expected a JSON object")
     return said
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number")
 
 
 def _is_text(value: Any) -> bool:
@@ -148,11 +158,11 @@ def _is_text_or_none(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+    return type(value) is int and 0 <= value <= LARGEST
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float)
+    return (type(value) is float and -inf < value < inf) or (type(value) is int and -LARGEST <= value <= LARGEST)
 
 
 def _is_number_or_none(value: Any) -> bool:
@@ -187,8 +197,15 @@ def _is_list(value: Any) -> bool:
     return type(value) is list
 
 
-def _is_object_or_none(value: Any) -> bool:
-    return value is None or type(value) is dict
+def _is_timing(value: Any) -> bool:
+    """What an honest node says of the clock: a number, or numbers for each seat or decision, by name."""
+    if value is None:
+        return True
+    return type(value) is dict and len(value) <= MOST_TIMINGS and all(map(_are_timed, value.values()))
+
+
+def _are_timed(value: Any) -> bool:
+    return _is_number_or_none(value) or (type(value) is list and all(map(_is_number_or_none, value)))
 
 
 _FITS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -206,7 +223,7 @@ _FITS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "fallbacks": (_is_count, "a count"),
     "decisions": (_is_list, "a list"),
     "drew": (_are_flags, "a list of true and false"),
-    "timing": (_is_object_or_none, "an object or null"),
+    "timing": (_is_timing, "numbers by name, or null"),
 }
 """What the keys of a record hold, but for those that follow from the match."""
 _KEYS = tuple([(key, *_FITS.get(key, (None, ""))) for key in Record._fields])
@@ -222,20 +239,28 @@ def _wrong_result(record: Record, seats: int, *, puzzle: bool, zero_sum: bool) -
         return f"solved: expected {'true or false' if puzzle else 'null'}, got {_brief(record.solved)}"
     if puzzle and list(returns) != [float(bool(record.solved))]:
         return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {_brief(returns)}"
+    if record.solved and record.termination != "normal":
+        return f"solved: expected false with {record.termination}, got true"
     if record.answer is None and record.moves != len(record.actions):
         return f"moves: expected {len(record.actions)}, the number of actions, got {_brief(record.moves)}"
     return None
 
 
-def _wrong_ending(record: Record, seats: int) -> str | None:
-    if record.seat is not None and record.seat >= seats:
-        return f"seat: expected less than {seats}, got {record.seat}"
-    if record.termination in FAULTS and record.seat is None:
-        return f"seat: expected whose {record.termination} it was, got null"
-    if record.termination == "void" and any(record.returns):
-        return f"returns: expected zeros in a void match, got {_brief(record.returns)}"
-    if record.termination in FAULTS and seats > 1 and record.returns[record.seat or 0] != -1.0:
-        return f"returns: expected a loss of seat {record.seat} by {record.termination}, got {_brief(record.returns)}"
+def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) -> str | None:
+    reason, seat = record.termination, record.seat
+    blamed = reason in FAULTS or reason == "gave-up"
+    if blamed and (seat is None or seat >= seats):
+        return f"seat: expected whose {reason} it was, less than {seats}, got {seat}"
+    if not blamed and seat is not None:
+        return f"seat: expected null with {reason}, got {seat}"
+    if not puzzle and reason in ("gave-up", "stuck"):
+        return f"termination: expected that of a game, got {reason}"
+    if record.answer is not None and (not answers or reason != "normal"):
+        return f"answer: expected null, got {_brief(record.answer)}"
+    if reason in ("void", "move-limit") and any(record.returns):
+        return f"returns: expected zeros with {reason}, got {_brief(record.returns)}"
+    if reason in FAULTS and seats > 1 and tuple(record.returns) != lost(seats, seat):
+        return f"returns: expected a loss of seat {seat} by {reason}, got {_brief(record.returns)}"
     return None
 
 
@@ -250,12 +275,12 @@ def _wrong_effort(record: Record, seats: int) -> str | None:
         if not (
             type(seat) is type(nodes) is type(evaluations) is int
             and 0 <= seat < seats
-            and nodes >= 0
-            and evaluations >= 0
+            and 0 <= nodes <= LARGEST
+            and 0 <= evaluations <= LARGEST
             and (type(seconds) is float or type(seconds) is int)
-            and 0 <= seconds < inf
+            and 0 <= seconds <= LONGEST_SECONDS
             and (depth is None or (type(depth) is int and -LARGEST <= depth <= LARGEST))
-            and (value is None or type(value) is float or type(value) is int)
+            and _is_number_or_none(value)
         ):
             return f"decisions[{number}]: expected seat, nodes, evaluations, seconds, depth and value, got {_brief(one)}"
     return None

@@ -3,11 +3,14 @@
 import json
 import os
 import socket
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from threading import Thread
+from time import monotonic
 
 import pytest
 
-from arena.cluster import address_of
+from arena.cluster import address_of, dask_engine
 from arena.errors import ClusterError
 from tests.cluster.conftest import Arena
 
@@ -58,7 +61,7 @@ def test_who_else_can_listen(given: str, exposed: bool) -> None:
         ("10.0.0.1:8786", "the protocol is missing"),
         ("nowhere.json", "no such file"),
         (".", "cannot be read"),
-        ("", "cannot be read"),
+        ("", "expected tcp://HOST:PORT"),
         ("a\0b", "cannot be read"),
     ],
 )
@@ -66,7 +69,7 @@ def test_what_may_not(given: str, expected: str) -> None:
     """Each with what was given and what to do."""
     with pytest.raises(ClusterError) as refused:
         address_of(given)
-    assert str(refused.value).startswith(f"--cluster {given}: ")
+    assert str(refused.value).startswith(f"--cluster {given or repr('')}: ")
     assert expected in str(refused.value)
 
 
@@ -105,6 +108,31 @@ def test_nobody_answers(dask: None, arena: Arena, tmp_path: Path) -> None:
         assert done.stderr.startswith(f"--cluster {given}: ")
         assert expected in done.stderr
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", b"\0" * 8, None])
+def test_somebody_else_answers(dask: None, said: bytes | None) -> None:
+    """A server that speaks something else, hangs up, or waits to be spoken to, for ever: told within seconds."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as open_:
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    connection = open_.enter_context(server.accept()[0])
+                    if said is not None:
+                        connection.sendall(said)
+                        connection.close()
+
+        Thread(target=answer, daemon=True).start()
+        given = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        began = monotonic()
+        with (
+            pytest.raises(ClusterError, match=rf"--cluster {given}: what answers there is no Dask scheduler"),
+            dask_engine(address_of(given)),
+        ):
+            pass
+        assert monotonic() - began < 15
+        server.shutdown(socket.SHUT_RDWR)
 
 
 def test_what_an_open_address_means_is_said(dask: None, arena: Arena, tmp_path: Path) -> None:

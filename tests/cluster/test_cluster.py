@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +160,50 @@ def test_villains_lose_on_a_cluster_as_they_do_here(two: Cluster, arena: Arena, 
     rows = [json.loads(line) for line in arena("export", "above.db").stdout.splitlines()]
     assert sorted(row["termination"] for row in rows if "a" in row["labels"]).count("crash") == 2
     assert all(worker.poll() is None for worker in two.workers)
+
+
+NASTY = """\
+import arena.cluster.node
+
+def play(order):
+    raise RecursionError("deep")
+
+arena.cluster.node.play = play
+"""
+
+
+@pytest.mark.slow
+def test_a_node_whose_failure_cannot_be_read(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """It is refused by name, and the run goes on without it."""
+    (tmp_path / "nasty.py").write_text(NASTY)
+    cluster = clusters()
+    cluster.add(arguments=["--preload", str(tmp_path / "nasty.py")]).add()
+    done = arena("run", cup.spec, "--store", "there.db", "--cluster", cluster.address)
+    assert done.returncode == 0
+    assert re.fullmatch(r"note: tcp://\S+ is refused: .*RecursionError.*\n", done.stderr)
+    assert hashed(tmp_path / "there.db") == cup.whole
+
+
+PROGRAM = (Path(__file__).parents[2] / "docs" / "examples" / "python_agent.py").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_path: Path) -> None:
+    """It reads a file from beside it, which is not sent along: refused before the first match, instead of crashing in each."""
+    spec = tmp_path / "p.yaml"
+    spec.write_text(
+        f"game: connect-four\nrounds: 2\nagents: [random, {{agent: {{command: [{sys.executable}, agent.py]}}, label: mine}}]\n"
+    )
+    (tmp_path / "agent.py").write_text(PROGRAM)
+    whole = arena("run", spec, "--store", "there.db", "--cluster", two.address)
+    assert (whole.returncode, whole.stderr) == (0, "")
+    (tmp_path / "agent.py").write_text("import beside\n" + PROGRAM)
+    (tmp_path / "beside.py").write_text("")
+    assert arena("run", spec, "--store", "here.db").returncode == 0
+    refused = arena("run", spec, "--no-store", "--cluster", two.address)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "agent.py starts here and not there: its process ended with code 1; what it reads beside its own" in refused.stderr
+    assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
 
 
 @pytest.mark.slow
