@@ -8,14 +8,18 @@ from arena import __version__
 project = "gamearena"
 author = "the gamearena project"
 release = version = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click"]
 exclude_patterns = ["examples"]
 html_theme = "furo"
 html_title = f"gamearena {__version__}"
-html_static_path: list[str] = []
+html_static_path = ["static"]
+html_css_files = ["manual.css"]
+html_show_copyright = False
+default_role = "code"  # single backticks in docstrings are names
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
+autodoc_default_options = {"undoc-members": True}  # some are explained where their class is
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 nitpicky = False
