@@ -80,7 +80,7 @@ def test_fixtures_and_marker_in_an_authors_own_suite(tmp_path: Path, called: Cal
     assert "3 failed, 3 passed, 1 error" in ended.stdout, ended.stdout
     assert "wild on tic-tac-toe: the agent uses the global random generator" in ended.stdout
     assert "the body never runs" not in ended.stdout
-    assert "expected game, agent, heuristic, seed, matches, check with =, got agnet" in ended.stdout
+    assert "expected game, agent, heuristic, seed, matches, patience, check with =, got agnet" in ended.stdout
     assert "expected @pytest.mark.arena(agent=...) or the ini option arena_agent" in ended.stdout
     assert "unknown agent 'frist'; did you mean 'first'?" in ended.stdout
     assert "arena/testing/" not in ended.stdout  # none of our frames
