@@ -386,13 +386,13 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if threading.active_count() > 1:
+    if threading.active_count() > 1 and "arena.checking" in sys.modules:
         _leave(code)
     sys.exit(code)
 
 
 def _leave(code: int) -> None:
-    """End the process at once where a plugin's thread would keep it for as long as it likes."""
+    """End the process at once where a thread of the plugin that was checked would keep it for as long as it likes."""
     from arena.lingering import lingering
 
     if any(not thread.daemon for thread in lingering()):

@@ -32,6 +32,12 @@ def named(_app: Any, _page: str, source: list[str]) -> None:
     )
 
 
+def readable(_app: Any, _what: str, _name: str, _value: Any, _options: Any, signature: str | None, returns: str | None) -> Any:
+    """A signature that Sphinx can set: a default that is made anew for each object is left open."""
+    return (signature or "").replace("<factory>", "...") or signature, returns
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-signature", readable)
     app.connect("source-read", named)

@@ -91,10 +91,9 @@ class _Watched(Agent):
         finally:
             if state != before:
                 self._seen.changed.append((before, state))
-        if threading.active_count() > len(threads):
-            for thread in lingering(threads):
-                self._seen.left = place_of(thread) or f"{thread.name}, started in {_written(decide)}"
-                raise _Lingering
+        for thread in lingering(threads):
+            self._seen.left = place_of(thread) or f"{thread.name}, started in {_written(decide)}"
+            raise _Lingering
         return answer
 
 

@@ -91,5 +91,7 @@ def test_docstrings_of_attributes_are_whole(built: Path) -> None:
     text = words(built / "reference" / "api.html")
     assert "The key in the registry: small letters, digits and dashes." in text
     assert "TYPE:" not in text
+    assert "~arena" not in text
+    assert not re.search(r"(str|int|dict|list|tuple)\(.*\) -> ", text)  # what Python says of its own types
     assert "<cite>" not in page
     assert not re.search(r"<em>[a-z_]+</em>(?!\s*[:=])", re.sub(r"<em class[^>]*>.*?</em>", "", page))
