@@ -6,9 +6,9 @@ from typing import Any
 
 from arena.catalogue import Key
 from arena.checking import How, Run, brought
-from arena.errors import ArenaError, PluginError
+from arena.errors import ArenaError, Interrupted, PluginError, describe
 from arena.lingering import deaths
-from arena.notices import load
+from arena.notices import load, say
 from arena.output import results_alone
 from arena.plugins import is_file
 from arena.testing.patience import PATIENCE, Patience, TooLong
@@ -45,6 +45,9 @@ def try_file(file: str, *, seed: int, plugins: Sequence[str]) -> int:
             with Patience(PATIENCE):
                 for key, value in found:
                     TRIES[key[0]](Attempt(registry, file, loaded, seed, out, monotonic() + SECONDS / len(found)), key, value)
+        except Interrupted as interrupt:
+            say(f"while trying {' '.join(key)}: {describe(interrupt)}")
+            raise
         except TooLong as late:
             raise ArenaError(f"{late} ({late.place})") from late
     return 0

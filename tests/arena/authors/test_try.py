@@ -125,3 +125,12 @@ def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, called: Ca
     ended = called("arena", "try", *words)
     assert ended.returncode == 2
     assert said in ended.stderr
+
+
+def test_the_users_interrupt_names_what_was_tried(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """With the line that was running; the check before it is done by then."""
+    pressed = "import os, signal\n        search.limits.nodes == 200 and os.kill(os.getpid(), signal.SIGINT)\n        legal = "
+    (tmp_path / "strong.py").write_text(STRONG.replace("legal = ", pressed))
+    ended = called("arena", "try", "strong.py")
+    assert ended.returncode == 130
+    assert re.search(r"while trying agent strong: Interrupted \(\S*strong\.py:\d+\)", ended.stderr)
