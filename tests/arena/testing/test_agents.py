@@ -475,8 +475,8 @@ class Column(First):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_an_illegal_action_that_wins_hide_is_found(seed: int, finding: Finding) -> None:
-    """Against a random player four in the column win before it is full; against itself it fills, with six actions."""
-    found = finding(lambda: check_agent(Column, "connect-four", seed=seed))
+    """Against a random player four in the column mostly win before it is full; against itself it fills, in every match."""
+    found = finding(lambda: check_agent(Column, "connect-four", seed=seed, matches=1))
     assert found["what"] == PLAYS
     assert re.fullmatch(r"illegal-action: expected one of \[.*\], got 3", found["got"])
     assert found["actions"].split(" (")[0].split(", ").count("3") == 6
