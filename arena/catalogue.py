@@ -13,7 +13,7 @@ from arena.game import Game
 from arena.heuristic import info_of
 from arena.notices import load, say
 from arena.output import results_alone
-from arena.plugins import Plugin, Registry, load_plugins, source_line
+from arena.plugins import Plugin, Registry, source_line, survey
 from arena.shadowing import namesakes
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
@@ -70,10 +70,11 @@ def matrix(*, plugins: Sequence[str]) -> int:
 
 
 def list_plugins(*, plugins: Sequence[str]) -> int:
-    """Print every plugin: its version, its file, and what it brought or why it was left out."""
+    """Print every plugin: its version, its file, and what it brought, or its fault; 2 where one that was asked for has one."""
     with results_alone() as out:
-        print("\n\n".join(["\n".join(_plugin(plugin)) for plugin in load_plugins(plugins).plugins]), file=out)
-    return 0
+        found = survey(plugins).plugins
+        print("\n\n".join(["\n".join(_plugin(plugin)) for plugin in found]), file=out)
+    return 2 if any(plugin.source.asked and plugin.problem is not None for plugin in found) else 0
 
 
 def everything(registry: Registry) -> list[tuple[Key, Any]]:

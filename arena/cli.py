@@ -2,8 +2,10 @@
 
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -256,21 +258,30 @@ def schema() -> int:
 @click.argument("target", metavar="NAME|FILE")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="For the random play.")
 @click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="How many to play.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(0.1, 86_400),
+    metavar="SECONDS",
+    default=10.0,
+    show_default=True,
+    help="How long one call may take.",
+)
 @click.option("--watch", is_flag=True, help="Check again whenever the file is saved; Ctrl-C ends it.")
 @plugin_option
-def check(target: str, seed: int, matches: int, watch: bool, plugins: tuple[str, ...]) -> int:
+def check(target: str, seed: int, matches: int, patience: float, watch: bool, plugins: tuple[str, ...]) -> int:
     """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares."""
     from arena import checking
 
+    how = checking.How(seed, matches, patience)
     if watch:
-        return checking.check_on_save(target, seed=seed, matches=matches, plugins=plugins)
-    return checking.check(target, seed=seed, matches=matches, plugins=plugins)
+        return checking.check_on_save(target, how, plugins=plugins)
+    return checking.check(target, how, plugins=plugins)
 
 
 @cli.command()
 @click.argument("kind", type=click.Choice(["agent", "game", "puzzle", "heuristic"]))
 @click.argument("name")
-@click.option("--game", metavar="GAME", help="Whom an agent plays first; what a heuristic belongs to.")
+@click.option("--game", metavar="GAME", help="The game that an agent tries first, or that a heuristic is for.")
 @click.option("--package", is_flag=True, help="A folder with tests that pip can install, instead of a file.")
 @plugin_option
 def new(kind: str, name: str, game: str | None, package: bool, plugins: tuple[str, ...]) -> int:
@@ -375,7 +386,19 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if threading.active_count() > 1 and "arena.checking" in sys.modules:
+        _leave(code)
     sys.exit(code)
+
+
+def _leave(code: int) -> None:
+    """End the process at once where a thread of the plugin that was checked would keep it for as long as it likes."""
+    from arena.lingering import lingering
+
+    if any(not thread.daemon for thread in lingering()):
+        with suppress(OSError):
+            sys.stderr.flush()
+        os._exit(code)
 
 
 def _guarded() -> int:

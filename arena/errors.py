@@ -175,6 +175,12 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith(("<frozen", _HOME))
 
 
+def is_authors(filename: str) -> bool:
+    """Whether code belongs neither to arena nor to Python itself."""
+    library = filename.startswith(_LIBRARY) and "site-packages" not in filename
+    return not (_is_ours(filename) or library or filename == "<string>")  # the last is what dataclasses write
+
+
 _HOME = __file__.rpartition("errors.py")[0]
 _LIBRARY = sysconfig.get_path("stdlib")
 

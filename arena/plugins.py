@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from hashlib import blake2b
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract, isclass
@@ -153,6 +154,18 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
             _add(registry, _origin(point), point.load, point.module)
     for path in _asked(paths, environ):
         _add(registry, Source(path), _loader(path), path)
+    return registry
+
+
+def survey(paths: Iterable[str | Path] = ()) -> Registry:
+    """Do as `load_plugins` does, but go on behind every fault: also what was asked for and cannot be used is in `plugins`."""
+    registry = load_plugins(environ=False)
+    for path in _asked(paths, environ=True):
+        try:
+            _add(registry, Source(path), _loader(path), path)
+        except PluginError as error:
+            problem = str(error).removeprefix(f"plugin {path}: ")
+            registry.plugins.append(Plugin(Source(path), problem=problem, file=path))
     return registry
 
 
@@ -393,7 +406,11 @@ def _check_call(name: str, value: Any) -> None:
 
 def _check_agent(agent: type[Agent]) -> None:
     if not chooses(agent) and not solves(agent):
-        raise _Unfit(f"agent {agent.name} ({_line(agent)}) has neither choose nor solve")
+        own = [name for name in vars(agent) if not name.startswith("_")]
+        meant = [
+            f"did you mean {word}, where {near[0]} is?" for word in ("choose", "solve") if (near := get_close_matches(word, own))
+        ]
+        raise _Unfit("; ".join([f"agent {agent.name} ({_line(agent)}) has neither choose nor solve", *meant]))
     if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
         raise _Unfit(f"agent {agent.name} ({_line(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
     wrong = unknown_needs(agent)

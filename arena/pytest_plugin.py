@@ -1,10 +1,11 @@
 """A pytest plugin: games and agents as fixtures, and conformance as a marker, for the tests of an author's own plugin.
 
-`@pytest.mark.arena(game=..., agent=..., heuristic=..., seed=0, matches=..., check=True)` on a test holds what it names to
-the conformance kit before the test's body runs: a heuristic on its game, else an agent on the game or on every installed one
-that fits, else a game. What is named is a class, an object, or a name that an installed plugin brings, or one of the ini
-option `arena_plugins`. `check=False` leaves the kit out. The fixtures `arena_game` and `arena_agent` are what the marker
-names, or else what the ini options of the same names do; `arena_registry` is everything that is installed.
+`@pytest.mark.arena(game=..., agent=..., heuristic=..., seed=0, matches=..., patience=10, check=True)` on a test holds what it
+names to the conformance kit before the test's body runs: a heuristic on its game, else an agent on the game or on every
+installed one that fits, else a game. What is named is a class, an object, or a name that an installed plugin brings, or one of
+the ini option `arena_plugins`. A call that takes longer than `patience` seconds is ended, and fails. `check=False` leaves the
+kit out. The fixtures `arena_game` and `arena_agent` are what the marker names, or else what the ini options of the same names
+do; `arena_registry` is everything that is installed.
 
 A project that uses none of these is not touched: nothing of arena beyond its top-level names is imported.
 """
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-NAMES = ("game", "agent", "heuristic", "seed", "matches", "check")
+NAMES = ("game", "agent", "heuristic", "seed", "matches", "patience", "check")
 """What the marker takes."""
 
 
@@ -38,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line(
-        "markers", "arena(game, agent, heuristic, seed=0, matches, check=True): hold what is named to arena's conformance kit"
+        "markers",
+        "arena(game, agent, heuristic, seed=0, matches, patience=10, check=True): hold what is named to arena's conformance kit",
     )
 
 
@@ -94,7 +96,7 @@ def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
     agent = marked.get("agent") or config.getini("arena_agent") or None
     game = marked.get("game") or config.getini("arena_game") or None
     heuristic = marked.get("heuristic")
-    how = {name: marked[name] for name in ("seed", "matches") if name in marked}
+    how = {name: marked[name] for name in ("seed", "matches", "patience") if name in marked}
     if heuristic is not None:
         info = info_of(heuristic)
         board = _game(game or (info and info.game) or "", config)

@@ -8,14 +8,18 @@ from arena import __version__
 project = "gamearena"
 author = "the gamearena project"
 release = version = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click"]
 exclude_patterns = ["examples"]
 html_theme = "furo"
 html_title = f"gamearena {__version__}"
-html_static_path: list[str] = []
+html_static_path = ["static"]
+html_css_files = ["manual.css"]
+html_show_copyright = False
+default_role = "code"  # single backticks in docstrings are names
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
+autodoc_default_options = {"undoc-members": True}  # some are explained where their class is
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 nitpicky = False
@@ -28,6 +32,12 @@ def named(_app: Any, _page: str, source: list[str]) -> None:
     )
 
 
+def readable(_app: Any, _what: str, _name: str, _value: Any, _options: Any, signature: str | None, returns: str | None) -> Any:
+    """A signature that Sphinx can set: a default that is made anew for each object is left open."""
+    return (signature or "").replace("<factory>", "...") or signature, returns
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-signature", readable)
     app.connect("source-read", named)

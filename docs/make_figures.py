@@ -80,7 +80,11 @@ def greedy() -> None:
         drawing.line(points, color, 2.5, "" if color == ONE else "6 4")
         for x, y in points:
             drawing.dot(x, y, color)
-        drawing.text(points[-1][0] - 4, points[-1][1] - 12, name, color, "end")
+        x, y = points[-1]
+        if color == ONE:  # beside the line, which falls from the left
+            drawing.text(x - 50, y - 62, name, color)
+        else:
+            drawing.text(x - 4, y - 14, name, color, "end")
     for value in range(0, 15, 2):
         drawing.text(50, height - 45 - 17 * value, str(value), SOFT, "end")
     for slide in range(0, 25, 4):
@@ -90,39 +94,57 @@ def greedy() -> None:
 
 def seeds() -> None:
     """From the seed of a spec to the streams."""
-    drawing = Drawing(640, 250, "From the seed of a spec to every stream")
-    drawing.box(20, 95, 90, 50, ["seed"])
-    drawing.box(160, 20, 180, 70, ["position k", "game, parameters, seed, k"], ONE)
-    drawing.box(160, 150, 180, 70, ["who sits where", "options, heuristic, limits"], TWO)
-    drawing.box(400, 85, 100, 70, ["identity", "of a match"])
-    drawing.box(540, 20, 80, 60, ["stream of", "seat 0"])
-    drawing.box(540, 160, 80, 60, ["stream of", "seat 1"])
+    drawing = Drawing(680, 250, "From the seed of a spec to every stream")
+    drawing.box(20, 95, 80, 50, ["seed"])
+    drawing.box(140, 20, 220, 70, ["position k", "game, parameters, seed, k"], ONE)
+    drawing.box(140, 150, 220, 70, ["who sits where", "options, heuristic, limits"], TWO)
+    drawing.box(410, 85, 110, 70, ["identity", "of a match"])
+    drawing.box(570, 20, 90, 60, ["stream of", "seat 0"])
+    drawing.box(570, 160, 90, 60, ["stream of", "seat 1"])
     for start, end in (
-        ((110, 112), (160, 60)),
-        ((340, 60), (400, 108)),
-        ((340, 185), (400, 132)),
-        ((500, 110), (540, 55)),
-        ((500, 130), (540, 185)),
+        ((100, 112), (140, 60)),
+        ((360, 60), (410, 108)),
+        ((360, 185), (410, 132)),
+        ((520, 110), (570, 55)),
+        ((520, 130), (570, 185)),
     ):
         drawing.line([start, end], SOFT, 2)
         drawing.dot(*end, SOFT, 3)
     drawing.save("seeds.svg")
 
 
+LEVELS = (50.0, 110.0, 170.0, 225.0, 280.0)
+"""How far down the plies of a tree are drawn."""
+
+
+def tree(drawing: Drawing, x: float) -> list[tuple[float, float]]:
+    """Two plies of a tree with three actions in each state; the line in the middle is returned."""
+    root = (x, LEVELS[0])
+    for across in (-90.0, 0.0, 90.0):
+        child = (x + across, LEVELS[1])
+        drawing.line([root, child], SOFT, 1)
+        for further in (-28.0, 0.0, 28.0):
+            leaf = (child[0] + further, LEVELS[2])
+            drawing.line([child, leaf], SOFT, 1)
+            drawing.dot(*leaf, SOFT, 3)
+        drawing.dot(*child, SOFT, 3)
+    return [root, (x, LEVELS[1]), (x + 28, LEVELS[2])]
+
+
 def quiet() -> None:
     """A line that is cut off in the middle of an exchange, and one that goes on."""
-    drawing = Drawing(640, 260, "A search that stops too early")
-    drawing.line([(30, 150), (610, 150)], SOFT, 1, "4 4")
-    drawing.text(610, 143, "depth", SOFT, "end")
-    levels = [40, 95, 150, 200, 240]
-    roots = [(130.0, "stops at the depth: looks won", ONE), (450.0, "goes on until it is quiet: is lost", TWO)]
-    for x, words, color in roots:
-        drawing.text(x, 22, words, color, "middle")
-        deep = 3 if color == ONE else 5
-        line = [(x + 18 * (-1) ** n * (n % 3), y) for n, y in enumerate(levels[:deep])]
+    drawing = Drawing(680, 310, "A search that stops too early")
+    drawing.line([(20, LEVELS[2]), (660, LEVELS[2])], SOFT, 1, "4 4")
+    drawing.text(340, LEVELS[2] + 20, "the depth", SOFT, "middle")
+    for x, words, color in ((160.0, "stops at the depth: looks won", ONE), (520.0, "goes on until it is quiet: is lost", TWO)):
+        drawing.text(x, 26, words, color, "middle")
+        line = tree(drawing, x)
+        if color == TWO:
+            for across in (-22.0, 22.0):
+                drawing.line([line[-1], (line[-1][0] + across, LEVELS[3])], SOFT, 1)
+                drawing.dot(line[-1][0] + across, LEVELS[3], SOFT, 3)
+            line += [(line[-1][0] + 22, LEVELS[3]), (line[-1][0] + 22, LEVELS[4])]
         drawing.line(line, color, 3)
-        for other in (-60, 60):
-            drawing.line([line[0], (x + other, levels[1]), (x + other, levels[2])], SOFT, 1)
         for place in line:
             drawing.dot(*place, color, 6)
     drawing.save("quiet.svg")

@@ -9,6 +9,7 @@ import pytest
 
 from arena import run
 from arena.leaderboard import leaderboards
+from tests.docs import pages
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -40,7 +41,7 @@ def test_the_readme_shows_a_first_agent_and_a_first_game() -> None:
     assert set(lines) == {"my_agents.py", "mine.yaml", "nim.py", "nim.yaml"}
     assert lines["my_agents.py"] <= 15
     assert lines["nim.py"] <= 40
-    assert len([line for line in COMMANDS if line.startswith("arena ")]) == 5
+    assert len([line for line in COMMANDS if line.startswith("arena ")]) == 6
 
 
 def test_the_spec_of_the_readme_is_sound() -> None:
@@ -71,3 +72,20 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text("utf-8")):
             if (ROOT / "Makefile").exists() or "docs" in target or "tournaments" in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.slow
+def test_the_package_of_the_readme_can_be_installed_and_keeps_its_promises(tmp_path: Path) -> None:
+    """Its three lines one after the other; then arena finds the agent of the README, and the tests of the package pass."""
+    surroundings = pages.environment(tmp_path)
+    place = tmp_path / "reader"
+    place.mkdir()
+    (place / "my_agents.py").write_text(FILES["my_agents.py"])
+    start = COMMANDS.index(next(line for line in COMMANDS if line.startswith("arena new agent blocker")))
+    for line in COMMANDS[start : start + 3]:
+        pages.run(line, place, surroundings)
+    shown, _ = pages.run("arena show blocker", tmp_path, surroundings)
+    assert "Wins if it can, else blocks if it must" in shown
+    assert "from arena-blocker:blocker 0.1.0" in shown
+    tested, _ = pages.run("pytest -q", place / "blocker", surroundings)
+    assert re.search(r"^\d passed", tested, re.MULTILINE), tested

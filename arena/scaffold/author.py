@@ -27,12 +27,12 @@ def write(
 ) -> list[Path]:
     """Write the file of a plugin, or the folder of a package, into `folder`, and return what was written.
 
-    `kind` is one of KINDS, `name` the key in the registry; `game` is whom an agent plays first, and what a heuristic
+    `kind` is one of KINDS, `name` the key in the registry; `game` is what an agent tries first, and what a heuristic
     belongs to, which must be given. Nothing is written where anything is wrong: CannotWrite for a name that cannot be used
     or a file that exists, UnknownName for a game that no plugin brings.
     """
     plan = Plan(kind, name, opponent(kind, game, registry))
-    _refuse_name(plan, registry, package)
+    _refuse_name(plan, registry)
     texts = plan.package() if package else {Path(plan.file): plan.module_text}
     top = folder / name if package else folder / plan.file
     if top.exists() or top.is_symlink():
@@ -96,10 +96,15 @@ class Plan:
         return Template(text).substitute(words, kind=self.kind, game=self.opponent.name)
 
 
-def _refuse_name(plan: Plan, registry: Registry, package: bool) -> None:
+def _refuse_name(plan: Plan, registry: Registry) -> None:
     name, kind = plan.name, plan.kind
-    if not NAME.fullmatch(name) or not any(letter.isalnum() for letter in name):
+    if not NAME.fullmatch(name):
         raise CannotWrite(f"name {name!r}: expected small letters, digits and dashes")
+    if not name[0].isalpha() or not name[-1].isalnum() or iskeyword(plan.module):
+        reason = "is a word of Python's own" if iskeyword(plan.module) else "can be no module"
+        raise CannotWrite(
+            f"name {name!r}: {plan.module} {reason}; expected a name that starts with a letter and ends without a dash"
+        )
     key = (kind, plan.opponent.name, name) if kind == "heuristic" else ("game" if kind == "puzzle" else kind, name)
     if key in registry.sources:
         raise CannotWrite(
@@ -107,8 +112,6 @@ def _refuse_name(plan: Plan, registry: Registry, package: bool) -> None:
         )
     if plan.module in sys.stdlib_module_names or plan.module in ("arena", "arena_agents", "arena_games"):
         raise CannotWrite(f"name {name!r}: {plan.file} would hide the module {plan.module}; expected another name")
-    if package and (not plan.module.isidentifier() or iskeyword(plan.module)):
-        raise CannotWrite(f"name {name!r}: a package cannot be imported by it; expected a name that starts with a letter")
 
 
 def _template(name: str) -> str:

@@ -7,7 +7,7 @@ from arena.game import Puzzle
 from arena.plugins import Registry
 
 FIRST = "tic-tac-toe"
-"""Whom a new agent plays where nothing is said."""
+"""What a new agent tries first where nothing is said."""
 
 
 class Opponent(NamedTuple):

@@ -1,27 +1,31 @@
 """Checks of agents: they are set to play, with and without a budget, and played again."""
 
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import threading
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
 from arena.configured import name_of, settings
-from arena.errors import Interrupted, Refused
+from arena.errors import Interrupted, Refused, describe
 from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, bind
 from arena.identity import position_stream
 from arena.interrupts import user_interrupts
 from arena.limits import Limits
-from arena.match import Match, Position, Seat
+from arena.lingering import deaths, lingering, place_of
+from arena.match import Match, Position
 from arena.outcome import Answer, Path
-from arena.plugins import Registry, load_plugins
+from arena.plugins import Registry, load_plugins, source_line
 from arena.record import FAULTS, Record
 from arena.referee import play_match
 from arena.search import Search
 from arena.spec import make_seat
 from arena.testing.finding import Abandoned, Finding
+from arena.testing.patience import PATIENCE
 from arena.testing.shortening import shortened
 from arena.testing.trial import Sheet, Trial, copied, position_text
 from arena.testing.verdicts import Verdict, passed, verdicts
@@ -34,6 +38,10 @@ STATES = 150
 """States in which an agent is asked for the shortest way to its fault."""
 
 
+THREADS = "a thread goes on when the answer is there"
+NO_THREAD = "no thread that outlives the decision"
+
+
 class _Anyone(Agent):
     """Plays at random against the agent that is checked."""
 
@@ -43,14 +51,28 @@ class _Anyone(Agent):
         return search.rng.choice(game.actions(state))
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What an agent did beside answering."""
+
+    changed: list[tuple[State, State]] = field(default_factory=list)
+    """The states that it changed, as they were and as they are."""
+    left: str | None = None
+    """A thread that went on when the answer was there."""
+
+
+class _Lingering(Exception):
+    """A thread goes on, so the match is not worth to be played to its end: every decision would add another."""
+
+
 class _Watched(Agent):
-    """The agent that is checked; notes the states that it changes, as they were and as they are."""
+    """The agent that is checked; notes what else it does."""
 
     name = "watched"
 
-    def __init__(self, agent: Agent, changed: list[tuple[State, State]]) -> None:
+    def __init__(self, agent: Agent, seen: _Seen) -> None:
         self._agent = agent
-        self._changed = changed
+        self._seen = seen
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         return self._watch(self._agent.choose, game, state, search)
@@ -60,19 +82,31 @@ class _Watched(Agent):
         return found
 
     def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
-        before = copied(state)
+        before, threads = copied(state), threading.enumerate()
         try:
-            return decide(game, state, search)
+            answer = decide(game, state, search)
+        except Interrupted as interrupt:
+            interrupt.add_note(f"  asked at: {position_text(game, before)}")
+            raise
         finally:
             if state != before:
-                self._changed.append((before, state))
+                self._seen.changed.append((before, state))
+        for thread in lingering(threads):
+            self._seen.left = place_of(thread) or f"{thread.name}, started in {_written(decide)}"
+            raise _Lingering
+        return answer
+
+
+def _written(method: Callable[..., Any]) -> str:
+    return f"{method.__qualname__} ({source_line(method) or 'unknown file'})"
 
 
 CHECKS = {
-    "plays": "legal actions or solutions, without an exception",
+    "plays": "legal actions or solutions, without an exception, against a random player and against itself",
     "one node": "plays on with a budget of one node",
     "repeats": "the same seed gives the same actions",
     "purity": "no state is changed",
+    "threads": "no thread goes on when the answer is there",
     "randomness": "no random number comes from elsewhere than search.rng",
     "the game": "the game itself does what it must",
 }
@@ -87,15 +121,17 @@ def check_agent(
     seed: int = 0,
     matches: int = 5,
     registry: Registry | None = None,
+    patience: float = PATIENCE,
 ) -> tuple[str, ...]:
     """Let `agent` play `matches` matches on a game, or on every installed game that fits; return what was checked.
 
     It is an object, a class, or a name, which is looked up in `registry`: by default all that is installed.
 
     Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
-    one node is survived; that no state is changed; and that the global random generator is left alone. Opponents play at
-    random. Violation, an AssertionError, says what broke after which actions, as few as could be found, and the seed that
-    shows it again with one match. Refused: no game fits.
+    one node is survived; that no state is changed, and no thread left running; and that the global random generator is
+    left alone. Opponents play at random; from a state of random play it meets itself. No call may take longer than
+    `patience` seconds. Violation, an AssertionError, says what broke after which actions, as few as could be found, and
+    the seed that shows it again with one match. Refused: no game fits.
     """
     registry = registry or load_plugins()
     kind, make = _kind(agent, registry)
@@ -104,7 +140,7 @@ def check_agent(
         raise Refused(f"{name_of(kind)} can play no installed game; hand one in")
     for one in games:
         bench = Bench(kind, make, one, _evaluation(one, registry))
-        passed(partial(_play, bench), partial(_shortened, bench), seed, max(1, matches), CHECKS)
+        passed(partial(_play, bench), partial(_shortened, bench), seed, max(1, matches), CHECKS, patience)
     return tuple(f"{name_of(one)}: plays, repeats, one node, randomness" for one in games)
 
 
@@ -115,6 +151,7 @@ def agent_verdicts(
     seed: int = 0,
     matches: int = 5,
     registry: Registry | None = None,
+    patience: float = PATIENCE,
 ) -> Iterator[tuple[Game, list[Verdict]]]:
     """Do as `check_agent` does, but go on after a fault: yield every game with a verdict for every promise."""
     registry = registry or load_plugins()
@@ -122,7 +159,8 @@ def agent_verdicts(
     for one in _games(kind, game, registry):
         bench = Bench(kind, make, one, _evaluation(one, registry))
         with user_interrupts():
-            found = list(verdicts(partial(_play, bench), partial(_shortened, bench), seed, max(1, matches), CHECKS))
+            play, shorten = partial(_play, bench), partial(_shortened, bench)
+            found = list(verdicts(play, shorten, seed, max(1, matches), CHECKS, patience))
         yield one, found
 
 
@@ -173,7 +211,12 @@ def _play(bench: Bench, seed: int, matches: int, sheet: Sheet) -> None:
     for number in range(matches):
         trial = Trial(f"{name_of(bench.kind)} on {name_of(bench.game)}", seed, number, sheet, check="the game")
         try:
-            trial.call("a method of the game", _check_match, bench, trial)
+            with deaths() as died:
+                trial.call("a method of the game", _check_match, bench, trial)
+            with trial.checking("threads"):
+                trial.expect(
+                    not died, THREADS, NO_THREAD, "; ".join([f"one that raised {describe(error)}" for error in died[:1]])
+                )
         except Abandoned:
             continue
 
@@ -191,7 +234,7 @@ def _shortened(bench: Bench, finding: Finding) -> Finding:
 def _examine(bench: Bench, trial: Trial, state: State) -> None:
     """Ask for one decision."""
     if not bench.game.is_terminal(state):
-        _check_decisions(bench, trial, state, bench.game.to_move(state), 1)
+        _check_decisions(bench, trial, state, [bench.game.to_move(state)], 1)
 
 
 def _positions(play: int) -> random.Random:
@@ -205,31 +248,70 @@ def _check_match(bench: Bench, trial: Trial) -> None:
     copy = trial.call("states must pickle", copied, state)
     trial.expect(copy == state, "states must compare by value", state, copy)
     trial.sheet.passed.add(trial.check)
-    _check_decisions(bench, trial, state, trial.play % game.players, MOVES)
+    _check_decisions(bench, trial, state, [trial.play % game.players], MOVES)
+    if not isinstance(game, Puzzle):
+        trial.actions, later = _somewhere(bench, trial, state)
+        _check_plays(bench, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
 
 
-def _check_decisions(bench: Bench, trial: Trial, state: State, seat: int, moves: int) -> None:
+def _somewhere(bench: Bench, trial: Trial, state: State) -> tuple[list[str], State]:
+    """A state on the way of random play from `state`, and how it came to it."""
+    game, rng = bench.game, trial.rng
+    ways: list[tuple[list[str], State]] = []
+    actions: list[str] = []
+    while not game.is_terminal(state) and len(ways) < MOVES:
+        ways.append((list(actions), state))
+        action = rng.choice(game.actions(state))
+        actions.append(game.format_action(state, action))
+        state = game.result(state, action)
+    return rng.choice(ways) if ways else ([], state)
+
+
+def _check_decisions(bench: Bench, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
     """Let the agent play on from `state`, freely and with one node, each of them twice."""
     for check, nodes in (("plays", NODES), ("one node", 1)):
         if check == "one node" and "plays" in trial.sheet.failed:
             break  # it would say the same
-        changed: list[tuple[State, State]] = []
-        watched = partial(_watched, bench.make, changed)
-        play = partial(_played, bench, watched, trial, state, seat, Limits(nodes=nodes, moves=moves))
-        with trial.own_randomness("the agent"):
-            first = play()
-        way = tuple(trial.actions)
-        trial.actions = [*way, *first.actions]
-        with trial.checking("purity"):
-            for before, after in changed:
-                raise trial.violation("the agent changes the state it is given", before, after)
-        with trial.checking(check):
-            _check_ending(trial, first, CHECKS["one node"] if nodes == 1 else "plays without a fault")
+        limits = Limits(nodes=nodes, moves=moves)
+        way = list(trial.actions)
+        first = _check_plays(bench, trial, state, seats, limits, check)
         with trial.checking("repeats"):
-            again = _elsewhere(play)
-            trial.expect(again.actions == first.actions, "the same seed gives the same actions", first.actions, again.actions)
-            trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
-        trial.actions = list(way)
+            again = _elsewhere(partial(_played, bench, _Seen(), trial, state, seats, limits))
+            trial.on_time()
+            _check_same(trial, way, first, again)
+        trial.actions = way
+
+
+def _check_plays(
+    bench: Bench, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
+) -> Record:
+    """Let the agent play on from `state` in some seats, and look at all that it does; the actions stay with the trial."""
+    seen = _Seen()
+    with trial.own_randomness("the agent"):
+        record = _played(bench, seen, trial, state, seats, limits)
+    trial.actions = [*trial.actions, *record.actions]
+    with trial.checking(check):
+        trial.on_time()
+    with trial.checking("threads"):
+        if seen.left is not None:
+            trial.sheet.over = True
+            raise trial.violation(THREADS, NO_THREAD, f"one that is at {seen.left}")
+    with trial.checking("purity"):
+        for before, after in seen.changed:
+            raise trial.violation("the agent changes the state it is given", before, after)
+    with trial.checking(check):
+        _check_ending(trial, record, CHECKS["one node"] if check == "one node" else "plays without a fault")
+    return record
+
+
+def _check_same(trial: Trial, way: list[str], first: Record, again: Record) -> None:
+    """Check that two matches are one; a violation shows the first place where they differ."""
+    if again.actions != first.actions:
+        common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
+        trial.actions = [*way, *first.actions[:common]]
+        expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
+        raise trial.violation("the same seed gives the same actions", f"{expected}, as the first time", got)
+    trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
 
 
 def _check_ending(trial: Trial, record: Record, what: str) -> None:
@@ -237,10 +319,6 @@ def _check_ending(trial: Trial, record: Record, what: str) -> None:
         fault = trial.violation(what, "an ending that is nobody's fault", f"{record.termination}: {record.message}")
         fault.add_note(record.traceback or "")
         raise fault
-
-
-def _watched(make: Callable[[], Agent], changed: list[tuple[State, State]]) -> Agent:
-    return _Watched(make(), changed)
 
 
 def _elsewhere(play: Callable[[], Record]) -> Record:
@@ -253,12 +331,13 @@ def _elsewhere(play: Callable[[], Record]) -> Record:
         random.setstate(before)
 
 
-def _played(bench: Bench, make: Callable[[], Agent], trial: Trial, state: State, seat: int, limits: Limits) -> Record:
+def _played(bench: Bench, seen: _Seen, trial: Trial, state: State, seats: Collection[int], limits: Limits) -> Record:
+    """A match from `state`: the agent in some seats, random players in the others."""
     kind, game = bench.kind, bench.game
     puzzle = isinstance(game, Puzzle)
-    own = replace(make_seat(kind, {}, bench.evaluation, None, limits, name_of(kind), puzzle), make=make)
-    others = make_seat(_Anyone, {}, bench.evaluation, None, limits, "anyone", puzzle)
-    seats: list[Seat] = [others] * game.players
-    seats[seat] = own
+    own = make_seat(kind, {}, bench.evaluation, None, limits, name_of(kind), puzzle)
+    own = replace(own, make=lambda: _Watched(bench.make(), seen))
+    other = make_seat(_Anyone, {}, bench.evaluation, None, limits, "anyone", puzzle)
+    seated = tuple([own if seat in seats else other for seat in range(game.players)])
     position = Position("check", state, game.format_state(state))
-    return play_match(Match(f"check/{trial.play}", game, position, tuple(seats), trial.play))
+    return play_match(Match(f"check/{trial.play}", game, position, seated, trial.play))

@@ -4,7 +4,11 @@ import re
 from dataclasses import dataclass
 
 SHOWN = 100
-"""Actions that a message lists; of more it lists the last, and says how many came before."""
+"""Actions that a message lists at most."""
+LAST = 10
+"""Actions that a message lists where there are more: the last, and how many came before."""
+NO_RETURN = "does not return"
+"""How a finding ends that is about a call without an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +47,26 @@ class Finding:
         if self.position is not None:
             lines.append(f"  position: {self.position}")
         lines += [
-            f"  actions: {self._played()}",
+            f"  actions: {self.played_out()}",
             f"  expected: {self.expected}",
             f"  got: {self.got}",
             f"  seed: {self.seed}, matches: {self.matches}",
         ]
         return "\n".join(lines)
 
-    def _played(self) -> str:
-        listed = ", ".join(self.actions[-SHOWN:]) or "none"
+    @property
+    def hung(self) -> bool:
+        """Whether it is about a call that did not return."""
+        return self.what.endswith(NO_RETURN)
+
+    def played_out(self) -> str:
+        """The actions for a reader, and how many there were before they were shortened."""
+        listed = ", ".join(self.actions) or "none"
         if len(self.actions) > SHOWN:
-            listed = f"{len(self.actions) - SHOWN:,} others, {listed}"
-        return f"{listed} (shortened from {self.played:,})" if self.played > len(self.actions) else listed
+            listed = f"{len(self.actions) - LAST:,} others, {', '.join(self.actions[-LAST:])}"
+        return (
+            f"{listed} (shortened: {len(self.actions)} instead of {self.played:,})" if self.played > len(self.actions) else listed
+        )
 
 
 _VALUES = re.compile(r"\(.*\)|'.*'|\".*\"|-?\d[\d.,]*")

@@ -13,8 +13,9 @@ from arena.game import Action, Game, Puzzle, State, overrides
 from arena.interrupts import user_interrupts
 from arena.plugins import load_plugins
 from arena.testing.finding import Abandoned, Finding, Violation
+from arena.testing.patience import PATIENCE
 from arena.testing.shortening import shortened
-from arena.testing.trial import PLAY, Sheet, Trial, copied, walk
+from arena.testing.trial import PLAY, Sheet, Trial, copied, position_text, some_action, walk
 from arena.testing.verdicts import Verdict, passed, verdicts
 
 LONGEST_GAME = 10_000
@@ -54,28 +55,31 @@ class Step(NamedTuple):
 
 
 @user_interrupts()
-def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20) -> tuple[str, ...]:
+def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = PATIENCE) -> tuple[str, ...]:
     """Play `matches` random matches and hold a game to its contract; return what was checked, some of CHECKS.
 
     Checked are: the same position from the same seed; states and actions that hash, compare by value and pickle; seats in
     range; actions in a fixed order without duplicates; `result` that changes nothing and always says the same, also with
     another match played in between; both text notations there and back; an end to every match; returns in range, and
     zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views for local search; and that
-    the global random generator is left alone. Violation, an AssertionError, says what broke after which actions, as few
-    as could be found, and the seed that shows it again with one match. ValueError for less than one match.
+    the global random generator is left alone. No call may take longer than `patience` seconds. Violation, an
+    AssertionError, says what broke after which actions, as few as could be found, and the seed that shows it again with
+    one match. ValueError for less than one match.
     """
     if matches < 1:
         raise ValueError(f"matches: expected at least 1, got {matches}")
     made = _named(game)
-    return passed(partial(_play, made), partial(_shortened, made), seed, matches, CHECKS)
+    return passed(partial(_play, made), partial(_shortened, made), seed, matches, CHECKS, patience)
 
 
-def game_verdicts(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20) -> Iterator[Verdict]:
+def game_verdicts(
+    game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = PATIENCE
+) -> Iterator[Verdict]:
     """Do as `check_game` does, but go on after a fault: yield a verdict for every promise."""
     made = _named(game)
     names = {name: promise for name, promise in CHECKS.items() if name not in _foreign(made)}
     with user_interrupts():
-        yield from verdicts(partial(_play, made), partial(_shortened, made), seed, matches, names)
+        yield from verdicts(partial(_play, made), partial(_shortened, made), seed, matches, names, patience)
 
 
 def _foreign(game: Game | type[Game]) -> set[str]:
@@ -99,7 +103,7 @@ def _play(game: Game | type[Game], seed: int, matches: int, sheet: Sheet) -> Non
     for number in range(matches):
         trial = Trial(name_of(made), seed, number, sheet)
         with suppress(Abandoned), trial.own_randomness("the game"):
-            steps += _check_match(made, trial)
+            steps += trial.call("a method of the game", _check_match, made, trial)
     if not steps:
         return
     with trial.checking("purity"):
@@ -138,13 +142,16 @@ def _examine(game: Game, trial: Trial, state: State) -> None:
         if trial.call("is_terminal", game.is_terminal, state):
             _check_end(game, trial, state)
             return
-        for action in trial.legal(game, state):
+        legal = trial.legal(game, state)
+        some_action(trial, legal)
+        for action in legal:
             copy = copied(state)
             _check_step(game, trial, state, copy, action, trial.call(f"result of {action!r}", game.result, state, action))
 
 
 def _check_match(game: Game, trial: Trial) -> list[Step]:
     first = trial.call("initial", game.initial, trial.rng)
+    trial.position = position_text(game, first)
     with trial.checking("positions"):
         _drawn(trial, "initial", game.initial)
     trial.legal(game, first)  # also where it says that play is over at once
@@ -153,7 +160,8 @@ def _check_match(game: Game, trial: Trial) -> list[Step]:
     puzzle = isinstance(game, Puzzle)
     _check_state(game, trial, first)
     copy = copied(first)
-    for before, action, successor in walk(game, trial, LONGEST_WALK if puzzle else LONGEST_GAME):
+    endless = puzzle or "termination" in trial.sheet.failed
+    for before, action, successor in walk(game, trial, LONGEST_WALK if endless else LONGEST_GAME):
         _check_step(game, trial, before, copy, action, successor)
         steps.append(Step(trial.now(), before, action, dict(_told(game, trial, before, action))))
         with trial.after(trial.text(game, before, action)):
@@ -162,7 +170,7 @@ def _check_match(game: Game, trial: Trial) -> list[Step]:
     over = trial.call("is_terminal", game.is_terminal, state)
     if not puzzle:
         with trial.checking("termination"):
-            trial.expect(over, "the match does not end", f"an end within {LONGEST_GAME} plies", "none")
+            trial.expect(over, "the match does not end", f"an end within {LONGEST_GAME:,} plies", "none")
     if over:
         _check_end(game, trial, state)
     if isinstance(game, Puzzle) and any(overrides(game, view) for view in VIEWS):
@@ -248,7 +256,7 @@ def _check_action_notation(game: Game, trial: Trial, state: State, legal: list[A
     for text in texts:
         plain = isinstance(text, str) and text == text.strip() != "" and "\n" not in text
         trial.expect(plain, "format_action gives one line", "one line of text", repr(text))
-    trial.expect(len(set(texts)) == len(texts), "two actions have one text", "different texts", texts)
+    trial.expect(len(set(texts)) == len(texts), "format_action gives two actions one text", "different texts", texts)
     for action, text in zip(legal, texts, strict=True):
         parsed = trial.call(f"parse_action of {text!r}", game.parse_action, state, text)
         trial.expect(parsed == action, f"parse_action reads {text!r} back", action, parsed)

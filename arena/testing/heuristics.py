@@ -15,6 +15,7 @@ from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
 from arena.interrupts import user_interrupts
 from arena.plugins import load_plugins
 from arena.testing.finding import Abandoned, Finding
+from arena.testing.patience import PATIENCE
 from arena.testing.shortening import shortened
 from arena.testing.trial import Sheet, Trial, walk
 from arena.testing.verdicts import Verdict, passed, verdicts
@@ -50,29 +51,40 @@ CHECKS = {
 
 @user_interrupts()
 def check_heuristic(
-    h: Callable[..., Any] | str, game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20
+    h: Callable[..., Any] | str,
+    game: Game | type[Game] | str,
+    *,
+    seed: int = 0,
+    matches: int = 20,
+    patience: float = PATIENCE,
 ) -> tuple[str, ...]:
     """Evaluate the states of `matches` random plays and hold the heuristic `h` to its contract; return what was checked.
 
     Of a game: values within [-0.99, 0.99], opposite for the two seats of a zero-sum game. Of a puzzle: 0 or more, and 0
     at goals. The same value twice, and whatever was evaluated before. If claimed: consistency on every step met, and
-    admissibility against exact distances by uniform-cost search, over the whole puzzle where it has at most 20,000 states,
-    else along the shortest ways from a few positions. Violation, an AssertionError, says what broke after which actions,
-    as few as could be found, and the seed that shows it again with one match.
+    admissibility against exact distances by uniform-cost search, over the whole puzzle where it has at most 20,000
+    states, else along the shortest ways from a few positions. No call may take longer than `patience` seconds. Violation,
+    an AssertionError, says what broke after which actions, as few as could be found, and the seed that shows it again
+    with one match.
     """
     case = _case(h, game)
-    passed(partial(_play, case), partial(_shortened, case), seed, max(1, matches), CHECKS)
+    passed(partial(_play, case), partial(_shortened, case), seed, max(1, matches), CHECKS, patience)
     return case.said()
 
 
 def heuristic_verdicts(
-    h: Callable[..., Any] | str, game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20
+    h: Callable[..., Any] | str,
+    game: Game | type[Game] | str,
+    *,
+    seed: int = 0,
+    matches: int = 20,
+    patience: float = PATIENCE,
 ) -> Iterator[Verdict]:
     """Do as `check_heuristic` does, but go on after a fault: yield a verdict for every promise."""
     case = _case(h, game)
     with user_interrupts():
         names = {name: promise for name, promise in CHECKS.items() if name not in case.foreign()}
-        found = list(verdicts(partial(_play, case), partial(_shortened, case), seed, max(1, matches), names))
+        found = list(verdicts(partial(_play, case), partial(_shortened, case), seed, max(1, matches), names, patience))
     for verdict in found:
         note = case.notes.get(verdict.check, "") if verdict.kept else ""
         if UNCHECKED in note:
@@ -195,7 +207,7 @@ def _check_step(case: Case, evaluate: Evaluation, trial: Trial, state: State, ac
             most = game.step_cost(state, action, successor) + _checked(game, evaluate, trial, successor)[0]
             trial.expect(
                 values[0] <= most + TOLERANCE,
-                f"consistent: h({_text(game, state)}) is at most the cost of {action} and h after it",
+                f"h({_text(game, state)}) is at most the cost of {action} and h after it",
                 f"at most {most}",
                 values[0],
             )
@@ -274,9 +286,7 @@ def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str
         for state, distance in exact if whole else _shortest_way(puzzle, position, LARGE):
             value = _checked(puzzle, evaluate, trial, state)[0]
             text = _text(puzzle, state)
-            trial.expect(
-                value <= distance + TOLERANCE, f"admissible: h({text}) is at most the true distance", f"at most {distance}", value
-            )
+            trial.expect(value <= distance + TOLERANCE, f"h({text}) is at most the true distance", f"at most {distance}", value)
             verified += 1
         if whole and number == 0 and verified:
             break

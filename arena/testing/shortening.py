@@ -23,8 +23,10 @@ def shortened(finding: Finding, game: Game, position: State, examine: Examine, *
 
     Where the fault lies within `states` states of the position, no sequence is shorter. Deleting gives a sequence from
     which no single action can be left out, unless it takes too many tries.
+
+    Where a call does not return on the way, it is given up, and so it is where the fault is a match without an end.
     """
-    if not finding.actions:
+    if not finding.actions or finding.check == "termination":
         return finding
     try:
         found = _nearest(finding, game, position, examine, states) or _deleted(finding, game, position, examine)
@@ -35,6 +37,8 @@ def shortened(finding: Finding, game: Game, position: State, examine: Examine, *
     if found is None or len(found.actions) >= len(finding.actions):
         return finding
     text = finding.position or position_text(game, position)
+    if finding.hung:
+        found = replace(found, expected=finding.expected, got=finding.got)  # it waited less
     return replace(found, seed=finding.seed, matches=finding.matches, position=text, played=len(finding.actions))
 
 
@@ -75,6 +79,8 @@ def _at(finding: Finding, state: State, way: Sequence[str], examine: Examine) ->
     except Violation as violation:
         if violation.finding.rule == finding.rule:
             return violation.finding
+        if trial.sheet.over:
+            raise
     return None
 
 

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
-from arena.testing.finding import Abandoned, Finding, Violation
+from arena.testing.finding import NO_RETURN, Abandoned, Finding, Violation
+from arena.testing.patience import TooLong, overdue
 
 Value = TypeVar("Value")
 
@@ -25,6 +26,8 @@ class Sheet:
     passed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     """What fails one of these again is not told again."""
+    over: bool = False
+    """Whether nothing more is asked, since a call has not returned, or has left something running."""
 
 
 @dataclass(slots=True)
@@ -105,18 +108,40 @@ class Trial:
         )
 
     def call(self, what: str, function: Callable[..., Value], *arguments: Any) -> Value:
-        """Call a plugin; what it raises becomes a Violation."""
+        """Call a plugin; what it raises becomes a Violation, and so does a call that does not return."""
         try:
-            return function(*arguments)
-        except (Violation, Abandoned, Interrupted):
+            value = function(*arguments)
+        except (Violation, Abandoned):
+            raise
+        except Interrupted as error:
+            self._note(error)
             raise
         except BaseException as error:
+            self.on_time()
             raise self.violation(what, "no exception", describe(error)) from error
+        self.on_time()
+        return value
+
+    def on_time(self) -> None:
+        """Raise Violation for a call that did not return in time, whatever became of the exception that ended it."""
+        late: TooLong | None = overdue()
+        if late is not None:
+            self.sheet.over = True
+            expected = f"an answer within {late.seconds:g} s"
+            raise self.violation(f"{late.call} {NO_RETURN}", expected, f"none; it was at {late.place}") from late
+
+    def _note(self, interrupt: Interrupted) -> None:
+        """Note on the user's interrupt what was being checked, for who wonders why it took so long."""
+        if not any(self.subject in note for note in getattr(interrupt, "__notes__", ())):
+            place = describe(interrupt).partition(" (")[2].rstrip(")")
+            finding = Finding(self.subject, self.check, self.check, "", "", self.play, 1, self.position, tuple(self.actions))
+            lines = [f"{self.subject}: {self.check}", f"  position: {self.position}", f"  actions: {finding.played_out()}"]
+            interrupt.add_note("\n".join([*lines, *([f"  at: {place}"] if place else [])]))
 
     def listed(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Call a plugin for several things; what it raises, and what is not several things, becomes a Violation."""
         given = self.call(what, function, *arguments)
-        self.expect(isinstance(given, Iterable), what, "a list or a tuple", given)
+        self.expect(isinstance(given, Iterable), f"{what} gives a list", "a list or a tuple", given)
         return list(self.call(what, list, given))
 
     def text(self, game: Game, state: State, action: Action) -> str:
@@ -151,13 +176,14 @@ def copied(value: Value) -> Value:
 
 
 def position_text(game: Game, state: State) -> str | None:
-    """The text of a position for a message; None where the game cannot say it."""
+    """The text of a position for a message; None where the game cannot say it on one line."""
     try:
-        return _short(game.format_state(copied(state)))
+        text = _short(game.format_state(copied(state)))
     except Interrupted:
         raise
     except BaseException:  # a check of its own tells
         return None
+    return None if "\n" in text else text
 
 
 def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action, State]]:
@@ -169,12 +195,17 @@ def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action
         if trial.call("is_terminal", game.is_terminal, state):
             return
         legal = trial.legal(game, state)
-        trial.expect(len(legal) > 0, "a state that is not terminal has no actions", "at least one action", legal)
+        some_action(trial, legal)
         action = rng.choice(legal)
         successor = trial.call(f"result of {action!r}", game.result, state, action)
         yield state, action, successor
         trial.actions.append(trial.text(game, state, action))
         state = successor
+
+
+def some_action(trial: Trial, legal: Sequence[Action]) -> None:
+    """Check that a state in which play is not over has an action."""
+    trial.expect(len(legal) > 0, "a state that is not terminal has no actions", "at least one action", legal)
 
 
 def _short(value: object) -> str:

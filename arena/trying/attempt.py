@@ -94,13 +94,22 @@ class Attempt:
 
         with suppress(Enough):
             run(spec, observe=note)
-        results = Results(replace(spec, name=self.file), tuple(_whole(played, spec.boards[0].size // ROUNDS)))
-        boards = leaderboards(results)
+        a_round = spec.boards[0].size // ROUNDS
+        whole = _whole(played, a_round)
+        results = Results(replace(spec, name=self.file), tuple(whole))
+        boards = [replace(board, finished=True) for board in leaderboards(results)]  # more is not wanted
         self.say()
         self.say(render(results, [replace(board, cross=None) for board in boards]))
+        if len(whole) < ROUNDS * a_round:
+            self.say(f"{_counted(len(whole), a_round)} in the time of a try.")
         return boards[0]
 
 
 def _whole(played: Sequence[Played], size: int) -> Sequence[Played]:
     """The matches of the rounds that were played to their end."""
     return played[: max(1, len(played) // size) * size]
+
+
+def _counted(matches: int, a_round: int) -> str:
+    rounds = matches // a_round
+    return f"{rounds} round{'s' * (rounds != 1)}" if rounds else f"{matches} of the {a_round} matches of a round"

@@ -5,11 +5,13 @@ from time import monotonic
 from typing import Any
 
 from arena.catalogue import Key
-from arena.checking import Run, brought
-from arena.errors import PluginError
-from arena.notices import load
+from arena.checking import How, Run, brought
+from arena.errors import ArenaError, Interrupted, PluginError, describe
+from arena.lingering import deaths
+from arena.notices import load, say
 from arena.output import results_alone
 from arena.plugins import is_file
+from arena.testing.patience import PATIENCE, Patience, TooLong
 from arena.trying.agents import try_agent
 from arena.trying.attempt import Attempt
 from arena.trying.games import try_game
@@ -29,18 +31,25 @@ def try_file(file: str, *, seed: int, plugins: Sequence[str]) -> int:
 
     Budgets of agents are counted in nodes, so a match is the same at every try; how many are played depends on the clock.
     """
-    with results_alone() as out:
+    with results_alone() as out, deaths():
         if not is_file(file):
             raise PluginError(file, "expected a Python file; `arena show` and `arena check` take names")
         loaded = (*plugins, file)
         registry = load(loaded)
         found = sorted(brought(registry, file), key=_order)
-        check = Run(registry, file, seed, MATCHES, tuple(plugins), out, brief=True)
+        check = Run(registry, file, How(seed, MATCHES), tuple(plugins), out, brief=True, alone=len(found) == 1)
         if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
             return 1
         found = [(key, value) for key, value in found if key[0] in TRIES]
-        for key, value in found:
-            TRIES[key[0]](Attempt(registry, file, loaded, seed, out, monotonic() + SECONDS / len(found)), key, value)
+        try:
+            with Patience(PATIENCE):
+                for key, value in found:
+                    TRIES[key[0]](Attempt(registry, file, loaded, seed, out, monotonic() + SECONDS / len(found)), key, value)
+        except Interrupted as interrupt:
+            say(f"while trying {' '.join(key)}: {describe(interrupt)}")
+            raise
+        except TooLong as late:
+            raise ArenaError(f"{late} ({late.place})") from late
     return 0
 
 

@@ -3,6 +3,9 @@
 from arena.leaderboard import Leaderboard, Row
 from arena.stats import wilson
 
+FEWEST = 4
+"""Games after which even winning all of them would tell something."""
+
 
 def place(board: Leaderboard, label: str) -> str:
     """`second of 6`, with who shares the place."""
@@ -12,19 +15,21 @@ def place(board: Leaderboard, label: str) -> str:
 
 
 def against_each(board: Leaderboard, label: str) -> str:
-    """Whom it beats, to whom it loses, and where there were too few games to tell, each with its score."""
+    """Whom it beats, to whom it loses, and of whom it cannot be told, with its scores; these alone after too few games."""
     labels = [row["agent"] for row in board.rows]
     scores = board.cross[labels.index(label)] if board.cross else ()
     games = row_of(board, label)["games"] // max(1, len(labels) - 1)
-    groups: dict[str, list[str]] = {"beats": [], "loses to": [], "cannot be told from": []}
+    groups: dict[str, list[str]] = {"beats": [], "loses to": [], "cannot be told from": [], "scores against": []}
     for other, score in zip(labels, scores, strict=True):
         if score is not None:
             groups[_word(score, games)].append(f"{other} ({100 * score:.0f} %)")
     told = "; ".join([f"{word} {', '.join(names)}" for word, names in groups.items() if names])
-    return f"{told}; {games} games against each"
+    return f"{told}; {games} {'game' if games == 1 else 'games'} against each{', too few to tell' if games < FEWEST else ''}"
 
 
 def _word(score: float, games: int) -> str:
+    if games < FEWEST:
+        return "scores against"
     low, high = wilson(round(score * games), games)
     return "beats" if low > 0.5 else "loses to" if high < 0.5 else "cannot be told from"
 

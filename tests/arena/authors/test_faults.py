@@ -1,5 +1,6 @@
 """Faults of an author's code: their own file and line, none of our frames; everything with --traceback."""
 
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -92,3 +93,34 @@ def test_one_broken_plugin_takes_nothing_down(tmp_path: Path, called: Callable[.
         assert ended.returncode == 0, ended.stderr
         assert "ModuleNotFoundError: No module named 'nothing_of_that_name'" in ended.stderr + ended.stdout
         assert "random" in ended.stdout
+
+
+def test_all_plugins_are_listed_with_their_faults(
+    tmp_path: Path, called: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that were asked for and cannot be used: each with its own fault, beside the sound ones, and the code is 2."""
+    (tmp_path / "bad.py").write_text("import nothing_of_that_name\n")
+    (tmp_path / "worse.py").write_text("x = (\n")
+    (tmp_path / "sound.py").write_text(CODE.format(init="", choose="", solve=""))
+    monkeypatch.setenv("ARENA_PLUGINS", os.pathsep.join(["bad.py", "sound.py"]))
+    ended = called("arena", "plugins", "--plugin", "worse.py")
+    assert (ended.returncode, ended.stderr) == (2, "")
+    told = {part.splitlines()[0]: part for part in ended.stdout.split("\n\n")}
+    assert "left out: ModuleNotFoundError: No module named 'nothing_of_that_name'" in told["bad.py"]
+    assert re.search(r"left out: SyntaxError: .*worse\.py:1", told["worse.py"])
+    assert "agents: mine" in told["sound.py"]
+    assert any(name.startswith("gamearena:builtin-games") for name in told)
+    listed = called("arena", "list", "agents")
+    assert (listed.returncode, listed.stdout) == (2, "")  # what was asked for stops everything else
+
+
+@pytest.mark.parametrize(("written", "meant"), [("chose", "choose"), ("slove", "solve")])
+def test_a_misspelt_method_is_recognised(written: str, meant: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+    """An agent that has neither method has perhaps one that is nearly called so."""
+    (tmp_path / "mine.py").write_text(
+        "from arena import Agent, hookimpl\nclass Mine(Agent):\n    name = 'mine'\n"
+        f"    def {written}(self, game, state, search): pass\n@hookimpl\ndef arena_agents(): return [Mine]\n"
+    )
+    ended = called("arena", "check", "mine.py")
+    assert ended.returncode == 2
+    assert f"has neither choose nor solve; did you mean {meant}, where {written} is?" in ended.stderr

@@ -70,7 +70,11 @@ def test_a_new_package_can_be_installed_and_passes_its_own_tests(
         (("heuristic", "x", "--game", "chess"), "unknown game 'chess'"),
         (("heuristic", "manhattan", "--game", "sliding-tiles"), "already"),
         (("robot", "x"), "'robot' is not one of"),
-        (("agent", "import", "--package"), "a package cannot be imported by it"),
+        (("agent", "import", "--package"), "import is a word of Python's own; expected a name that starts with a letter"),
+        (("agent", "class"), "class is a word of Python's own; expected a name that starts with a letter"),
+        (("agent", "9lives"), "9lives can be no module; expected a name that starts with a letter"),
+        (("agent", "foo-bar-"), "foo_bar_ can be no module; expected a name that starts with a letter and ends without a dash"),
+        (("agent", "-"), "expected"),
         (("agent", "json"), "json.py would hide the module json; expected another name"),
     ],
 )

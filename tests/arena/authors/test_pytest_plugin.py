@@ -80,7 +80,7 @@ def test_fixtures_and_marker_in_an_authors_own_suite(tmp_path: Path, called: Cal
     assert "3 failed, 3 passed, 1 error" in ended.stdout, ended.stdout
     assert "wild on tic-tac-toe: the agent uses the global random generator" in ended.stdout
     assert "the body never runs" not in ended.stdout
-    assert "expected game, agent, heuristic, seed, matches, check with =, got agnet" in ended.stdout
+    assert "expected game, agent, heuristic, seed, matches, patience, check with =, got agnet" in ended.stdout
     assert "expected @pytest.mark.arena(agent=...) or the ini option arena_agent" in ended.stdout
     assert "unknown agent 'frist'; did you mean 'first'?" in ended.stdout
     assert "arena/testing/" not in ended.stdout  # none of our frames
@@ -93,3 +93,16 @@ def test_a_suite_that_knows_nothing_of_arena_is_left_alone(tmp_path: Path, calle
     )
     ended = called("pytest", "-q", "-p", "no:cacheprovider", "-W", "error", "--strict-markers")
     assert "1 passed" in ended.stdout, ended.stdout
+
+
+def test_an_agent_that_does_not_answer_fails_its_test(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """After the marker's patience, with the line, and the tests behind it run."""
+    (tmp_path / "plugin.py").write_text(PLUGIN.replace("import random\n        return", "while True: pass\n        return"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\narena_plugins = plugin.py\n")
+    (tmp_path / "test_suite.py").write_text(
+        "import pytest\n@pytest.mark.arena(agent='wild', patience=0.5)\ndef test_it(): pass\ndef test_other(): pass\n"
+    )
+    ended = called("pytest", "-q", "-p", "no:cacheprovider", "-W", "error")
+    assert "1 failed, 1 passed" in ended.stdout, ended.stdout
+    assert "wild on tic-tac-toe: Wild.choose does not return" in ended.stdout
+    assert "plugin.py:15" in ended.stdout

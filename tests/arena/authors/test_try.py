@@ -4,9 +4,14 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from arena.leaderboard import Leaderboard
+from arena.trying.standing import against_each
 
 Called = subprocess.CompletedProcess[str]
 
@@ -52,6 +57,28 @@ def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, call
     assert "beats" in standings[0][3]
     assert not list(tmp_path.glob("*.db"))
     assert "arena check strong.py --watch" in ended.stdout
+    assert "missing" not in ended.stdout  # a try stops on purpose
+
+
+def board(scores: list[float | None], games: int) -> Leaderboard:
+    """A leaderboard of three with a first row of scores."""
+    rows = tuple([{"agent": name, "rank": rank, "games": 2 * games} for rank, name in enumerate("abc", 1)])
+    told: dict[str, Any] = {field.name: None for field in fields(Leaderboard)}
+    return Leaderboard(**{**told, "kind": "versus", "rows": rows, "cross": (tuple(scores), (), ())})
+
+
+@pytest.mark.parametrize(
+    ("games", "said"),
+    [
+        (1, "scores against b (0 %), c (100 %); 1 game against each, too few to tell"),
+        (3, "scores against b (0 %), c (100 %); 3 games against each, too few to tell"),
+        (4, "beats c (100 %); loses to b (0 %); 4 games against each"),
+    ],
+)
+def test_too_few_games_tell_nothing(games: int, said: str) -> None:
+    """Wilson's 95 % interval of n wins in n begins above one half from four games on: n / (n + 1.96 ** 2)."""
+    assert (games / (games + 1.96**2) > 0.5) == (games >= 4)
+    assert against_each(board([None, 0.0, 1.0], games), "a") == said
 
 
 def test_a_faulty_agent_is_not_rated(tmp_path: Path, called: Callable[..., Called]) -> None:
@@ -98,3 +125,12 @@ def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, called: Ca
     ended = called("arena", "try", *words)
     assert ended.returncode == 2
     assert said in ended.stderr
+
+
+def test_the_users_interrupt_names_what_was_tried(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """With the line that was running; the check before it is done by then."""
+    pressed = "import os, signal\n        search.limits.nodes == 200 and os.kill(os.getpid(), signal.SIGINT)\n        legal = "
+    (tmp_path / "strong.py").write_text(STRONG.replace("legal = ", pressed))
+    ended = called("arena", "try", "strong.py")
+    assert ended.returncode == 130
+    assert re.search(r"while trying agent strong: Interrupted \(\S*strong\.py:\d+\)", ended.stderr)

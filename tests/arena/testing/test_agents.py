@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -452,7 +453,7 @@ def test_the_actions_of_the_message_lead_to_the_fault(finding: Finding) -> None:
     """Played from the position they are legal, and the agent's next action is not."""
     found = finding(lambda: check_agent(IllegalLate, TOE, seed=7))
     state = TOE.initial(random.Random())
-    assert found["actions"] == "5 (shortened from 3)"  # the centre, taken by the opponent: one action is enough
+    assert found["actions"] == "5 (shortened: 1 instead of 3)"  # the centre, taken by the opponent: one action is enough
     for text in ["5"]:
         state = TOE.result(state, TOE.parse_action(state, text))
     assert 5 not in TOE.actions(state)
@@ -463,3 +464,53 @@ def test_an_agent_that_cannot_play_a_game_is_refused() -> None:
     """A check that could not say anything is an error with the reason, not a pass."""
     with pytest.raises(Refused, match="breadth cannot play tic-tac-toe: needs single-player, path"):
         check_agent(Breadth, "tic-tac-toe")
+
+
+class Column(First):
+    """Plays the middle column, full or not."""
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_illegal_action_that_wins_hide_is_found(seed: int, finding: Finding) -> None:
+    """Against a random player four in the column mostly win before it is full; against itself it fills, in every match."""
+    found = finding(lambda: check_agent(Column, "connect-four", seed=seed, matches=1))
+    assert found["what"] == PLAYS
+    assert re.fullmatch(r"illegal-action: expected one of \[.*\], got 3", found["got"])
+    assert found["actions"].split(" (")[0].split(", ").count("3") == 6
+
+
+class Wavering(First):
+    """Plays the first action, but where four marks are set one that nobody can foresee."""
+
+    turns: ClassVar[Any] = count()
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        legal = game.actions(state)
+        return legal[next(self.turns) % 2] if len(legal) in (5, 4) else legal[0]
+
+
+def test_the_first_difference_between_two_matches_is_shown(finding: Finding) -> None:
+    """The actions up to there, at most five, and the two that differ; not two whole matches."""
+    found = finding(lambda: check_agent(Wavering, TOE))
+    assert found["what"] == "the same seed gives the same actions"
+    assert len(found["actions"].partition(" (")[0].split(", ")) in (4, 5)
+    assert re.fullmatch(r"\d, as the first time", found["expected"])
+    assert re.fullmatch(r"\d", found["got"])
+
+
+class Pooling(First):
+    """Keeps a pool whose threads wait when the answer is there: they go when Python does."""
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(1)
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return self.pool.submit(game.actions, state).result()[0]
+
+
+def test_an_idle_pool_is_no_fault() -> None:
+    """Nothing goes on in it."""
+    assert check_agent(Pooling, TOE, matches=1)

@@ -1,8 +1,10 @@
 """`arena check` on the command line: what it prints where, and with which code it ends."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -67,10 +69,10 @@ def arena_heuristics():
 '''
 
 
-def check(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def check(*arguments: str, cwd: Path, command: str = "check") -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "ARENA_PLUGINS"}
-    command = [sys.executable, "-m", "arena", "check", *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    words = [sys.executable, "-m", "arena", command, *arguments]
+    return subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
 def write(folder: Path, name: str, text: str) -> str:
@@ -105,8 +107,8 @@ def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     headlines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert headlines == ["game nim: ok", "agent cautious: ok", "heuristic nim fours: ok"]
-    assert "  ok      nim: plays, one node, repeats, purity, randomness" in done.stdout
-    assert "  ok      tic-tac-toe: plays, one node, repeats, purity, randomness" in done.stdout
+    assert "  ok      nim: plays, one node, repeats, purity, threads, randomness" in done.stdout
+    assert "  ok      tic-tac-toe: plays, one node, repeats, purity, threads, randomness" in done.stdout
 
 
 def test_a_planted_bug_in_a_file_is_told_on_stdout(tmp_path: Path) -> None:
@@ -118,8 +120,12 @@ def test_a_planted_bug_in_a_file_is_told_on_stdout(tmp_path: Path) -> None:
     assert failure[0] == f"game nim: FAILED ({tmp_path / 'mine.py'}:6)"
     start = next(number for number, line in enumerate(failure) if "FAILED" in line and number)
     assert failure[start] == "  FAILED  returns: returns add up to zero"
-    told = [line.strip() for line in failure[start + 1 : start + 6]]
-    assert [line.partition(":")[0] for line in told] == ["position", "actions", "expected", "got", "see it again"]
+    told = [line.strip() for line in failure[start + 1 : start + 7]]
+    assert [line.partition(":")[0] for line in told] == ["position", "actions", "expected", "got", "written at", "see it again"]
+    method = failure[0].rpartition(":")[0].partition("(")[2], broken.splitlines().index("    def returns(self, state):") + 1
+    assert told[4] == "written at: returns ({}:{})".format(*method)
+    assert told[5].startswith("see it again: arena check nim --seed ")  # the file brings more than the game
+    assert told[5].endswith(" --plugin mine.py")
     assert told[2:4] == ["expected: 0", "got: 2 from [1, 1]"] or told[2:4] == ["expected: 0", "got: 0 from [-1, 1]"]
     assert sum("  ok  " in line for line in failure) == 10  # all the other promises are kept
     assert "heuristic nim fours: ok" in done.stdout
@@ -163,12 +169,16 @@ def test_a_file_that_cannot_be_loaded_is_a_fault_of_the_call(tmp_path: Path) -> 
 
 
 def test_the_users_interrupt_is_not_a_fault_of_the_plugin(tmp_path: Path) -> None:
-    """Ctrl-C in the middle of a game's method ends the check with 130 and no verdict."""
+    """Ctrl-C in the middle of a game's method ends the check with 130 and no verdict, and says what was being checked."""
     interrupting = SOUND.replace(
         "        return [number for", "        os.kill(os.getpid(), signal.SIGINT)\n        return [number for"
     )
     done = check(write(tmp_path, "mine.py", f"import os, signal\n{interrupting}"), cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "interrupted")
+    assert (done.returncode, done.stdout) == (130, "")
+    place = tmp_path / "mine.py"
+    line = place.read_text().splitlines().index("        os.kill(os.getpid(), signal.SIGINT)") + 1
+    told = ["while checking game nim", "nim: play", "  position: (7, 0)", "  actions: none", f"  at: {place}:{line}"]
+    assert [words for words in done.stderr.splitlines() if words] == [*told, "interrupted"]
 
 
 def test_a_file_that_brings_nothing_is_a_fault(tmp_path: Path) -> None:
@@ -196,3 +206,81 @@ def test_a_game_that_needs_a_parameter_fails_with_the_reason(tmp_path: Path) -> 
     assert "FAILED" in done.stdout
     assert "size" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+LOOP = "while True: pass"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "where", "subject"),
+    [
+        ("return game.actions(state)[0]", "Cautious.choose", "agent cautious"),
+        ("return (state[0] - action, 1 - state[1])", "Nim.result", "game nim"),
+        ("return sign * (-0.9 if state[0] % 4 == 0 else 0.9)", "fours", "heuristic nim fours"),
+    ],
+)
+def test_a_call_that_does_not_return_is_a_fault(what: str, where: str, subject: str, tmp_path: Path) -> None:
+    """It is ended after a while and told with its line; what else the file brings is checked, and the code is 1."""
+    file = write(tmp_path, "mine.py", SOUND.replace(what, LOOP))
+    began = time.monotonic()
+    done = check(file, "--patience", "0.5", cwd=tmp_path)
+    assert time.monotonic() - began < 30
+    assert done.returncode == 1, done.stderr
+    line = (tmp_path / "mine.py").read_text().splitlines().index(f"    {'' if where == 'fours' else '    '}{LOOP}") + 1
+    assert f": {where} does not return\n" in done.stdout
+    assert "expected: an answer within 0.5 s" in done.stdout
+    assert f"got: none; it was at {tmp_path / file}:{line}\n" in done.stdout
+    assert "--patience 0.5" in done.stdout
+    headlines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert len(headlines) == 3
+    assert [line for line in headlines if line.startswith(f"{subject}: FAILED")]
+
+
+def test_a_call_that_cannot_be_ended_ends_the_command(tmp_path: Path) -> None:
+    """An agent that swallows whatever is raised in it, again and again."""
+    stubborn = (
+        "while True:\n            try:\n                time.sleep(30)\n            except BaseException:\n                pass"
+    )
+    file = write(tmp_path, "mine.py", f"import time\n{SOUND.replace('return game.actions(state)[0]', stubborn)}")
+    done = check("cautious", "--plugin", file, "--patience", "0.2", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Cautious.choose has not returned within 0.2 s, and swallows whatever is raised in it" in done.stderr
+
+
+def test_the_users_interrupt_names_the_call_that_did_not_return(tmp_path: Path) -> None:
+    """Who presses Ctrl-C because nothing happens learns what it was that did not."""
+    file = write(
+        tmp_path, "mine.py", SOUND.replace("return game.actions(state)[0]", f"print('here', flush=True)\n        {LOOP}")
+    )
+    command = [sys.executable, "-m", "arena", "check", "cautious", "--plugin", file]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as checking:
+        assert checking.stderr is not None
+        assert checking.stderr.readline() == "here\n"
+        checking.send_signal(signal.SIGINT)
+        said = checking.stderr.read()
+        assert checking.wait(10) == 130
+    assert "while checking agent cautious\n" in said
+    assert "cautious on tic-tac-toe: " in said
+    assert "asked at: .../.../..." in said
+    assert "mine.py:" in said
+    assert said.endswith("interrupted\n")
+
+
+@pytest.mark.parametrize("command", ["check", "try"])
+@pytest.mark.parametrize(
+    "started",
+    [
+        "threading.Thread(target=time.sleep, args=(300,)).start()",
+        "threading.Thread(target=lambda: time.sleep(300)).start()",
+        "threading.Thread(target=lambda: [game.result(state, game.actions(state)[0]) for _ in iter(int, 1)]).start()",
+    ],
+)
+def test_a_thread_that_is_left_running_is_a_fault(command: str, started: str, tmp_path: Path) -> None:
+    """It is told with a line of the author's, nothing but that is on stderr, and the command does not wait for it."""
+    text = SOUND.replace("return game.actions(state)[0]", f"{started}\n        return game.actions(state)[0]")
+    file = write(tmp_path, "mine.py", f"import threading, time\n{text}")
+    done = check(file, cwd=tmp_path, command=command)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert ", threads: a thread goes on when the answer is there" in done.stdout
+    assert f"{tmp_path / file}:" in done.stdout.partition("threads: ")[2].partition("got: ")[2].splitlines()[0]

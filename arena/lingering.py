@@ -1,0 +1,59 @@
+"""Threads that go on when whoever started them is done."""
+
+import sys
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from arena.errors import is_authors
+
+POOL = "concurrent/futures/thread.py"
+"""Where the threads of a pool wait for work."""
+
+
+def lingering(before: Collection[threading.Thread] = ()) -> list[threading.Thread]:
+    """The threads that have come since `before` and still run, without this one, the main one, and idle ones of a pool."""
+    known = {*before, threading.current_thread(), threading.main_thread()}
+    return [thread for thread in threading.enumerate() if thread not in known and not _idle(thread)]
+
+
+def place_of(thread: threading.Thread) -> str | None:
+    """Where the function of a thread is, as `file:line` of its author; None where only Python's own code runs in it."""
+    return next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_authors(thread))), None)
+
+
+@contextmanager
+def deaths() -> Iterator[list[BaseException]]:
+    """Collect what threads raise, for the time being, instead of writing it to stderr."""
+    died: list[BaseException] = []
+    before = threading.excepthook
+
+    def note(told: threading.ExceptHookArgs) -> None:
+        if told.exc_value is not None:
+            died.append(told.exc_value)
+
+    threading.excepthook = note
+    try:
+        yield died
+    finally:
+        threading.excepthook = before
+
+
+def _idle(thread: threading.Thread) -> bool:
+    pooled = any(frame.f_code.co_filename.replace("\\", "/").endswith(POOL) for frame in _frames(thread))
+    return pooled and not _authors(thread)
+
+
+def _authors(thread: threading.Thread) -> list[FrameType]:
+    return [frame for frame in _frames(thread) if is_authors(frame.f_code.co_filename)]
+
+
+def _frames(thread: threading.Thread) -> list[FrameType]:
+    """The frames of a thread, the innermost first."""
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - there is no other way
+    found = []
+    while frame is not None:
+        found.append(frame)
+        frame = frame.f_back
+    return found

@@ -1,0 +1,122 @@
+"""Ends a call of a plugin that does not return: an alarm of the system looks again and again at what is being called."""
+
+import os
+import signal
+import sys
+import threading
+from time import monotonic
+from types import FrameType, TracebackType
+
+from arena.errors import is_authors
+
+PATIENCE = 10.0
+"""Seconds that a check waits for one call of a plugin."""
+HASTE = 1.0
+"""Seconds that it waits while it looks for a shorter way to a fault that is known."""
+SWALLOWED = 20
+"""How often a call that swallows every exception is told to end."""
+
+
+class TooLong(BaseException):
+    """A call of a plugin has not returned in time. No Exception, so that `except Exception` does not swallow it.
+
+    `call` is the name of what was called, `seconds` how long it had, and `place` the file and line where it was.
+    """
+
+    def __init__(self, call: str, seconds: float, place: str) -> None:
+        self.call = call
+        self.seconds = seconds
+        self.place = place
+        super().__init__(f"{call} has not returned within {seconds:g} s")
+
+
+class Patience:
+    """Within `with`, raises TooLong in a call of foreign code that has not returned after `seconds`.
+
+    The call is the outermost function inside the block that belongs neither to arena nor to Python; nothing has to be done
+    where it is made. An alarm looks at the stack some times in `seconds`, so a call costs nothing, and no thread is needed.
+    Outside the main thread, and on systems without timers, there is no limit. Neither is there one inside a function written
+    in C that does not look at signals. An alarm that somebody else has set goes off in time, and is set again behind the block.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._call: FrameType | None = None
+        self._since = 0.0
+        self._told = 0
+        self._late: TooLong | None = None
+        self._base: FrameType | None = None
+
+    def __enter__(self) -> "Patience":
+        """Set the alarm."""
+        self._armed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        if self._armed:
+            self._base = sys._getframe(1)  # noqa: SLF001 - what is called from there
+            every = min(0.2, self.seconds / 4)
+            self._handler = signal.signal(signal.SIGALRM, self._look)
+            delay, self._interval = signal.setitimer(signal.ITIMER_REAL, every, every)
+            self._due = monotonic() + delay if delay else None
+            _waiting.append(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Set the alarm that was there before."""
+        if not self._armed:
+            return
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _waiting.remove(self)
+        self._base = self._call = None
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if self._handler is None else self._handler)
+        if self._due is not None:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-3, self._due - monotonic()), self._interval)
+
+    def taken(self) -> TooLong | None:
+        """What was raised since this was asked last, even where the call swallowed it."""
+        late, self._late = self._late, None
+        return late
+
+    def _look(self, signum: int, frame: FrameType | None) -> None:
+        now = monotonic()
+        self._pass_on(now, signum, frame)
+        calls = self._calls(frame)
+        if not calls or calls[-1] is not self._call:
+            self._call, self._since, self._told = (calls[-1] if calls else None), now, 0
+        elif now - self._since >= self.seconds:
+            code, place = calls[-1].f_code, f"{calls[0].f_code.co_filename}:{calls[0].f_lineno}"
+            self._late = TooLong(code.co_qualname, self.seconds, place)
+            self._told += 1
+            if self._told > SWALLOWED:
+                _give_up(self._late)
+            raise self._late
+
+    def _calls(self, frame: FrameType | None) -> list[FrameType]:
+        """The frames of authors inside the block, the innermost first."""
+        found = []
+        while frame is not None and frame is not self._base:
+            if is_authors(frame.f_code.co_filename):
+                found.append(frame)
+            frame = frame.f_back
+        return found if frame is not None else []
+
+    def _pass_on(self, now: float, signum: int, frame: FrameType | None) -> None:
+        """Call the handler of somebody else's alarm when it is due."""
+        if self._due is not None and now >= self._due and callable(self._handler):
+            self._due = now + self._interval if self._interval else None
+            self._handler(signum, frame)
+
+
+_waiting: list[Patience] = []
+"""Those whose blocks are running, the innermost last. Signal handlers are the process's, and so is this."""
+
+
+def overdue() -> TooLong | None:
+    """What has become late in the innermost block since this was asked last; None where nothing has."""
+    return _waiting[-1].taken() if _waiting else None
+
+
+def _give_up(late: TooLong) -> None:
+    """End the process, on the command line alone: the call swallows whatever is raised in it."""
+    around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
+    if getattr(around, "at_once", False):
+        os.write(2, f"{late}, and swallows whatever is raised in it, so that it cannot be ended ({late.place})\n".encode())
+        os._exit(1)

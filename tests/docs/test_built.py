@@ -1,0 +1,97 @@
+"""The manual as its readers see it: the pages that Sphinx builds say what the sources were meant to say."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import click
+import pytest
+
+import arena
+import arena.testing
+from arena.cli import cli
+
+pytestmark = pytest.mark.slow
+
+
+def words(page: Path) -> str:
+    """The text of a page."""
+    return unescape(re.sub(r"<[^>]+>", "", page.read_text("utf-8")))
+
+
+def ids(page: Path) -> set[str]:
+    """The places of a page that a link can point to."""
+    return set(re.findall(r'id="([^"]+)"', page.read_text("utf-8")))
+
+
+def commands(command: click.Command, path: tuple[str, ...] = ("arena",)) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """A command and all that it has below it."""
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from commands(inner, (*path, name))
+
+
+def members() -> Iterator[str]:
+    """Every public name, and every public member that its class itself declares."""
+    for module in (arena, arena.testing):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.ismodule(value):
+                continue
+            yield f"{module.__name__}.{name}"
+            if inspect.isclass(value):
+                own = {**vars(value), **vars(value).get("__annotations__", {})}
+                yield from (f"{module.__name__}.{name}.{member}" for member in own if not member.startswith("_"))
+
+
+def test_it_builds_without_a_warning(built: Path) -> None:
+    """Links, references, directives; warnings are errors."""
+    assert (built / "tutorial" / "agent.html").is_file()
+
+
+def test_no_markup_is_left_in_a_page(built: Path) -> None:
+    """A directive that is not carried out is read as text."""
+    pages = sorted(built.rglob("*.html"))
+    assert len(pages) > 20
+    left = re.compile(r"^\s*\.\. [a-z:]+::|:(?:ref|class|func|meth|doc):`|^\s*:(?:prog|nested|members|caption):", re.MULTILINE)
+    wrong = {str(page.relative_to(built)): found[0] for page in pages if (found := left.search(words(page)))}
+    assert wrong == {}
+
+
+def test_every_command_and_option_stands_on_the_page_of_the_command_line(built: Path) -> None:
+    """With a place of its own, to which the index leads, and with its two dashes."""
+    page = built / "reference" / "cli.html"
+    places, text = ids(page), words(page)
+    asked = 0
+    for path, command in commands(cli):
+        assert "-".join(path) in places, path
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                asked += 1
+                name = max(parameter.opts, key=len)
+                assert f"cmdoption-{'-'.join(path)}-{name.lstrip('-')}" in places, (path, name)
+                assert name in text, (path, name)
+    assert asked > 50
+
+
+def test_every_public_name_and_member_has_its_place_on_the_page_of_the_api(built: Path) -> None:
+    """So that it can be linked to and is in the index."""
+    places = ids(built / "reference" / "api.html")
+    wanted = list(members())
+    assert {"arena.Registry.games", "arena.Spec.boards", "arena.hookimpl", "arena.State"} <= set(wanted)
+    assert [name for name in wanted if name not in places] == []
+
+
+def test_docstrings_of_attributes_are_whole(built: Path) -> None:
+    """No part of a sentence is taken for a type, and a name between backticks is code."""
+    page = (built / "reference" / "api.html").read_text("utf-8")
+    text = words(built / "reference" / "api.html")
+    assert "The key in the registry: small letters, digits and dashes." in text
+    assert "TYPE:" not in text
+    assert "~arena" not in text
+    assert not re.search(r"(str|int|dict|list|tuple)\(.*\) -> ", text)  # what Python says of its own types
+    assert "<cite>" not in page
+    assert not re.search(r"<em>[a-z_]+</em>(?!\s*[:=])", re.sub(r"<em class[^>]*>.*?</em>", "", page))

@@ -1,0 +1,49 @@
+"""The built manual in a real browser: on no screen a page is wider than it, and code is read without scrolling."""
+
+import os
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+CHROMIUM = Path(os.environ.get("ARENA_CHROMIUM", "/usr/bin/chromium"))
+PAGES = ("index", "tutorial/agent", "tutorial/puzzle", "how-to/compare-heuristics", "reference/cli", "reference/api", "genindex")
+WIDE = """() => [...document.querySelectorAll("article pre")].filter(block => block.scrollWidth > block.clientWidth + 1)
+    .map(block => block.innerText)"""
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+
+
+@pytest.fixture(scope="module")
+def browser(missing: Callable[[str, str], None]) -> Iterator["Browser"]:
+    """Debian's Chromium."""
+    if not find_spec("playwright"):
+        missing("browser", "playwright is missing: pip install 'gamearena[browser]'")
+    if not CHROMIUM.exists():
+        missing("browser", f"there is no {CHROMIUM}: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1280, 1366, 1440, 1920])
+def test_pages_fit_on_the_screen(width: int, built: Path, browser: "Browser") -> None:
+    """Nothing scrolls sideways but code on a phone."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    try:
+        for name in PAGES:
+            page.goto((built / f"{name}.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            if width in (1280, 1920):
+                assert page.evaluate(WIDE) == [], name
+            assert "Copyright" not in page.inner_text("footer")
+    finally:
+        page.close()
