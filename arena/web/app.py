@@ -183,7 +183,7 @@ class Server:
     async def _saved(self, request: Request) -> tuple[Path, dict[str, Any]]:
         asked = await _body(request)
         reply = await self._asked(request, {"do": "spec", "tournament": asked.get("tournament")}, DEADLINES["spec"])
-        name = form.tournament_of(asked.get("tournament"))["name"]
+        name = form.tournament_of(asked.get("tournament")).values["name"]
         path = await anyio.to_thread.run_sync(self.tournaments.save, name, reply["yaml"])
         return path, reply
 
@@ -228,12 +228,12 @@ class Server:
 
         reply = await self.desks.ask(asked, seconds, gone)
         if "error" in reply:
-            raise BadRequest(reply["error"])
+            raise BadRequest(*reply.get("faults", [reply["error"]]))
         return reply
 
 
 _BRIEF = ("name", "state", "message", "done", "total")
-_ASKED = frozenset({"game", "state", "action", "agent", "limits", "seed", "tournament"})
+_ASKED = frozenset({"game", "state", "action", "actions", "agent", "limits", "seed", "tournament"})
 """What a page may tell a desk."""
 
 
@@ -270,6 +270,8 @@ async def _arena_error(request: Request, error: ArenaError) -> Response:
         return _error(409, str(error))
     if isinstance(error, Failed):
         return _error(503, str(error))
+    if isinstance(error, BadRequest):
+        return JSONResponse({"error": str(error), "faults": error.faults}, 400)
     return _error(404 if isinstance(error, StoreError) else 400, str(error))
 
 

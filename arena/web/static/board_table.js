@@ -52,6 +52,23 @@ export function boardOf(board, number, key) {
   );
 }
 
+// The table over all games: its cells come as text.
+export function overallOf({ headings, rows, note }) {
+  const kind = (place) => (place === 0 ? null : "number");
+  return h(
+    "section",
+    { class: "card overall", "aria-label": "overall" },
+    h("h2", {}, "Overall"),
+    scroll("leaderboard overall", h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, headings.map((name, place) => h("th", { scope: "col", class: kind(place) }, name)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => (place === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: kind(place) }, cell)))))),
+    )),
+    h("p", { class: "dim small gap-small" }, note),
+  );
+}
+
 function scroll(name, table) {
   return h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name }, table);
 }
