@@ -1,6 +1,7 @@
 """The page of a report: one file that needs nothing else, neither a network nor a server."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from arena.tables import Overall, document, overall, remarks, replay_command
 from arena.views import STATIC, bundle
 
 OWN = Path(__file__).with_name("static")
+WORDS = 1.5
+"""Inches of a plot's heading and words."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What the browser lets the page do: run what is in it, and load nothing at all."""
 
@@ -119,10 +122,19 @@ def _board(evidence: Evidence) -> Markup:
             "div", element("h3", "Leaderboard"), leaderboard_table(board), remark_list(remarks(board)), class_="card leaderboard"
         ),
         failures,
-        element("div", [_figure(plot, key, board.title) for plot in plots], class_="plots") if plots else None,
+        _plots(plots, key, board.title) if plots else None,
         class_="board-section",
         aria_labelledby=key,
     )
+
+
+def _plots(plots: Sequence[Plot], key: str, board: str) -> Markup:
+    """The plots in two columns of about one height, so that a tall one leaves no hole beside it."""
+    columns: tuple[list[Plot], list[Plot]] = [], []
+    for plot in plots:
+        min(columns, key=lambda column: sum(one.height + WORDS for one in column)).append(plot)
+    parts = [element("div", [_figure(plot, key, board) for plot in column], class_="stack") for column in columns if column]
+    return element("div", parts, class_="plots")
 
 
 def _figure(plot: Plot, key: str, board: str) -> Markup:

@@ -46,7 +46,7 @@ def failures_table(board: Leaderboard) -> Markup:
             "tr",
             element("th", failure.agent, scope="row"),
             element("td", element("span", failure.kind, class_="tag tag-bad")),
-            element("td", f"{failure.count:,}", class_="number"),
+            element("td", f"{failure.count:,}", class_="number", data_name="Matches"),
             element(
                 "td",
                 element("p", failure.message, class_="fault-message") if failure.message else None,
