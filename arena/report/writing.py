@@ -48,7 +48,10 @@ def _beside(place: Path) -> Path:
 
 
 def folder_for(place: Path) -> None:
-    """Make a folder for files, where it is not there, in one that is, and tell of plots that are in it; ArenaError says what is in the way."""
+    """Make a folder for files, where it is not there, in one that is; ArenaError says what is in the way.
+
+    Plots that are in it already are told of.
+    """
     if place.exists() and not place.is_dir():
         raise ArenaError(f"-o {place}: a file; expected the name of a folder for the plots, as in -o plots")
     if not place.absolute().parent.is_dir():
@@ -60,7 +63,8 @@ def folder_for(place: Path) -> None:
         raise _told(place, error) from error
     check_place(place / "plot")
     if there:
-        say(f"note: {place} holds {there:,} {'plot' if there == 1 else 'plots'} already; those of the same name are replaced, all others stay")
+        plots = f"{there:,} {'plot' if there == 1 else 'plots'}"
+        say(f"note: {place} holds {plots} already; those of the same name are replaced, all others stay")
 
 
 def _told(place: Path, error: OSError) -> ArenaError:

@@ -97,12 +97,11 @@ def test_plots_leave_no_hole_in_the_page(opened: Opened) -> None:
     """Both columns of a board's plots end at about one height: neither is longer by more than one of its plots."""
     page = opened(1280)
     for plots in page.locator(".plots").all():
-        columns = [
-            [figure.bounding_box() for figure in column.locator("figure").all()] for column in plots.locator(":scope > div").all()
-        ]
+        columns = plots.evaluate(
+            "(node) => [...node.children].map((column) => [...column.querySelectorAll('figure')].map((one) => one.offsetHeight))"
+        )
         assert len(columns) == 2
-        heights = [sum(box["height"] for box in boxes) for boxes in columns]
-        assert abs(heights[0] - heights[1]) <= max(box["height"] for boxes in columns for box in boxes)
+        assert abs(sum(columns[0]) - sum(columns[1])) <= max(map(max, columns))
 
 
 def test_plots_follow_light_and_dark(opened: Opened) -> None:

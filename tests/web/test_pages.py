@@ -1,5 +1,6 @@
 """The pages in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,7 +41,7 @@ def board(page: Any) -> Any:
     return page.locator("svg.board").first
 
 
-def test_the_leaderboard_and_its_matches(visit: Any) -> None:
+def test_the_leaderboard_and_its_matches(visit: Any, server: Any) -> None:
     page = visit.go("/")
     page.wait_for_selector(".leaderboard")
     assert page.locator("h1").inner_text() == "Small <b>cup</b>"
@@ -48,6 +49,18 @@ def test_the_leaderboard_and_its_matches(visit: Any) -> None:
     overall = page.get_by_role("region", name="overall", exact=True)
     assert overall.locator("thead th").all_inner_texts() == ["Agent", "Boards", "Mean rank", "Mean Elo"]
     assert sorted(overall.locator("tbody th").all_inner_texts()) == ["<script>window.hit = 1</script>", "lookahead", "random"]
+    rows = server.ask("/api/t/cup").json["boards"][0]["rows"]
+    shown = page.locator(".leaderboard").first.locator(".interval span").all_inner_texts()
+    assert len(shown) == len(rows)
+    for words, one in zip(shown, rows, strict=True):
+        bounds = [round(one[key]) for key in ("rating_low", "rating_high") if one[key] is not None]
+        assert [int(part) for part in re.findall(r"[+-]\d+", words.replace("\N{MINUS SIGN}", "-"))] == bounds
+        assert words.startswith("above") == (one["rating_high"] is None)
+    tips = sum(one[key] is None for one in rows for key in ("rating_low", "rating_high"))
+    assert page.locator(".leaderboard").first.locator(".interval-tip").count() == tips
+    heads = page.locator(".cross").first.locator("thead th")
+    assert heads.all_inner_texts() == ["1", "2", "3"]
+    assert [head.get_attribute("title") for head in heads.all()] == [one["agent"] for one in rows]
     visit.check("leaderboard")
     page.get_by_role("link", name="All matches").click()
     page.wait_for_selector("tbody tr")
@@ -110,6 +123,8 @@ def test_two_agents_side_by_side(visit: Any) -> None:
     until(page, "document.querySelectorAll('svg.board').length === 2")
     page.get_by_role("button", name="Solve both").click()
     until(page, "document.querySelectorAll('.panel .figures dt').length >= 10")
+    named = [panel.locator(".figures dt").all_inner_texts()[1] for panel in page.locator(".panel").all()]
+    assert named[0] == "Steps", "an answer comes at once; min-conflicts counted its steps"
     for panel in page.locator(".panel").all():
         panel.locator(".move").last.click()
         label = panel.locator("svg.board").get_attribute("aria-label")

@@ -111,24 +111,37 @@ function interval(value, low, high, [least, most], words) {
   const width = 120, room = Math.max(most - least, 1e-9);
   const place = (at) => 6 + ((at - least) / room) * (width - 12);
   const from = low === null ? 0 : place(low), to = high === null ? width : place(high);
-  const said = `${low === null ? "below" : words(low)}${low === null || high === null ? " " : " to "}${high === null ? "and above" : words(high)}`;
-  return s(
-    "svg",
-    { class: "interval", viewBox: `0 0 ${width} 20`, role: "img", "aria-label": said },
-    s("title", {}, said),
-    s("line", { class: "interval-axis", x1: 0, x2: width, y1: 10, y2: 10 }),
-    s("line", { class: "interval-range", x1: from, x2: Math.max(to, from + 1), y1: 10, y2: 10 }),
-    s("circle", { class: "interval-value", cx: place(value), cy: 10, r: 4.5 }),
+  const said = low === null ? `below ${words(high)}` : high === null ? `above ${words(low)}` : `${words(low)} to ${words(high)}`;
+  const tip = (at, towards) => s("path", { class: "interval-tip", d: `M${at} 10 l${-7 * towards} -6 v12 Z` });
+  return h(
+    "div",
+    { class: "interval" },
+    s(
+      "svg",
+      { viewBox: `0 0 ${width} 20`, "aria-hidden": "true" },
+      s("line", { class: "interval-axis", x1: 0, x2: width, y1: 10, y2: 10 }),
+      s("line", { class: "interval-range", x1: low === null ? 7 : from, x2: Math.max(high === null ? width - 7 : to, from + 1), y1: 10, y2: 10 }),
+      low === null ? tip(0, -1) : null,
+      high === null ? tip(width, 1) : null,
+      s("circle", { class: "interval-value", cx: place(value), cy: 10, r: 4.5 }),
+    ),
+    h("span", { class: "small dim" }, said),
   );
 }
 
 function cross(board) {
   const labels = board.rows.map((row) => row.agent);
+  const head = (label, place) => h("th", { scope: "col", title: label, "aria-label": label }, String(place + 1));
   return h(
     "table",
     { class: "cross compact" },
-    h("thead", {}, h("tr", {}, h("td"), labels.map((label) => h("th", { scope: "col" }, label)))),
-    h("tbody", {}, board.cross.map((scores, place) => h("tr", {}, h("th", { scope: "row" }, labels[place]), scores.map(cell)))),
+    h("thead", {}, h("tr", {}, h("td"), labels.map(head))),
+    h("tbody", {}, board.cross.map((scores, place) => h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, h("span", { class: "place dim", "aria-hidden": "true" }, String(place + 1)), labels[place]),
+      scores.map(cell),
+    ))),
   );
 }
 

@@ -29,6 +29,11 @@ export function figure(name, value) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, value));
 }
 
+// What the moves of a match are: of an answer, which comes at once, the steps that its agent counted.
+export function counted(view) {
+  return view.frames.some((frame) => frame.number < 0) ? "Steps" : "Moves";
+}
+
 export function button(text, onclick, kind = "") {
   return h("button", { type: "button", class: kind, onclick }, text);
 }

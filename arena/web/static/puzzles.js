@@ -5,7 +5,7 @@ import { duration, h, whole } from "./dom.js";
 import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
 import { Line } from "./line.js";
 import { Moves } from "./moves.js";
-import { button, faultBox, figure, head, lot, main } from "./page.js";
+import { button, counted, faultBox, figure, head, lot, main } from "./page.js";
 
 const FIRST = "sliding-tiles";
 const LONG = 200;
@@ -256,7 +256,7 @@ function facts(view) {
   const depth = view.frames.find((frame) => frame.depth !== null)?.depth;
   return [
     figure("Result", view.solved ? "solved" : view.termination),
-    figure("Moves", whole(view.moves)),
+    figure(counted(view), whole(view.moves)),
     view.cost === null || view.cost === view.moves ? null : figure("Cost", whole(view.cost)),
     figure("Nodes", whole(total.nodes)),
     figure("Evaluations", whole(total.evaluations)),
