@@ -336,8 +336,10 @@ def test_a_started_tournament_grows_on_its_page_without_a_reload(desktop: Any) -
     page.evaluate("window.kept = true")
     page.wait_for_selector(".tag:has-text('running')")
     until(page, "document.querySelector('progress').value > 20")
+    page.get_by_role("region", name="cross-table of tic-tac-toe").focus()
     first = page.evaluate("document.querySelector('progress').value")
     until(page, f"document.querySelector('progress').value > {first}")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "cross-table of tic-tac-toe"
     page.get_by_role("button", name="Stop").click()
     page.wait_for_selector(".tag:has-text('interrupted')")
     assert page.evaluate("window.kept") is True

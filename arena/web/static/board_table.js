@@ -109,7 +109,7 @@ function spread(board) {
 function interval(value, low, high, [least, most], words) {
   if (value === null || (low === null && high === null)) return "–";
   const width = 120, room = Math.max(most - least, 1e-9);
-  const place = (at) => 6 + ((at - least) / room) * (width - 12);
+  const place = (at) => 14 + ((at - least) / room) * (width - 28);
   const from = low === null ? 0 : place(low), to = high === null ? width : place(high);
   const said = low === null ? `below ${words(high)}` : high === null ? `above ${words(low)}` : `${words(low)} to ${words(high)}`;
   const tip = (at, towards) => s("path", { class: "interval-tip", d: `M${at} 10 l${-7 * towards} -6 v12 Z` });
