@@ -326,6 +326,7 @@ def test_queens_that_attack_each_other_are_joined(desktop: Any) -> None:
 def test_a_started_tournament_grows_on_its_page_without_a_reload(desktop: Any) -> None:
     page = desktop.go("/new")
     page.wait_for_selector(".entry")
+    page.get_by_label("Game", exact=True).select_option("connect-four")  # slow enough not to end before it is stopped
     page.get_by_label("Name", exact=True).fill("Grown")
     page.get_by_label("Rounds").fill("1000")
     page.get_by_label("Nodes a decision").fill("300")
@@ -336,10 +337,10 @@ def test_a_started_tournament_grows_on_its_page_without_a_reload(desktop: Any) -
     page.evaluate("window.kept = true")
     page.wait_for_selector(".tag:has-text('running')")
     until(page, "document.querySelector('progress').value > 20")
-    page.get_by_role("region", name="cross-table of tic-tac-toe").focus()
+    page.get_by_role("region", name="cross-table of connect-four").focus()
     first = page.evaluate("document.querySelector('progress').value")
     until(page, f"document.querySelector('progress').value > {first}")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "cross-table of tic-tac-toe"
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "cross-table of connect-four"
     page.get_by_role("button", name="Stop").click()
     page.wait_for_selector(".tag:has-text('interrupted')")
     assert page.evaluate("window.kept") is True
