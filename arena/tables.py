@@ -5,6 +5,7 @@ import io
 import json
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol
 
@@ -52,6 +53,18 @@ class Titled(Protocol):
         """What everything random in it follows from."""
 
 
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """The table over all games of a tournament, the best agent first; cells are text, ready to be shown anywhere."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = "overall"
+    note: str = (
+        "Sorted by the mean of ranks; agents that are not on all boards come last, since means over other boards do not compare."
+    )
+
+
 def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT) -> str:
     """All boards of a tournament as one text, in one of FORMATS."""
     if style == "json":
@@ -59,8 +72,9 @@ def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT) -> 
     if style == "csv":
         return "\n".join([_csv(board) for board in boards]).rstrip("\n")
     texts = [_text(run.name, board, style) for board in boards]
-    if any("mean_rank" in row for board in boards for row in board.rows):
-        texts.append(_overall(run.name, boards, style))
+    found = overall(boards)
+    if found is not None:
+        texts.append(_overall(run.name, found, style))
     return "\n\n".join(texts)
 
 
@@ -94,27 +108,31 @@ def _text(name: str, board: Leaderboard, style: str) -> str:
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
 
 
-def _overall(name: str, boards: Sequence[Leaderboard], style: str) -> str:
-    """All agents by the mean of their ranks, with the mean of their ratings."""
+def _overall(name: str, found: Overall, style: str) -> str:
+    """The table of all games as text."""
+    title = f"{name}: {found.title}"
+    heading = _HEADINGS.get(style, "{}").format(escape(title) if style.endswith("html") else title)
+    shown = table(found.headings, found.rows, style)
+    return ("\n" if style == "asciidoc" else "\n\n").join([heading, shown]) + f"\n\n{found.note}"
+
+
+def overall(boards: Sequence[Leaderboard]) -> Overall | None:
+    """All agents by the mean of their ranks, with the mean of their ratings; None where there are not several games."""
+    if not any("mean_rank" in row for board in boards for row in board.rows):
+        return None
     agents = {row["agent"]: row for board in boards for row in board.rows if row["mean_rank"] is not None}
     rows = sorted(agents.values(), key=lambda row: (-row["boards"], row["mean_rank"]))
     rated = any(row["mean_rating"] is not None for row in rows)
     cells = [
-        [
+        (
             row["agent"],
             f"{row['boards']} of {len(boards)}",
             f"{row['mean_rank']:.2f}",
             *([_elo(row["mean_rating"])] if rated else []),
-        ]
+        )
         for row in rows
     ]
-    title = f"{name}: overall"
-    heading = _HEADINGS.get(style, "{}").format(escape(title) if style.endswith("html") else title)
-    shown = table(["Agent", "Boards", "Mean rank", *(["Mean Elo"] if rated else [])], cells, style)
-    note = (
-        "Sorted by the mean of ranks; agents that are not on all boards come last, since means over other boards do not compare."
-    )
-    return ("\n" if style == "asciidoc" else "\n\n").join([heading, shown]) + f"\n\n{note}"
+    return Overall(("Agent", "Boards", "Mean rank", *(["Mean Elo"] if rated else [])), tuple(cells))
 
 
 def columns_of(board: Leaderboard) -> list[Column]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from arena.errors import ArenaError
 from arena.rating import MOST_RATED
 from arena.report.evidence import Evidence, Match
-from arena.report.lines import legend, share_axis
+from arena.report.lines import count_axis, legend, share_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, room_for, short
 from arena.stats.bradley_terry import fit
@@ -123,6 +123,7 @@ def _draw(axes: "Axes", palette: Palette, entries: Sequence[tuple[str, int]], po
         played, values = zip(*known, strict=True)
         axes.plot(played, values, label=short(label), markevery=(number % 4, 4), **palette.line(number))
     axes.set_xlabel("Matches played")
+    count_axis(axes)
     if versus:
         axes.set_ylabel("Elo")
     else:

@@ -14,7 +14,7 @@ from arena.report.markup import printable
 from arena.report.palette import PAGE, PAPER, VARIABLES, Palette
 from arena.report.plot import Plot
 
-WIDTH = 4.4
+WIDTH = 4.0
 """Of every plot, in inches: it fits a column of a paper, and a phone."""
 FORMATS = ("png", "svg", "pdf")
 """What a plot can be written as."""
@@ -84,14 +84,14 @@ def _settings(palette: Palette) -> dict[str, Any]:
         "axes.facecolor": "none",
         "axes.grid": True,
         "axes.labelcolor": palette.muted,
-        "axes.labelsize": 8,
+        "axes.labelsize": 8.5,
         "axes.spines.right": False,
         "axes.spines.top": False,
         "font.family": "DejaVu Sans",
-        "font.size": 8,
+        "font.size": 8.5,
         "grid.color": palette.grid,
         "grid.linewidth": 0.6,
-        "legend.fontsize": 8,
+        "legend.fontsize": 8.5,
         "legend.frameon": False,
         "legend.labelcolor": palette.ink,
         "lines.linewidth": 1.5,

@@ -1,4 +1,4 @@
-"""What all plots with a line for each agent share."""
+"""What plots share: axes of shares and of counts, and the legend of lines."""
 
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,13 @@ def share_axis(axes: "Axes", name: str) -> None:
     axes.set_ylim(-0.03, 1.03)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     axes.set_ylabel(name)
+
+
+def count_axis(axes: "Axes") -> None:
+    """Make the horizontal axis one of counts: ticks at whole numbers alone, even where there is room for one of them."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1))
 
 
 def legend(axes: "Axes") -> None:

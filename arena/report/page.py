@@ -1,6 +1,7 @@
 """The page of a report: one file that needs nothing else, neither a network nor a server."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ from arena.report.evidence import Evidence, Findings
 from arena.report.markup import Markup, element, joined
 from arena.report.plot import Plot
 from arena.report.plots import plots_of
-from arena.report.tables import failures_table, leaderboard_table, numbers_table, remark_list
-from arena.tables import document, remarks, replay_command
+from arena.report.tables import failures_table, leaderboard_table, numbers_table, overall_table, remark_list
+from arena.tables import Overall, document, overall, remarks, replay_command
 from arena.views import STATIC, bundle
 
 OWN = Path(__file__).with_name("static")
+WORDS = 1.5
+"""Inches of a plot's heading and words."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What the browser lets the page do: run what is in it, and load nothing at all."""
 
@@ -45,7 +48,8 @@ def _style() -> str:
 
 
 def _top(found: Findings) -> Markup:
-    links = [element("a", evidence.board.title, href=f"#{key_of(evidence)}") for evidence in found.boards if evidence.board.rows]
+    links = [element("a", "Overall", href="#overall")] if _overall_of(found) else []
+    links += [element("a", evidence.board.title, href=f"#{key_of(evidence)}") for evidence in found.boards if evidence.board.rows]
     theme = element("button", "Theme: system", type="button", id="theme", class_="plain small", hidden=True)
     return joined(
         element("a", "Skip to the content", href="#content", class_="skip"),
@@ -62,9 +66,28 @@ def _top(found: Findings) -> Markup:
 def _main(found: Findings, matches: Carried) -> Markup:
     return joined(
         element("div", element("div", element("h1", found.run.name), element("p", _summary(found))), class_="head"),
+        _overall(found),
         [_board(evidence) for evidence in found.boards],
         _matches(matches),
         element("footer", element("p", _origin(found), class_="dim small")),
+    )
+
+
+def _overall_of(found: Findings) -> Overall | None:
+    return overall([evidence.board for evidence in found.boards])
+
+
+def _overall(found: Findings) -> Markup | None:
+    """What stands above the boards where there are several games."""
+    shown = _overall_of(found)
+    if shown is None:
+        return None
+    return element(
+        "section",
+        element("h2", "Overall", id="overall"),
+        element("div", overall_table(shown), remark_list([shown.note]), class_="card leaderboard"),
+        class_="board-section",
+        aria_labelledby="overall",
     )
 
 
@@ -99,10 +122,19 @@ def _board(evidence: Evidence) -> Markup:
             "div", element("h3", "Leaderboard"), leaderboard_table(board), remark_list(remarks(board)), class_="card leaderboard"
         ),
         failures,
-        element("div", [_figure(plot, key, board.title) for plot in plots], class_="plots") if plots else None,
+        _plots(plots, key, board.title) if plots else None,
         class_="board-section",
         aria_labelledby=key,
     )
+
+
+def _plots(plots: Sequence[Plot], key: str, board: str) -> Markup:
+    """The plots in two columns of about one height, so that a tall one leaves no hole beside it."""
+    columns: tuple[list[Plot], list[Plot]] = [], []
+    for plot in plots:
+        min(columns, key=lambda column: sum(one.height + WORDS for one in column)).append(plot)
+    parts = [element("div", [_figure(plot, key, board) for plot in column], class_="stack") for column in columns if column]
+    return element("div", parts, class_="plots")
 
 
 def _figure(plot: Plot, key: str, board: str) -> Markup:

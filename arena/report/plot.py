@@ -33,14 +33,14 @@ class Plot:
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     height: float
-    """In inches, of a plot that is 4.4 wide."""
+    """In inches, of a plot that is 4 wide."""
     draw: "Callable[[Axes, Palette], None]"
 
 
 def short(label: str) -> str:
-    """A label as it stands in a plot, on one line."""
+    """A label as it stands in a plot, on one line; a long one without its middle, since agents differ at either end."""
     text = " ".join(printable(label).split())
-    cut = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    cut = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[LONGEST // 2 + 1 - LONGEST :]}"
     return f"\u200b{cut}" if cut.startswith("_") else cut  # else matplotlib would keep it out of a legend
 
 

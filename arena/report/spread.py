@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from arena.report.evidence import Evidence, Match
+from arena.report.lines import count_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
 
@@ -109,7 +110,7 @@ def _draw(axes: "Axes", palette: Palette, name: str, rows: Sequence[tuple[str, l
     if log:
         _log_axis(axes, most)
     else:
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        count_axis(axes)
     axes.set_xlim(edges[0], edges[-1])
     axes.set_yticks(range(len(rows)), [short(label) for label, _ in rows])
     axes.set_ylim(len(rows) - 0.55, -0.75)

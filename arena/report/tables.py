@@ -6,7 +6,7 @@ from typing import Any
 from arena.leaderboard import Leaderboard
 from arena.report.markup import Markup, element, joined
 from arena.report.plot import Cell, Plot
-from arena.tables import columns_of, replay_command, rows_of
+from arena.tables import Overall, columns_of, replay_command, rows_of
 
 WORDS = frozenset({"Agent", "Failures", "By kind"})
 """The columns of a leaderboard that are not set as numbers."""
@@ -20,6 +20,16 @@ def leaderboard_table(board: Leaderboard) -> Markup:
         element("tr", [_cell(name, shown(row)) for name, shown in columns], data_agent=row["agent"]) for row in rows_of(board)
     ]
     return scrolled(f"leaderboard of {board.title}", head, rows)
+
+
+def overall_table(found: Overall) -> Markup:
+    """The table over all games as `arena leaderboard` prints it."""
+    head = [element("th", name, scope="col", class_=None if name in WORDS else "number") for name in found.headings]
+    rows = [
+        element("tr", [_cell(name, value) for name, value in zip(found.headings, row, strict=True)], data_agent=row[0])
+        for row in found.rows
+    ]
+    return scrolled(f"leaderboard {found.title}", head, rows)
 
 
 def _cell(name: str, value: Any) -> Markup:
@@ -36,7 +46,7 @@ def failures_table(board: Leaderboard) -> Markup:
             "tr",
             element("th", failure.agent, scope="row"),
             element("td", element("span", failure.kind, class_="tag tag-bad")),
-            element("td", f"{failure.count:,}", class_="number"),
+            element("td", f"{failure.count:,}", class_="number", data_name="Matches"),
             element(
                 "td",
                 element("p", failure.message, class_="fault-message") if failure.message else None,

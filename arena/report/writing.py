@@ -6,6 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from arena.errors import ArenaError
+from arena.notices import say
+
+PLOTS = frozenset({".png", ".svg", ".pdf"})
+"""How files with plots end."""
 
 
 def write_whole(place: Path, content: bytes) -> None:
@@ -65,16 +69,23 @@ def _beside(place: Path) -> Path:
 
 
 def folder_for(place: Path) -> None:
-    """Make a folder for files, where it is not there, in one that is; ArenaError says what is in the way."""
+    """Make a folder for files, where it is not there, in one that is; ArenaError says what is in the way.
+
+    Plots that are in it already are told of.
+    """
     if place.exists() and not place.is_dir():
         raise ArenaError(f"-o {place}: a file; expected the name of a folder for the plots, as in -o plots")
     if not place.absolute().parent.is_dir():
         raise ArenaError(f"-o {place}: there is no folder {place.absolute().parent}; make it, or name another place")
     try:
         place.mkdir(exist_ok=True)
+        there = sum(file.suffix in PLOTS for file in place.iterdir())
     except OSError as error:
         raise _told(place, error) from error
     check_place(place / "plot")
+    if there:
+        plots = f"{there:,} {'plot' if there == 1 else 'plots'}"
+        say(f"note: {place} holds {plots} already; those of the same name are replaced, all others stay")
 
 
 def _told(place: Path, error: OSError) -> ArenaError:

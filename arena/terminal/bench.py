@@ -13,6 +13,8 @@ from arena.errors import ArenaError
 from arena.game import Game
 from arena.plugins import Registry
 from arena.spec import load_spec
+from arena.terminal.rendering import shown
+from arena.terminal.screen import Screen
 from arena.terminal.sensible import DECISION, SOLUTION, fitting, sensible
 from arena.terminal.setting import Setting
 from arena.terminal.words import options_of, values_of
@@ -80,9 +82,9 @@ class Bench:
         """All parameters of the game as they are."""
         return " ".join([f"{key}={value}" for key, value in _plain(settings(self.game)).items()])
 
-    def board(self) -> str:
-        """The position, for people."""
-        return self.game.render(self.setting.load(self.agents).boards[0].positions[0].state)
+    def board(self, screen: Screen) -> str:
+        """The position, for people in front of a screen."""
+        return shown(self.game, self.setting.load(self.agents).boards[0].positions[0].state, screen)
 
     def fitting(self, registry: Registry) -> list[str]:
         """Who can be tried."""

@@ -75,7 +75,7 @@ class Menu:
         bench, screen = self._bench, self._screen
         screen.say(f"\n{bench.title}", "bold")
         with results_alone():
-            board = bench.board()
+            board = bench.board(screen)
         screen.put(board)
         screen.say(f"algorithm: {' against '.join(bench.agents)}")
         self._same(bench.watching())
@@ -107,7 +107,7 @@ class Menu:
         try:
             with results_alone():
                 bench = change()
-                bench.board()
+                bench.board(self._screen)
         except Interrupted:
             raise
         except Exception as error:  # of the call, or of a plugin's game

@@ -53,6 +53,11 @@ class Screen:
         """Columns for text."""
         return max(NARROWEST, min(WIDEST, self.size[0] - 1 if self.terminal else 80))
 
+    @property
+    def columns_of_boards(self) -> int | None:
+        """Columns for a board, now; None where it is not seen on a screen."""
+        return self.size[0] - 1 if self.terminal else None
+
     def say(self, text: str = "", style: str | None = None) -> None:
         """Write text, every line of it wrapped to the width; what a terminal might take for a command is escaped."""
         for line in text.split("\n"):

@@ -12,6 +12,7 @@ from arena.referee import lost
 from arena.terminal.advice import Adviser, usage
 from arena.terminal.endings import because, result
 from arena.terminal.prompt import COMMANDS, Command, Misunderstood, numbered, texts_of, understood
+from arena.terminal.rendering import shown
 from arena.terminal.screen import Screen
 from arena.terminal.seating import is_person, seated
 
@@ -176,7 +177,7 @@ class Sitting:
     # What is shown
 
     def _board(self) -> None:
-        self._screen.put(self._game.render(self.state))
+        self._screen.put(shown(self._game, self.state, self._screen))
 
     def _label(self, seat: int) -> str:
         return self.match.seats[seat].label

@@ -19,6 +19,7 @@ from arena.replay import Differs, steps
 from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
 from arena.terminal import human
+from arena.terminal.rendering import shown
 from arena.terminal.screen import Screen
 from arena.terminal.sensible import SOLUTION
 from arena.terminal.setting import Setting
@@ -120,7 +121,7 @@ def show_solution(screen: Screen, spec: Spec, delay: float | None, *, animate: b
 
 def _animate(screen: Screen, solution: Solution, delay: float) -> None:
     pause = delay if screen.terminal else 0
-    for number, frame in enumerate(_frames(solution)):
+    for number, frame in enumerate(_frames(screen, solution)):
         if number and pause:
             sleep(pause)
         screen.draw(frame)
@@ -128,7 +129,7 @@ def _animate(screen: Screen, solution: Solution, delay: float) -> None:
 
 
 def _print(screen: Screen, solution: Solution) -> None:
-    frames = list(_frames(solution))
+    frames = list(_frames(screen, solution))
     if sum([frame.count("\n") + 2 for frame in frames]) > SHOWN and len(frames) > 4:
         middle = f"... {len(frames) - 4:,} positions left out; --moves prints all moves, --animate shows all positions ..."
         frames = [*frames[:2], middle, *frames[-2:]]
@@ -136,7 +137,7 @@ def _print(screen: Screen, solution: Solution) -> None:
         screen.put(f"\n{frame}")
 
 
-def _frames(solution: Solution) -> Iterator[str]:
+def _frames(screen: Screen, solution: Solution) -> Iterator[str]:
     """Every position of a record with a line on how it came about."""
     record, puzzle = solution.record, solution.puzzle
     if record.termination == "void":
@@ -144,8 +145,8 @@ def _frames(solution: Solution) -> Iterator[str]:
     total = len(record.actions)
     try:
         for step in steps(puzzle, record):
-            shown = puzzle.render(step.state)
-            cut = shown if len(shown) <= LARGEST else f"{shown[:LARGEST]}... ({len(shown):,} characters)"
+            board = shown(puzzle, step.state, screen)
+            cut = board if len(board) <= LARGEST else f"{board[:LARGEST]}... ({len(board):,} characters)"
             yield f"{_headline(record, step.number, step.action, total)}\n{cut}"
     except Differs as differs:  # an agent's state that the notation cannot say
         yield f"cannot be shown: {differs}"

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,13 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from arena.errors import ArenaError, StoreError
+from arena.store import Store
 from arena.web import form
 from arena.web.desks import Busy, Desks, Failed, Gone
 from arena.web.form import BadRequest
 from arena.web.guard import TooLong
 from arena.web.matches import matches
-from arena.web.pages import files, page
+from arena.web.pages import fault_page, files, page
 from arena.web.tournaments import Tournament, Tournaments, Underway
 
 DEADLINES = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
@@ -109,8 +110,9 @@ class Server:
 
     async def match_page(self, request: Request) -> Response:
         """One of them."""
-        tournament = self._tournament(request)
-        return HTMLResponse(page("Match", "match.js", "/", key=tournament.key, id=request.path_params["id"]))
+        tournament, key = self._tournament(request), request.path_params["id"]
+        await anyio.to_thread.run_sync(_check_match, tournament.store, key)
+        return HTMLResponse(page("Match", "match.js", "/", key=tournament.key, id=key))
 
     async def file(self, request: Request) -> Response:
         """A module, the style sheet, the icon: from a fixed table, so that no path leads anywhere."""
@@ -183,7 +185,7 @@ class Server:
     async def _saved(self, request: Request) -> tuple[Path, dict[str, Any]]:
         asked = await _body(request)
         reply = await self._asked(request, {"do": "spec", "tournament": asked.get("tournament")}, DEADLINES["spec"])
-        name = form.tournament_of(asked.get("tournament"))["name"]
+        name = form.tournament_of(asked.get("tournament")).values["name"]
         path = await anyio.to_thread.run_sync(self.tournaments.save, name, reply["yaml"])
         return path, reply
 
@@ -228,12 +230,12 @@ class Server:
 
         reply = await self.desks.ask(asked, seconds, gone)
         if "error" in reply:
-            raise BadRequest(reply["error"])
+            raise BadRequest(*reply.get("faults", [reply["error"]]))
         return reply
 
 
 _BRIEF = ("name", "state", "message", "done", "total")
-_ASKED = frozenset({"game", "state", "action", "agent", "limits", "seed", "tournament"})
+_ASKED = frozenset({"game", "state", "action", "actions", "agent", "limits", "seed", "tournament"})
 """What a page may tell a desk."""
 
 
@@ -251,35 +253,46 @@ async def _body(request: Request) -> dict[str, Any]:
         raise BadRequest("expected JSON") from error
 
 
+def _check_match(store: Path, key: str) -> None:
+    """StoreError where a store has no such match."""
+    with Store.open(store) as opened:
+        opened.record(key)
+
+
 def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
-def _error(status: int, message: str, **headers: str) -> Response:
-    return JSONResponse({"error": message}, status, headers or None)
+def _error(request: Request, status: int, message: str, faults: Sequence[str] = (), **headers: str) -> Response:
+    """What went wrong, as a page where somebody looks at it, else as JSON."""
+    if "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(fault_page("Not found" if status == 404 else "That did not work", message), status, headers or None)
+    return JSONResponse({"error": message, **({"faults": list(faults)} if faults else {})}, status, headers or None)
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
-    return _error(error.status_code, error.detail)
+    nowhere = error.status_code == 404 and error.detail == "Not Found"  # Starlette's own
+    return _error(request, error.status_code, "there is nothing at this address" if nowhere else error.detail)
 
 
 async def _arena_error(request: Request, error: ArenaError) -> Response:
     if isinstance(error, Busy):
-        return _error(429, str(error), **{"retry-after": "1"})
+        return _error(request, 429, str(error), **{"retry-after": "1"})
     if isinstance(error, Underway):
-        return _error(409, str(error))
+        return _error(request, 409, str(error))
     if isinstance(error, Failed):
-        return _error(503, str(error))
-    return _error(404 if isinstance(error, StoreError) else 400, str(error))
+        return _error(request, 503, str(error))
+    faults = error.faults if isinstance(error, BadRequest) else ()
+    return _error(request, 404 if isinstance(error, StoreError) else 400, str(error), faults)
 
 
 async def _too_long(request: Request, error: TooLong) -> Response:
-    return _error(413, "the body is too long")
+    return _error(request, 413, "the body is too long")
 
 
 async def _gone(request: Request, error: Gone) -> Response:
-    return _error(499, "nobody waits for this any more")
+    return _error(request, 499, "nobody waits for this any more")
 
 
 async def _own_error(request: Request, error: Exception) -> Response:
-    return _error(500, "an error of arena itself; its own output says more")
+    return _error(request, 500, "an error of arena itself; its own output says more")

@@ -15,7 +15,7 @@ import uvicorn
 from arena.notices import say
 from arena.web.app import Server
 from arena.web.desks import Desks
-from arena.web.guard import Guard, is_loopback
+from arena.web.guard import Guard, is_loopback, is_wildcard
 from arena.web.tournaments import Tournaments
 
 GRACE = 2
@@ -53,12 +53,30 @@ async def host(
 
 
 def _say_where(host: str, port: int, token: str | None, out: IO[str]) -> None:
-    name = f"[{host}]" if ":" in host else host
+    reached = address_of(host)
+    name = f"[{reached}]" if ":" in reached else reached
     print(f"http://{name}:{port}/" + ("" if token is None else f"?token={token}"), file=out, flush=True)
     if token is not None:
         say("note: other machines can reach this server; whoever has its address with the token can use it")
     if sys.stderr.isatty():
         say("Ctrl-C ends it")
+
+
+def address_of(host: str) -> str:
+    """Where browsers find a server on an interface: that one, or for all of them this machine's address in its network.
+
+    Nothing is sent: the system is asked by which of its addresses it would reach others.
+    """
+    if not is_wildcard(host):
+        return host
+    six = ":" in host
+    with socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(("2001:db8::1" if six else "192.0.2.1", 9))  # addresses for documentation: nobody's
+        except OSError:
+            return "localhost"
+        found: str = asking.getsockname()[0]
+    return found
 
 
 class _Uvicorn(uvicorn.Server):

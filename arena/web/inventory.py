@@ -42,9 +42,16 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         "drawn": drawn,
         "parameters": list(_parameters(kind)),
         "agents": fit,
-        "heuristics": registry.heuristics_of(name),
+        "heuristics": [_heuristic(registry, name, heuristic) for heuristic in registry.heuristics_of(name)],
         "default_heuristic": kind.default_heuristic,
     }
+
+
+def _heuristic(registry: Registry, game: str, name: str) -> dict[str, Any]:
+    """A heuristic with its parameters: only classes have some, behind the game."""
+    kind = registry.heuristic(game, name)
+    own = list(parameters_of(kind))[1:] if isclass(kind) else []
+    return {"name": name, "parameters": [one for one in _parameters(kind) if one["name"] in own]}
 
 
 def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:

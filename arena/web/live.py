@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,6 +15,7 @@ import anyio.to_thread
 from arena.errors import StoreError, describe
 from arena.leaderboard import Leaderboard, of_tallies
 from arena.store import Store
+from arena.tables import overall
 from arena.tally import tallies_of
 
 LOOK = 0.4
@@ -127,6 +129,7 @@ class Watcher:
             "total": total,
             "pace": self._pace(done) if state == "running" else None,
             "boards": [shown(board) for board in boards],
+            "overall": None if (means := overall(boards)) is None else asdict(means),
         }
 
     def _pace(self, done: int) -> float | None:
@@ -143,7 +146,7 @@ _SIGNATURE = (
 )
 
 
-_NOTHING: dict[str, Any] = {"boards": [], "done": 0, "total": None, "own": False}
+_NOTHING: dict[str, Any] = {"boards": [], "done": 0, "total": None, "own": False, "overall": None}
 
 
 def shown(board: Leaderboard) -> dict[str, Any]:

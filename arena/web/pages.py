@@ -18,8 +18,7 @@ _FRAME = """<!doctype html>
 <title>{title} | arena</title>
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/static/style.css">
-<script type="module" src="/static/{module}"></script>
-</head>
+{script}</head>
 <body{data}>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
@@ -27,7 +26,7 @@ _FRAME = """<!doctype html>
 <circle class="mark-o" cx="17" cy="12" r="4.5"/></svg>arena</a>
 <nav class="nav" aria-label="pages">{nav}</nav>
 </header>
-<main id="main" tabindex="-1"><noscript>These pages need JavaScript.</noscript></main>
+<main id="main" tabindex="-1">{content}</main>
 </body>
 </html>
 """
@@ -35,9 +34,20 @@ _FRAME = """<!doctype html>
 
 def page(title: str, module: str, path: str, **data: str) -> str:
     """A page: its title, the module that fills it, which entry of the navigation it is, and what it is told."""
-    links = [f'<a href="{target}"{" aria-current=page" if target == path else ""}>{escape(name)}</a>' for name, target in PAGES]
     told = "".join([f' data-{name}="{escape(value, quote=True)}"' for name, value in data.items()])
-    return _FRAME.format(title=escape(title), module=module, nav="".join(links), data=told)
+    script = f'<script type="module" src="/static/{module}"></script>\n'
+    return _framed(title, path, "<noscript>These pages need JavaScript.</noscript>", script, told)
+
+
+def fault_page(title: str, message: str) -> str:
+    """A page that says why there is none at an address, and leads back."""
+    content = f'<div class="head"><h1>{escape(title)}</h1></div>\n<p class="fault">{escape(message)}</p>\n'
+    return _framed(title, "", content + '<p class="gap"><a class="button" href="/">To the first page</a></p>')
+
+
+def _framed(title: str, path: str, content: str, script: str = "", data: str = "") -> str:
+    links = [f'<a href="{target}"{" aria-current=page" if target == path else ""}>{escape(name)}</a>' for name, target in PAGES]
+    return _FRAME.format(title=escape(title), nav="".join(links), content=content, script=script, data=data)
 
 
 def files() -> dict[str, tuple[bytes, str]]:

@@ -1,7 +1,7 @@
 """What a desk does for a page: positions, actions, moves and solutions of agents, views of matches, specs."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -50,31 +50,40 @@ class Requests:
         try:
             return self._known[asked["do"]](asked)
         except SpecError as error:
-            return {
-                "error": "\n".join(f"{fault.where}: {fault.message}" if fault.where else fault.message for fault in error.faults)
-            }
+            return _refused(_told(error))
+        except BadRequest as error:
+            return _refused(error.faults)
         except ArenaError as error:
             return {"error": str(error)}
         except Exception as error:  # a game's
             return {"error": describe(error)}
 
     def position(self, asked: Mapping[str, Any]) -> Reply:
-        """A position: the one of `state`, or one drawn from `seed`."""
+        """A position: the one of `state`, or one drawn from `seed`; `frames` has it with those after each of `actions`."""
         game = self._game(asked)
         if asked.get("state") is not None:
-            return {"game": described(game), "frame": self._situation(game, _state(game, asked))}
-        seed = form.whole(asked.get("seed", 0), "seed", 0, 2**53)
-        return {"game": described(game), "frame": self._situation(game, game.initial(random.Random(seed)))}
+            state = _state(game, asked)
+        else:
+            state = game.initial(random.Random(form.whole(asked.get("seed", 0), "seed", 0, 2**53)))
+        frames = [self._situation(game, state)]
+        for text in form.actions_of(asked.get("actions")):
+            state, frame = self._after(game, state, text)
+            frames.append(frame)
+        return {"game": described(game), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: Mapping[str, Any]) -> Reply:
         """The position after `action`."""
         game = self._game(asked)
-        state = _state(game, asked)
-        action = _parsed("action", lambda: game.parse_action(state, form.text(asked.get("action"), "action")))
-        if action not in game.actions(state):
-            raise BadRequest(f"{asked.get('action')} is not legal here")
+        return {"frame": self._after(game, _state(game, asked), form.text(asked.get("action"), "action"))[1]}
+
+    def _after(self, game: Game, state: State, text: str) -> tuple[State, Reply]:
+        """The state after an action, and that position as a frame; BadRequest where the action is not legal."""
+        action = _parsed("action", lambda: game.parse_action(state, text))
+        if game.is_terminal(state) or action not in game.actions(state):
+            raise BadRequest(f"{text} is not legal here")
         played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
-        return {"frame": self._situation(game, game.result(state, action)) | played}
+        after = game.result(state, action)
+        return after, self._situation(game, after) | played
 
     def move(self, asked: Mapping[str, Any]) -> Reply:
         """What an agent does at a position: its action, what it used, and the position after it."""
@@ -103,8 +112,15 @@ class Requests:
 
     def spec(self, asked: Mapping[str, Any]) -> Reply:
         """The spec that a form stands for, as YAML, and how many matches it has; an error with all its faults."""
-        values = form.tournament_of(asked.get("tournament"))
-        spec = load_spec(values, plugins=self._plugins)
+        tournament = form.tournament_of(asked.get("tournament"))
+        values, faults = tournament.values, list(tournament.faults)
+        try:
+            spec = load_spec(values, plugins=self._plugins) if tournament.loadable else None
+        except SpecError as error:
+            faults += _told(error)
+        if faults:
+            raise BadRequest(*faults)
+        assert spec is not None
         written = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
         return {"yaml": written, "matches": sum(board.size for board in spec.boards), "notes": list(spec.notes)}
 
@@ -169,6 +185,14 @@ class Requests:
             "value": None,
             "seconds": None,
         }
+
+
+def _told(error: SpecError) -> list[str]:
+    return [f"{fault.where}: {fault.message}" if fault.where else fault.message for fault in error.faults]
+
+
+def _refused(faults: Sequence[str]) -> Reply:
+    return {"error": "\n".join(faults), "faults": list(faults)}
 
 
 def _state(game: Game, asked: Mapping[str, Any]) -> State:

@@ -80,7 +80,7 @@ limits: {nodes: 3000, moves: 40}
 plugins: [plugin.py]
 agents:
   - {agent: random, label: "<script>alert(1)</script>"}
-  - {agent: greedy, label: '_ id="x" #01a0f1 $a$ 囲碁'}
+  - {agent: greedy, label: '_ id="x" #01a0f1 $囲$'}
   - {agent: lookahead, depth: 1}
   - stumbles
   - a-star

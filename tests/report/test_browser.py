@@ -78,6 +78,32 @@ def test_it_is_accessible_and_fits_the_screen(opened: Opened, width: int, scheme
     page.screenshot(path=SHOTS / f"report-matches-{width}-{scheme}.png")
 
 
+def test_failures_are_readable_on_a_phone(opened: Opened) -> None:
+    """Messages have the width of the card, and nothing of the table stands beyond its edge."""
+    page = opened(375)
+    box = page.locator(".failures .scroll").first
+    assert box.evaluate("(node) => node.scrollWidth - node.clientWidth") <= 0
+    inner = box.evaluate("(node) => node.querySelector('tbody').clientWidth")
+    assert page.locator(".fault-message").first.evaluate("(node) => node.clientWidth") == inner >= 280
+    assert (
+        page.locator(".drawing text").first.evaluate(
+            "(node) => node.getScreenCTM().a * parseFloat(getComputedStyle(node).fontSize)"
+        )
+        > 9.8
+    )
+
+
+def test_plots_leave_no_hole_in_the_page(opened: Opened) -> None:
+    """Both columns of a board's plots end at about one height: neither is longer by more than one of its plots."""
+    page = opened(1280)
+    for plots in page.locator(".plots").all():
+        columns = plots.evaluate(
+            "(node) => [...node.children].map((column) => [...column.querySelectorAll('figure')].map((one) => one.offsetHeight))"
+        )
+        assert len(columns) == 2
+        assert abs(sum(columns[0]) - sum(columns[1])) <= max(map(max, columns))
+
+
 def test_plots_follow_light_and_dark(opened: Opened) -> None:
     """The very same drawing has dark ink on light and light ink on dark; the button overrules the system."""
     ink = "getComputedStyle(document.querySelector('.drawing text')).fill"

@@ -118,9 +118,15 @@ def test_a_report_replaces_the_one_before_in_one_step(played: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("style", ["png", "svg"])
 def test_each_plot_is_a_file(arena: Arena, tmp_path: Path, style: str) -> None:
+    """Those that are in the folder already are told of, and left alone where they are called otherwise."""
+    old = tmp_path / "plots" / "9-old-ratings.pdf"
+    old.parent.mkdir()
+    old.write_bytes(b"old")
     done = arena("report", "small.db", "-o", tmp_path / "plots", "--format", style)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    names = sorted(file.name for file in (tmp_path / "plots").iterdir())
+    assert f"{old.parent} holds 1 plot already; those of the same name are replaced, all others stay" in done.stderr
+    assert old.read_bytes() == b"old"
+    names = sorted(file.name for file in old.parent.iterdir() if file != old)
     assert f"1-tic-tac-toe-ratings.{style}" in names
     assert f"1-tic-tac-toe-convergence.{style}" in names
     assert all(name.endswith(f".{style}") for name in names)

@@ -56,6 +56,16 @@ def test_the_numbers_are_those_of_arena_leaderboard(page: "Page", leaderboards: 
                 assert close(cell["Nodes"], row["nodes_per_attempt"], 0.5)
 
 
+def test_several_games_have_the_overall_table_of_arena_leaderboard(page: "Page", arena: "Arena") -> None:
+    """The very rows that end the text of `arena leaderboard`, and a link to them."""
+    text = arena("leaderboard", "cup.db").stdout
+    printed = text[text.index("Report & <b>test</b>: overall") :].split("\n\n")[1].splitlines()
+    heading, *rows = page.tables["leaderboard overall"]
+    assert heading == ["Agent", "Boards", "Mean rank", "Mean Elo"]
+    assert [" ".join(row).split() for row in rows] == [line.split() for line in printed[2:]]
+    assert ("a", {"href": "#overall"}) in page.tags
+
+
 def test_the_numbers_behind_the_plots_are_those_of_the_leaderboard(page: "Page", leaderboards: dict[str, Any]) -> None:
     """Ratings, cross-table, and the end of what converges."""
     for place, board in enumerate(leaderboards["boards"]):

@@ -15,6 +15,7 @@ from arena.report.difficulty import groups_of, scale_of, shares_of
 from arena.report.drawing import inline, whole
 from arena.report.evidence import Evidence, Findings, Match, read
 from arena.report.palette import PAGE, VARIABLES
+from arena.report.plot import short
 from arena.report.plots import plots_of
 from arena.report.ratings import ratings_plot
 from arena.report.spread import quantile
@@ -154,8 +155,17 @@ def test_a_drawing_is_well_formed_and_follows_the_page(found: Findings) -> None:
 def test_a_label_that_looks_like_the_drawings_own_words_stays_as_it_is(versus: Evidence) -> None:
     plot = next(plot for plot in plots_of(versus) if plot.name == "ratings")
     texts = {"".join(part.itertext()).strip("\u200b") for part in ET.fromstring(inline(plot, "k")).iter(f"{SVG}text")}
-    assert '_ id="x" #01a0f1 $a…' in texts
-    assert "<script>alert(1)</s…" in texts
+    assert '_ id="x" #01a0f1 $囲$' in texts
+    assert "<script>al…</script>" in texts, "a long one keeps both its ends"
+
+
+def test_counts_have_ticks_at_whole_numbers_alone(puzzle: Evidence) -> None:
+    """Solutions that all have eight moves: one tick, at 8, and not at 7.6 and 7.8."""
+    same = replace(puzzle, matches=tuple([match._replace(moves=8, solved=True) for match in puzzle.matches]))
+    plot = next(plot for plot in plots_of(same) if plot.name == "moves")
+    labels = {row[0] for row in plot.rows} | {"Moves of a solution"}
+    texts = {"".join(part.itertext()) for part in ET.fromstring(inline(plot, "k")).iter(f"{SVG}text")}
+    assert texts - {short(str(label)) for label in labels} == {"8"}
 
 
 def test_one_sided_intervals_reach_the_edge(versus: Evidence) -> None:

@@ -47,6 +47,10 @@ class Terminal:
         self.raw = ""
         self._read = 0
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Drag the window's corner."""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
     @property
     def seen(self) -> str:
         """Everything that was shown, without colours and cursor movement."""

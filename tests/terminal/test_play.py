@@ -339,3 +339,15 @@ def test_a_call_that_cannot_be_ends_with_2(piped: Piped) -> None:
     assert "dpeth" in done.stderr
     assert "--set rows" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_wide_board_is_played_without_its_spaces(terminal: Open) -> None:
+    """30 columns with spaces are 59, which 50 have no room for; a terminal that is made wider has the spaces again."""
+    game = terminal("play", "n-queens", "--set", "n=30", columns=50)
+    seen = game.until("human> ")
+    assert "\n" + "." * 30 + "\n" in seen
+    game.resize(120, 40)
+    game.type("board")
+    assert ". " * 29 + "." in game.until("human> ")
+    game.type("quit")
+    assert game.end() == 0

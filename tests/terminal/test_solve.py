@@ -271,3 +271,20 @@ def test_a_word_for_an_agent_and_its_options_are_each_others_inverse() -> None:
     for _ in range(200):
         entry = {"agent": "lookahead", **{f"option_{n}": rng.choice(values) for n in range(rng.randrange(4))}}
         assert entry_of(word_of(entry)) == entry
+
+
+def test_a_board_that_is_too_wide_is_not_broken_by_the_edge(terminal: Open) -> None:
+    """60 queens are 119 columns with spaces and 60 without: on 80 columns every row is whole, on 50 there is the notation."""
+    words = ("solve", "n-queens", "--agent", "min-conflicts", "--set", "n=60")
+    screen = terminal(*words, columns=80)
+    assert screen.end() == 0
+    lines = screen.seen.splitlines()
+    rows = [line for line in lines if re.fullmatch(r"[.Q]{60}", line)]
+    assert len(rows) == 2 * 60
+    assert sorted(row.index("Q") for row in rows[60:]) == list(range(60))
+    assert max(map(len, lines)) < 80
+    narrow = terminal(*words, "--animate", "--delay", "0", columns=50)
+    assert narrow.end() == 0
+    answer = narrow.seen[narrow.seen.index("answer\n") :].partition("(the board is 119 columns wide, the terminal 50")[0]
+    assert sorted(map(int, answer.split()[1:])) == list(range(1, 61))
+    assert max(map(len, narrow.seen.splitlines())) < 50

@@ -194,3 +194,43 @@ def test_a_form_starts_a_tournament_one_at_a_time_and_stops_it(server: Any, wait
     state = wait(lambda: server.ask(f"/api/t/{key}").json, lambda state: state["state"] != "running")
     assert state["state"] == "interrupted"
     assert 0 < state["done"] < 2000
+
+
+def test_a_form_is_told_all_its_faults_at_once(server: Any) -> None:
+    """Those of the form and those of the spec that it stands for, each with its place."""
+    agents = [{"agent": "lookahead", "options": {"depth": 0}}, {"agent": "greedy", "heuristic": "best"}]
+    asked = {"name": "x", "game": {"name": "tic-tac-toe"}, "rounds": 0, "seed": None, "limits": {"nodes": -1}, "agents": agents}
+    answer = server.ask("/api/spec", {"tournament": asked})
+    assert answer.status == 400
+    wrong = ["rounds", "limits.nodes", "seed", "agents[0].depth", "agents[1].heuristic"]
+    assert [fault.partition(": ")[0] for fault in answer.json["faults"]] == wrong
+    assert answer.json["error"].splitlines() == answer.json["faults"]
+
+
+def test_a_form_knows_sweeps_and_parameters_of_heuristics(server: Any) -> None:
+    """Two values make two entries; three of a game's parameter three boards; a heuristic takes what it is given."""
+    solver = {"agent": "a-star", "heuristic": {"name": "pattern-db", "parameters": {"partition": "4-4"}}}
+    asked = {
+        "name": "Swept",
+        "game": {"name": "sliding-tiles", "parameters": {"shuffle": {"sweep": [2, 4, 6]}}},
+        "agents": [solver, {"agent": "lookahead", "options": {"depth": {"sweep": [1, 2]}}}],
+        "rounds": 5,
+    }
+    found = server.ask("/api/spec", {"tournament": asked}).json
+    assert found["matches"] == 3 * (1 + 2) * 5
+    assert "partition: 4-4" in found["yaml"]
+    known = {game["name"]: game["heuristics"] for game in server.ask("/api/inventory").json["games"]}
+    assert {one["name"]: [p["name"] for p in one["parameters"]] for one in known["sliding-tiles"]}["pattern-db"] == ["partition"]
+    deep = {"sweep": [{"sweep": [1]}]}
+    refused = server.ask("/api/spec", {"tournament": asked | {"agents": [{"agent": "lookahead", "options": {"depth": deep}}]}})
+    assert refused.json["faults"] == ["agents[0].options.depth.sweep: expected a number or a word, got dict"]
+
+
+def test_a_position_is_reached_again_by_its_actions(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": ".../.../...", "actions": ["1", "5", "9"]}
+    frames = server.ask("/api/position", asked).json["frames"]
+    assert [frame["action"] for frame in frames] == [None, "1", "5", "9"]
+    assert [frame["seat"] for frame in frames] == [None, 0, 1, 0]
+    assert frames[-1]["state"] == "x../.o./..x"
+    refused = server.ask("/api/position", asked | {"actions": ["1", "1"]})
+    assert refused.status == 400

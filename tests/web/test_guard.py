@@ -1,5 +1,6 @@
 """Who may ask, how much they may send, and what a browser may do with the answers."""
 
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,10 @@ def open_server(serve: Any, place: Path) -> Any:
 def test_another_interface_needs_the_token_that_is_printed(open_server: Any) -> None:
     token = open_server.address.rpartition("token=")[2]
     assert len(token) >= 32
+    assert "//0.0.0.0" not in open_server.address, "no browser on another machine could open that"
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with opener.open(open_server.address) as answer:
+        assert answer.status == 200
     for path in ("/", "/play", "/static/style.css", "/api/tournaments", "/api/t/cup/events", "/?token=wrong", "/?token="):
         assert open_server.ask(path).status == 401
     assert open_server.ask("/api/tournaments", authorization="Bearer wrong").status == 401
@@ -139,3 +144,13 @@ def test_another_interface_takes_addresses_and_no_foreign_names(open_server: Any
     for host, status in (("192.168.0.7", 200), ("[fe80::1]", 200), ("evil.example", 403)):
         answer = open_server.ask("/api/tournaments", Host=f"{host}:{open_server.port}", authorization=f"Bearer {token}")
         assert answer.status == status
+
+
+@pytest.mark.parametrize("path", ["/nope", "/t/nope", "/t/cup/match/xyz", f"/t/cup/match/{'0' * 32}", "/t/cup/matches/1"])
+def test_an_address_without_a_page_says_so_in_a_page(server: Any, path: str) -> None:
+    """With the status 404 and a way back, for a browser; programs have JSON."""
+    answer = server.ask(path, accept="text/html,application/xhtml+xml,*/*;q=0.8")
+    assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert 'href="/">To the first page</a>' in answer.text
+    other = server.ask(path)
+    assert (other.status, list(other.json)) == (404, ["error"])

@@ -94,6 +94,18 @@ def test_a_stream_begins_with_the_state_as_it_is(server: Any) -> None:
     assert state == server.ask("/api/t/cup").json
 
 
+def test_several_games_have_an_overall_table(server: Any) -> None:
+    """Means of the ranks and ratings of both boards, the best first."""
+    state = server.ask("/api/t/cup").json
+    found = state["overall"]
+    assert found["headings"] == ["Agent", "Boards", "Mean rank", "Mean Elo"]
+    ranks = {label: [row["rank"] for board in state["boards"] for row in board["rows"] if row["agent"] == label]
+             for label in ("random", "lookahead", "<script>window.hit = 1</script>")}  # fmt: skip
+    means = {label: f"{sum(places) / 2:.2f}" for label, places in ranks.items()}
+    assert {row[0]: row[1:3] for row in found["rows"]} == {label: ["2 of 2", mean] for label, mean in means.items()}
+    assert [float(row[2]) for row in found["rows"]] == sorted(float(row[2]) for row in found["rows"])
+
+
 def test_streams_that_are_closed_make_room_for_others(server: Any) -> None:
     for _ in range(MOST_STREAMS + 20):
         first = states(server.port, "cup")

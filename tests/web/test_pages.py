@@ -1,5 +1,6 @@
 """The pages in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,11 +41,26 @@ def board(page: Any) -> Any:
     return page.locator("svg.board").first
 
 
-def test_the_leaderboard_and_its_matches(visit: Any) -> None:
+def test_the_leaderboard_and_its_matches(visit: Any, server: Any) -> None:
     page = visit.go("/")
     page.wait_for_selector(".leaderboard")
     assert page.locator("h1").inner_text() == "Small <b>cup</b>"
     assert page.get_by_role("link", name="<script>").count() >= 1
+    overall = page.get_by_role("region", name="overall", exact=True)
+    assert overall.locator("thead th").all_inner_texts() == ["Agent", "Boards", "Mean rank", "Mean Elo"]
+    assert sorted(overall.locator("tbody th").all_inner_texts()) == ["<script>window.hit = 1</script>", "lookahead", "random"]
+    rows = server.ask("/api/t/cup").json["boards"][0]["rows"]
+    shown = page.locator(".leaderboard").first.locator(".interval span").all_inner_texts()
+    assert len(shown) == len(rows)
+    for words, one in zip(shown, rows, strict=True):
+        bounds = [round(one[key]) for key in ("rating_low", "rating_high") if one[key] is not None]
+        assert [int(part) for part in re.findall(r"[+-]\d+", words.replace("\N{MINUS SIGN}", "-"))] == bounds
+        assert words.startswith("above") == (one["rating_high"] is None)
+    tips = sum(one[key] is None for one in rows for key in ("rating_low", "rating_high"))
+    assert page.locator(".leaderboard").first.locator(".interval-tip").count() == tips
+    heads = page.locator(".cross").first.locator("thead th")
+    assert heads.all_inner_texts() == ["1", "2", "3"]
+    assert [head.get_attribute("title") for head in heads.all()] == [one["agent"] for one in rows]
     visit.check("leaderboard")
     page.get_by_role("link", name="All matches").click()
     page.wait_for_selector("tbody tr")
@@ -117,6 +133,8 @@ def test_two_agents_side_by_side(visit: Any) -> None:
     until(page, "document.querySelectorAll('svg.board').length === 2")
     page.get_by_role("button", name="Solve both").click()
     until(page, "document.querySelectorAll('.panel .figures dt').length >= 10")
+    named = [panel.locator(".figures dt").all_inner_texts()[1] for panel in page.locator(".panel").all()]
+    assert named[0] == "Steps", "an answer comes at once; min-conflicts counted its steps"
     for panel in page.locator(".panel").all():
         panel.locator(".move").last.click()
         label = panel.locator("svg.board").get_attribute("aria-label")
@@ -202,6 +220,87 @@ def test_a_seat_can_be_any_and_two_agents_can_be_watched(desktop: Any) -> None:
     page.wait_for_selector(".turn:has-text('paused')")
 
 
+def test_a_game_is_still_there_after_a_reload_and_in_a_link(desktop: Any) -> None:
+    page = desktop.go("/play")
+    page.wait_for_selector(".target")
+    page.get_by_label("columns").fill("4")
+    page.get_by_label("Seat 2").select_option("lookahead")
+    page.get_by_label("depth").fill("1")
+    page.get_by_role("button", name="New game").click()
+    until(page, "document.querySelectorAll('.target').length === 12")
+    page.get_by_role("button", name="row 2, column 2").click()
+    until(page, "document.querySelectorAll('.layer-pieces > *').length === 2")
+    page.wait_for_selector(".turn:has-text('Your turn')")
+    before = board(page).get_attribute("aria-label")
+    link = page.url
+    page.reload()
+    until(page, "document.querySelectorAll('.layer-pieces > *').length === 2")
+    assert board(page).get_attribute("aria-label") == before
+    assert page.get_by_label("Seat 2").input_value() == "lookahead"
+    assert page.get_by_label("depth").input_value() == "1"
+    page.get_by_role("link", name="Puzzles").click()
+    page.wait_for_selector(".board-sliding-tiles")
+    page.go_back()
+    until(page, "document.querySelectorAll('.layer-pieces > *').length === 2")
+    page.goto(link.replace("lookahead", "no-such"))
+    page.wait_for_selector(".fault:has-text('\"no-such\" is no agent for tic-tac-toe')")
+    until(page, "document.querySelectorAll('.target').length === 9")
+    page.goto(link.partition("#")[0] + "#%7B%22x")
+    page.wait_for_selector(".fault:has-text('starts as usual')")
+    assert desktop.errors == []
+
+
+def test_a_puzzle_and_a_form_are_still_there_after_a_reload(desktop: Any) -> None:
+    page = desktop.go("/puzzles")
+    page.wait_for_selector(".target")
+    page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / . 7 8")
+    page.get_by_role("button", name="Set up").click()
+    page.get_by_role("button", name="slide tile 7").click()
+    page.get_by_label("Agent", exact=True).select_option("ida-star")
+    page.wait_for_selector(".status:has-text('1. you: 7')")
+    page.reload()
+    page.wait_for_selector(".status:has-text('1. you: 7')")
+    assert board(page).get_attribute("aria-label").endswith("7 blank 8")
+    assert page.get_by_role("textbox", name="Position").input_value() == "1 2 3 / 4 5 6 / . 7 8"
+    assert page.get_by_label("Agent", exact=True).input_value() == "ida-star"
+    desktop.go("/new")
+    page.wait_for_selector(".entry")
+    page.get_by_label("Game", exact=True).select_option("sliding-tiles")
+    page.get_by_label("Heuristic").first.select_option("pattern-db")
+    page.get_by_label("partition").fill("4-4")
+    page.get_by_label("shuffle").fill("2, 4")
+    page.get_by_label("Rounds").fill("7")
+    page.get_by_label("Label").first.fill("<b>mine</b>")
+    until(page, "['mine', 'rounds: 7'].every((part) => document.querySelector('.code').textContent.includes(part))")
+    before = page.locator(".code").inner_text()
+    assert "partition: 4-4" in before
+    assert "sweep:" in before
+    page.reload()
+    until(page, "document.querySelector('.code')?.textContent.length > 0")
+    assert page.locator(".code").inner_text() == before
+    assert desktop.errors == []
+
+
+def test_a_form_shows_all_its_faults_and_that_the_spec_is_out_of_date(visit: Any) -> None:
+    page = visit.go("/new")
+    page.wait_for_selector(".code:has-text('rounds: 20')")
+    page.get_by_label("Rounds").fill("0")
+    page.get_by_label("depth").fill("0, x")
+    page.wait_for_selector("[role=alert] li >> nth=2")
+    told = page.get_by_role("alert").locator("li").all_inner_texts()
+    assert [one.partition(": ")[0] for one in told] == ["rounds", "agents[2].depth.sweep[0]", "agents[2].depth.sweep[1]"]
+    assert page.locator(".code.stale").count() == 1
+    assert page.get_by_text("Out of date").count() == 1
+    assert page.get_by_role("button", name="Save", exact=True).is_disabled()
+    visit.errors.clear()  # the answer with status 400
+    visit.check("new-faults")
+    page.get_by_label("Rounds").fill("3")
+    page.get_by_label("depth").fill("1, 2")
+    page.wait_for_selector(".code:not(.stale):has-text('rounds: 3')")
+    assert page.get_by_text("24 matches").count() == 0  # 4 entries, 6 pairs, 3 rounds, both orders
+    assert page.get_by_text("36 matches").count() == 1
+
+
 def test_step_hint_and_undo_of_a_puzzle(desktop: Any) -> None:
     page = desktop.go("/puzzles")
     page.wait_for_selector(".target")
@@ -237,6 +336,7 @@ def test_queens_that_attack_each_other_are_joined(desktop: Any) -> None:
 def test_a_started_tournament_grows_on_its_page_without_a_reload(desktop: Any) -> None:
     page = desktop.go("/new")
     page.wait_for_selector(".entry")
+    page.get_by_label("Game", exact=True).select_option("connect-four")  # slow enough not to end before it is stopped
     page.get_by_label("Name", exact=True).fill("Grown")
     page.get_by_label("Rounds").fill("1000")
     page.get_by_label("Nodes a decision").fill("300")
@@ -247,8 +347,10 @@ def test_a_started_tournament_grows_on_its_page_without_a_reload(desktop: Any) -
     page.evaluate("window.kept = true")
     page.wait_for_selector(".tag:has-text('running')")
     until(page, "document.querySelector('progress').value > 20")
+    page.get_by_role("region", name="cross-table of connect-four").focus()
     first = page.evaluate("document.querySelector('progress').value")
     until(page, f"document.querySelector('progress').value > {first}")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "cross-table of connect-four"
     page.get_by_role("button", name="Stop").click()
     page.wait_for_selector(".tag:has-text('interrupted')")
     assert page.evaluate("window.kept") is True

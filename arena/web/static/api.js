@@ -17,7 +17,7 @@ async function ask(path, options) {
     throw new Error("the server does not answer");
   }
   const answer = await response.json().catch(() => ({ error: `the server answered with status ${response.status}` }));
-  if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status });
+  if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status, faults: answer.faults ?? [answer.error] });
   return answer;
 }
 

@@ -47,6 +47,23 @@ export function boardOf(board, number, key) {
   );
 }
 
+// The table over all games: its cells come as text.
+export function overallOf({ headings, rows, note }) {
+  const kind = (place) => (place === 0 ? null : "number");
+  return h(
+    "section",
+    { class: "card overall", "aria-label": "overall" },
+    h("h2", {}, "Overall"),
+    scroll("leaderboard overall", h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, headings.map((name, place) => h("th", { scope: "col", class: kind(place) }, name)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => (place === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: kind(place) }, cell)))))),
+    )),
+    h("p", { class: "dim small gap-small" }, note),
+  );
+}
+
 function scroll(name, table) {
   return h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name }, table);
 }
@@ -87,26 +104,39 @@ function spread(board) {
 function interval(value, low, high, [least, most], words) {
   if (value === null || (low === null && high === null)) return "–";
   const width = 120, room = Math.max(most - least, 1e-9);
-  const place = (at) => 6 + ((at - least) / room) * (width - 12);
+  const place = (at) => 14 + ((at - least) / room) * (width - 28);
   const from = low === null ? 0 : place(low), to = high === null ? width : place(high);
-  const said = `${low === null ? "below" : words(low)}${low === null || high === null ? " " : " to "}${high === null ? "and above" : words(high)}`;
-  return s(
-    "svg",
-    { class: "interval", viewBox: `0 0 ${width} 20`, role: "img", "aria-label": said },
-    s("title", {}, said),
-    s("line", { class: "interval-axis", x1: 0, x2: width, y1: 10, y2: 10 }),
-    s("line", { class: "interval-range", x1: from, x2: Math.max(to, from + 1), y1: 10, y2: 10 }),
-    s("circle", { class: "interval-value", cx: place(value), cy: 10, r: 4.5 }),
+  const said = low === null ? `below ${words(high)}` : high === null ? `above ${words(low)}` : `${words(low)} to ${words(high)}`;
+  const tip = (at, towards) => s("path", { class: "interval-tip", d: `M${at} 10 l${-7 * towards} -6 v12 Z` });
+  return h(
+    "div",
+    { class: "interval" },
+    s(
+      "svg",
+      { viewBox: `0 0 ${width} 20`, "aria-hidden": "true" },
+      s("line", { class: "interval-axis", x1: 0, x2: width, y1: 10, y2: 10 }),
+      s("line", { class: "interval-range", x1: low === null ? 7 : from, x2: Math.max(high === null ? width - 7 : to, from + 1), y1: 10, y2: 10 }),
+      low === null ? tip(0, -1) : null,
+      high === null ? tip(width, 1) : null,
+      s("circle", { class: "interval-value", cx: place(value), cy: 10, r: 4.5 }),
+    ),
+    h("span", { class: "small dim" }, said),
   );
 }
 
 function cross(board) {
   const labels = board.rows.map((row) => row.agent);
+  const head = (label, place) => h("th", { scope: "col", title: label, "aria-label": label }, String(place + 1));
   return h(
     "table",
     { class: "cross compact" },
-    h("thead", {}, h("tr", {}, h("td"), labels.map((label) => h("th", { scope: "col" }, label)))),
-    h("tbody", {}, board.cross.map((scores, place) => h("tr", {}, h("th", { scope: "row" }, labels[place]), scores.map(cell)))),
+    h("thead", {}, h("tr", {}, h("td"), labels.map(head))),
+    h("tbody", {}, board.cross.map((scores, place) => h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, h("span", { class: "place dim", "aria-hidden": "true" }, String(place + 1)), labels[place]),
+      scores.map(cell),
+    ))),
   );
 }
 

@@ -1,4 +1,5 @@
 // Parts of forms: a game with its parameters, an agent with its options, limits.
+import { mapping, text as textIn } from "./address.js";
 import { get } from "./api.js";
 import { h } from "./dom.js";
 
@@ -25,11 +26,25 @@ export function number(value, { low = null, high = null, step = "1", placeholder
   return h("input", { type: "number", inputmode: step === "1" ? "numeric" : "decimal", value, min: low, max: high, step, placeholder });
 }
 
+// The number in a field; what is none is told by the server.
+export function numberIn(node, empty = null) {
+  if (node.validity.badInput) return "no number";
+  return node.value === "" ? empty : Number(node.value);
+}
+
+// Put a value that comes from outside into a control; an Error where that does not take it.
+export function put(node, value, what) {
+  const text = value === null || value === undefined ? "" : String(value);
+  node.value = text;
+  if (typeof value === "object" && value !== null || node.value !== text) throw new Error(`${what}: ${JSON.stringify(value)} cannot be chosen`);
+}
+
 // Fields for parameters as the inventory describes them; `values()` holds those that differ from their defaults.
+// With `sweeps` a field takes several values with commas, and a choice each of its values: `{sweep: [...]}`.
 export class Parameters {
-  constructor(known, onchange) {
+  constructor(known, onchange, { sweeps = false } = {}) {
     this.known = known;
-    this.controls = known.map((one) => control(one));
+    this.controls = known.map((one) => control(one, sweeps));
     this.fields = known.map((one, place) => field(one.name.replaceAll("_", " "), this.controls[place]));
     for (const node of this.controls) node.addEventListener("change", onchange);
   }
@@ -37,46 +52,73 @@ export class Parameters {
   values() {
     const found = {};
     this.known.forEach((one, place) => {
-      const value = valueOf(one, this.controls[place].value);
+      const value = valueOf(one, this.controls[place]);
       if (value !== one.default) found[one.name] = value;
     });
     return found;
   }
+
+  // Take the values that `values()` has given.
+  set(values) {
+    for (const name of Object.keys(mapping(values, "parameters"))) {
+      if (!this.known.some((one) => one.name === name)) throw new Error(`there is no ${name} to be set`);
+    }
+    this.known.forEach((one, place) => {
+      if (Object.hasOwn(values, one.name)) put(this.controls[place], written(one, values[one.name]), one.name);
+    });
+  }
 }
 
-function control(one) {
+const EACH = "each of them";
+
+function control(one, sweeps) {
   const none = one.optional ? [["", "none"]] : [];
-  if (one.kind === "choice") return select([...none, ...one.choices.map((choice) => [String(choice), String(choice)])], one.default === null ? "" : String(one.default));
-  if (one.kind === "flag") return select([...none, ["true", "yes"], ["false", "no"]], String(one.default ?? ""));
+  const each = sweeps ? [[EACH, EACH]] : [];
+  if (one.kind === "choice") return select([...none, ...one.choices.map((choice) => [String(choice), String(choice)]), ...each], one.default === null ? "" : String(one.default));
+  if (one.kind === "flag") return select([...none, ["true", "yes"], ["false", "no"], ...each], String(one.default ?? ""));
   if (one.kind === "text") return h("input", { type: "text", value: one.default ?? "" });
-  return number(one.default ?? "", { low: one.low, high: one.high, step: one.kind === "integer" ? "1" : "any", placeholder: one.optional ? "none" : null });
+  const placeholder = one.optional ? "none" : null;
+  if (sweeps) return h("input", { type: "text", value: one.default ?? "", placeholder, autocomplete: "off", spellcheck: "false" });
+  return number(one.default ?? "", { low: one.low, high: one.high, step: one.kind === "integer" ? "1" : "any", placeholder });
 }
 
-function valueOf(one, text) {
-  if (text === "") return one.optional ? null : one.default;
+function valueOf(one, node) {
+  const text = node.value.trim();
+  if (text === "" && !node.validity.badInput) return one.optional ? null : one.default;
+  if (text === EACH && node.tagName === "SELECT") return { sweep: one.kind === "flag" ? [true, false] : one.choices };
   if (one.kind === "flag") return text === "true";
   if (one.kind === "choice") return one.choices.find((choice) => String(choice) === text);
-  return one.kind === "text" ? text : Number(text);
+  if (one.kind === "text") return node.value;
+  if (node.type === "number") return numberIn(node);
+  const parts = text.split(",").map((part) => part.trim()).filter(Boolean).map(numeric);
+  return text.includes(",") ? { sweep: parts } : parts[0];
 }
 
-// A game and its parameters; `onchange` is called when they are other ones. `more` stands behind.
+const numeric = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
+
+// A value as its control has it.
+function written(one, value) {
+  const sweep = value?.sweep;
+  if (!Array.isArray(sweep)) return value;
+  return one.kind === "choice" || one.kind === "flag" ? EACH : sweep.length > 1 ? sweep.join(", ") : `${sweep},`;
+}
+
+// A game and its parameters; `onchange(other)` is called when they are other ones, and told whether the game is. `more` stands behind.
 export class GameForm {
-  constructor(games, chosen, onchange, more = []) {
-    this.games = games;
-    this.onchange = onchange;
-    this.more = more;
+  constructor(games, chosen, onchange, more = [], { sweeps = false } = {}) {
+    Object.assign(this, { games, onchange, more, sweeps });
     this.box = h("div", { class: "fields" });
     this.choose(games.find((game) => game.name === chosen) ?? games[0]);
   }
 
   choose(game) {
     this.game = game;
-    this.parameters = new Parameters(game.parameters, () => this.onchange());
+    this.parameters = new Parameters(game.parameters, () => this.onchange(false), { sweeps: this.sweeps });
     const names = this.games.map((one) => [one.name, one.name]);
     const control = select(names, game.name, (name) => {
       this.choose(this.games.find((one) => one.name === name));
       this.box.querySelector("select").focus();
-      this.onchange();
+      this.onchange(true);
     });
     this.box.replaceChildren(field("Game", control), ...this.parameters.fields, ...this.more);
   }
@@ -84,17 +126,24 @@ export class GameForm {
   value() {
     return { name: this.game.name, parameters: this.parameters.values() };
   }
+
+  set(value) {
+    const found = this.games.find((one) => one.name === mapping(value, "game").name);
+    if (!found) throw new Error(`there is no ${JSON.stringify(value.name)} among the games here`);
+    this.choose(found);
+    this.parameters.set(value.parameters ?? {});
+  }
 }
 
 // An agent that can play a game, with its options and heuristic; with `person`, also somebody at this page. `more` stands behind.
 export class AgentForm {
-  constructor(known, game, { chosen = null, name = "Agent", person = false, more = [], onchange = () => {} } = {}) {
-    Object.assign(this, { known, game, name, person, more, onchange });
+  constructor(known, game, { chosen = null, name = "Agent", person = false, more = [], sweeps = false, onchange = () => {} } = {}) {
+    Object.assign(this, { known, game, name, person, more, sweeps, onchange });
     this.box = h("div", { class: "fields" });
     this.choose(game.agents.includes(chosen) || (person && chosen === "") ? chosen : game.agents[0]);
   }
 
-  choose(agent) {
+  choose(agent, heuristic = this.usual) {
     this.agent = this.known.find((one) => one.name === agent) ?? null;
     const names = [...(this.person ? [["", "You"]] : []), ...this.game.agents.map((one) => [one, one])];
     const control = select(names, agent, (chosen) => {
@@ -106,25 +155,57 @@ export class AgentForm {
     this.options = null;
     this.heuristic = null;
     if (this.agent) {
-      if (this.agent.wants_heuristic && this.game.heuristics.length > 1) {
-        this.heuristic = select(this.game.heuristics.map((one) => [one, one]), this.game.default_heuristic ?? this.game.heuristics[0], () => this.onchange());
-        fields.push(field("Heuristic", this.heuristic));
-      }
-      this.options = new Parameters(this.agent.options, () => this.onchange());
+      fields.push(...this.#estimates(heuristic));
+      this.options = new Parameters(this.agent.options, () => this.onchange(), { sweeps: this.sweeps });
       fields.push(...this.options.fields);
     }
     this.box.replaceChildren(...fields, ...this.more);
   }
 
+  get usual() {
+    return this.game.default_heuristic ?? this.game.heuristics[0]?.name ?? null;
+  }
+
+  // The fields of the heuristic, where the agent wants one and there is something to choose.
+  #estimates(name) {
+    const known = this.game.heuristics.find((one) => one.name === name);
+    if (!this.agent.wants_heuristic || !known) return [];
+    const parameters = new Parameters(known.parameters, () => this.onchange(), { sweeps: this.sweeps });
+    this.heuristic = { name, parameters };
+    if (this.game.heuristics.length < 2) return parameters.fields;
+    const control = select(this.game.heuristics.map((one) => [one.name, one.name]), name, (chosen) => {
+      const options = this.options.values();
+      this.choose(this.agent.name, chosen);
+      this.options.set(options);
+      this.box.querySelectorAll("select")[1].focus();
+      this.onchange();
+    });
+    return [field("Heuristic", control), ...parameters.fields];
+  }
+
   // Null where a person plays.
   value() {
     if (!this.agent) return null;
-    const heuristic = this.heuristic?.value;
-    return {
-      agent: this.agent.name,
-      options: this.options.values(),
-      heuristic: heuristic && heuristic !== this.game.default_heuristic ? heuristic : null,
-    };
+    return { agent: this.agent.name, options: this.options.values(), heuristic: this.#wanted() };
+  }
+
+  #wanted() {
+    if (!this.heuristic) return null;
+    const { name } = this.heuristic, parameters = this.heuristic.parameters.values();
+    if (Object.keys(parameters).length) return { name, parameters };
+    return name === this.game.default_heuristic ? null : name;
+  }
+
+  // Take a value that `value()` has given.
+  set(value) {
+    if (value === null && this.person) return this.choose("");
+    const { agent, options, heuristic } = mapping(value, "agent");
+    if (!this.game.agents.includes(agent)) throw new Error(`${JSON.stringify(agent)} is no agent for ${this.game.name}`);
+    const wanted = typeof heuristic === "string" ? { name: heuristic } : heuristic ?? { name: this.usual };
+    this.choose(agent, textIn(mapping(wanted, "heuristic").name ?? "", "heuristic"));
+    if (heuristic && !this.heuristic) throw new Error(`${JSON.stringify(wanted.name)} is no heuristic for ${agent} in ${this.game.name}`);
+    this.heuristic?.parameters.set(wanted.parameters ?? {});
+    return this.options.set(options ?? {});
   }
 }
 
@@ -139,8 +220,16 @@ export class LimitsForm {
 
   value() {
     const found = {};
-    if (this.nodes.value) found.nodes = Number(this.nodes.value);
-    if (this.seconds.value) found.seconds = Number(this.seconds.value);
+    for (const name of ["nodes", "seconds"]) {
+      const value = numberIn(this[name]);
+      if (value !== null) found[name] = value;
+    }
     return found;
+  }
+
+  set(value) {
+    const { nodes, seconds } = mapping(value, "limits");
+    put(this.nodes, nodes, "nodes");
+    put(this.seconds, seconds, "seconds");
   }
 }

@@ -1,6 +1,6 @@
 // The leaderboards of a tournament, as they grow.
 import { post } from "./api.js";
-import { boardOf } from "./board_table.js";
+import { boardOf, overallOf } from "./board_table.js";
 import { h, whole } from "./dom.js";
 import { button, faultBox, figure, main } from "./page.js";
 import { stateTag } from "./states.js";
@@ -44,9 +44,12 @@ function show(state) {
   figures.replaceChildren(...progress(state));
   const focused = document.activeElement?.getAttribute("href");
   const inside = boards.contains(document.activeElement);
+  const region = [...boards.querySelectorAll(".scroll")].indexOf(document.activeElement);
   const before = [...boards.querySelectorAll(".scroll")].map((node) => node.scrollLeft);
-  boards.replaceChildren(...state.boards.map((board, number) => boardOf(board, number, key)));
+  const cards = state.boards.map((board, number) => boardOf(board, number, key));
+  boards.replaceChildren(...(state.overall ? [overallOf(state.overall)] : []), ...cards);
   boards.querySelectorAll(".scroll").forEach((node, number) => { node.scrollLeft = before[number] ?? 0; });
+  if (region >= 0) boards.querySelectorAll(".scroll")[region]?.focus({ preventScroll: true });
   if (inside && focused) boards.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
 }
 

@@ -24,13 +24,20 @@ export class Line {
     return this.frames.at(-1);
   }
 
-  // Begin anew at a position, given by its text or drawn by lot from a seed.
+  // Begin anew at a position, given by its text or drawn by lot from a seed, with the `actions` of `start` played from there.
   async begin(game, start) {
-    const { game: known, frame } = await this.#ask("/api/position", { game, ...start });
+    const { game: known, frames } = await this.#ask("/api/position", { game, ...start });
     this.game = game;
     this.described = known;
-    this.frames = [{ ...frame, number: 0 }];
-    this.#load(0);
+    this.frames = frames.map((frame, number) => ({ ...frame, number, label: frame.seat === null ? null : this.labels()[frame.seat] }));
+    this.#load(this.frames.length - 1);
+  }
+
+  // How it came about: where it began and what was played, as far as it was.
+  get story() {
+    const answer = this.frames.findIndex((frame, place) => place > 0 && frame.action === null);
+    const played = answer < 0 ? this.frames : this.frames.slice(0, answer);
+    return { state: played[0].state, actions: played.slice(1).map((frame) => frame.action) };
   }
 
   // Play an action at the position that is shown; whatever came after it is gone.
@@ -83,6 +90,7 @@ export class Line {
         onChoose: this.onChoose,
         onShow: (frame) => this.player && this.#shown(frame),
       });
+      if (at > 0) this.player.go(at);
     }
     this.#shown(this.frame);
     this.onChange();

@@ -1,7 +1,7 @@
 // One match, position by position.
 import { get } from "./api.js";
 import { duration, h, whole } from "./dom.js";
-import { faultBox, figure, main } from "./page.js";
+import { counted, faultBox, figure, main } from "./page.js";
 import { mountPlayer, result } from "./player.js";
 
 const { key, id } = document.body.dataset;
@@ -29,7 +29,7 @@ function show(view) {
 
 function facts(view) {
   const found = [];
-  if (view.moves !== null) found.push(figure("Moves", whole(view.moves)));
+  if (view.moves !== null) found.push(figure(counted(view), whole(view.moves)));
   if (view.cost !== null) found.push(figure("Cost", whole(view.cost)));
   for (const total of view.totals) {
     const whose = view.totals.length > 1 ? ` of ${total.label}` : "";

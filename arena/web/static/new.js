@@ -1,11 +1,15 @@
 // A form for a small tournament, and the spec that it stands for.
+import { begin, keep as remember, list, mapping } from "./address.js";
 import { givenUp, post } from "./api.js";
 import { h, whole } from "./dom.js";
-import { AgentForm, GameForm, LimitsForm, field, inventory, number, select } from "./forms.js";
+import { AgentForm, GameForm, LimitsForm, field, inventory, number, numberIn, put, select } from "./forms.js";
 import { button, faultBox, head, main } from "./page.js";
 
 const WAIT = 250;
 const MOST = 16;
+const FIRST = "tic-tac-toe";
+
+const SWEEPS = "Several values with commas in between, as in 1, 2, 3, are a sweep: an entry for each, and for a parameter of the game a board for each.";
 
 const faults = faultBox();
 const name = h("input", { type: "text", value: "My tournament", maxlength: "100" });
@@ -21,13 +25,13 @@ const start = button("Save and start", () => keep("/api/start"), "primary");
 const add = button("Add an agent", () => { addEntry(); changed(); });
 let known, games, formats, agents = [], timer = null, asking = null;
 
-main.append(head("New tournament", "Choose who meets whom; the spec on the right is what will be played."), faults.box);
+main.append(head("New tournament", "Choose who meets whom; what the spec says is what will be played."), faults.box);
 inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
   known = found;
   formats = h("div", { class: "field" });
-  games = new GameForm(found.games, "tic-tac-toe", () => { gameChanged(); changed(); });
+  games = new GameForm(found.games, FIRST, (other) => { if (other) gameChanged(); changed(); }, [], { sweeps: true });
   for (const control of [name, rounds, plies, seed]) control.addEventListener("input", changed);
   const form = h(
     "form",
@@ -35,20 +39,43 @@ function build(found) {
     field("Name", name),
     games.box,
     h("div", { class: "fields" }, formats, field("Rounds", rounds), field("Opening plies", plies), field("Seed", seed), limits.fields),
-    h("fieldset", {}, h("legend", {}, "Agents"), entries, h("div", { class: "row gap-small" }, add)),
+    h("fieldset", {}, h("legend", {}, "Agents"), h("p", { class: "dim small gap-small-below" }, SWEEPS), entries, h("div", { class: "row gap-small" }, add)),
   );
   const spec = h("section", { class: "card stack-small sticky", "aria-label": "spec" }, h("h2", {}, "Spec"), yaml, said, h("div", { class: "row" }, start, save));
   main.append(h("div", { class: "columns columns-board" }, form, spec));
+  return begin(faults, restore, () => {
+    games.choose(games.games.find((game) => game.name === FIRST) ?? games.games[0]);
+    gameChanged();
+    changed();
+  });
+}
+
+// Fill the form as the address tells it.
+function restore(saved) {
+  games.set(saved.game);
   gameChanged();
+  for (const [what, node] of Object.entries({ name, rounds, plies, seed })) put(node, saved[what], what);
+  limits.set(saved.limits ?? {});
+  put(formats.querySelector("select"), saved.format, "format");
+  clearEntries();
+  for (const agent of list(saved.agents, "agents").slice(0, MOST)) {
+    addEntry();
+    agents.at(-1).form.set(agent);
+    put(agents.at(-1).label, mapping(agent, "agent").label, "label");
+  }
   changed();
+}
+
+function clearEntries() {
+  agents = [];
+  entries.replaceChildren();
 }
 
 function gameChanged() {
   const game = games.game;
   const fit = known.formats.filter((format) => (format.kind === "puzzle") === game.puzzle);
   formats.replaceChildren(...field("Format", select(fit.map((format) => [format.name, format.name]), game.puzzle ? "benchmark" : "round-robin", changed)).childNodes);
-  agents = [];
-  entries.replaceChildren();
+  clearEntries();
   const usual = game.puzzle ? ["a-star", "ida-star", "min-conflicts", "hill-climb", "dfs"] : ["random", "greedy", "lookahead"];
   const first = usual.filter((agent) => game.agents.includes(agent)).slice(0, 3);
   (first.length ? first : game.agents.slice(0, 2)).forEach(addEntry);
@@ -64,7 +91,7 @@ function addEntry(chosen = null) {
     changed();
     add.focus();
   });
-  entry.form = new AgentForm(known.agents, games.game, { chosen, onchange: changed, more: [field("Label", label), remove] });
+  entry.form = new AgentForm(known.agents, games.game, { chosen, sweeps: true, onchange: changed, more: [field("Label", label), remove] });
   row.append(h("legend", { class: "visually-hidden" }, `Agent ${agents.length + 1}`), entry.form.box);
   agents.push(entry);
   entries.append(row);
@@ -75,9 +102,9 @@ function value() {
     name: name.value,
     game: games.value(),
     format: formats.querySelector("select").value,
-    rounds: Number(rounds.value) || 1,
-    plies: Number(plies.value) || null,
-    seed: Number(seed.value) || 0,
+    rounds: numberIn(rounds),
+    plies: numberIn(plies),
+    seed: numberIn(seed),
     limits: limits.value(),
     agents: agents.map(({ form, label }) => ({ ...form.value(), label: label.value.trim() || null })),
   };
@@ -92,16 +119,20 @@ function changed() {
 async function preview() {
   asking?.abort();
   asking = new AbortController();
+  const tournament = value();
+  remember(tournament);
   try {
-    const found = await post("/api/spec", { tournament: value() }, asking.signal);
+    const found = await post("/api/spec", { tournament }, asking.signal);
     yaml.textContent = found.yaml;
+    yaml.classList.remove("stale");
     said.textContent = `${whole(found.matches)} matches${found.notes.length ? `; ${found.notes.join("; ")}` : ""}`;
     faults.show(null);
     save.disabled = start.disabled = false;
   } catch (error) {
     if (givenUp(error)) return;
-    faults.show(error.message);
-    said.textContent = "Not ready: see the message above.";
+    faults.list(error.faults ?? [error.message]);
+    yaml.classList.add("stale");
+    said.textContent = yaml.textContent === "" ? "There is no spec yet: see what is wrong with the form." : "Out of date: the spec is from before the form had these faults.";
     save.disabled = start.disabled = true;
   }
 }
@@ -113,7 +144,7 @@ async function keep(path) {
     if (found.key) location.assign(`/t/${found.key}`);
     else said.textContent = `Saved as ${found.file}; play it with: arena run ${found.file}`;
   } catch (error) {
-    faults.show(error.message);
+    faults.list(error.faults ?? [error.message]);
   }
   save.disabled = start.disabled = false;
 }

@@ -16,12 +16,22 @@ export function faultBox() {
     show(message) {
       box.replaceChildren(...(message ? [h("p", { class: "fault" }, message)] : []));
     },
+    // Several at once, as a list.
+    list(messages) {
+      if (messages.length < 2) return this.show(messages[0]);
+      return box.replaceChildren(h("div", { class: "fault" }, h("p", {}, `${messages.length} faults:`), h("ul", {}, messages.map((one) => h("li", {}, one)))));
+    },
   };
 }
 
 // A figure: what it is, and its value.
 export function figure(name, value) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, value));
+}
+
+// What the moves of a match are: of an answer, which comes at once, the steps that its agent counted.
+export function counted(view) {
+  return view.frames.some((frame) => frame.number < 0) ? "Steps" : "Moves";
 }
 
 export function button(text, onclick, kind = "") {

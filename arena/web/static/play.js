@@ -1,4 +1,5 @@
 // Play against any agent, in any seat, or watch agents play.
+import { begin as open, keep, list, mapping, text, whole as number } from "./address.js";
 import { givenUp, post } from "./api.js";
 import { duration, h, whole, worth } from "./dom.js";
 import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
@@ -16,11 +17,11 @@ const stage = h("div");
 const turn = h("p", { class: "turn", role: "status" });
 const hintText = h("p", { class: "dim hint", "aria-live": "polite" });
 const moves = new Moves((action) => line.tryPlay(action));
-const start = button("New game", begin, "primary");
+const start = button("New game", () => begin(), "primary");
 const pause = button("Pause", () => setPaused(!paused));
 const undo = button("Undo", takeBack);
 const hint = button("Hint", advise);
-let known, games, seats = [], line = null, paused = false, thinking = null, timer = null, seatNames = [], playing = null;
+let known, games, seats = [], line = null, paused = false, thinking = null, advice = 0, timer = null, seatNames = [], playing = null;
 const limits = new LimitsForm({ nodes: "20000", seconds: "5" });
 
 main.append(head("Play", "Take any seat, or give both to agents and watch."), faults.box);
@@ -28,7 +29,7 @@ inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
   known = found;
-  games = new GameForm(found.games.filter((game) => !game.puzzle), FIRST, seatForms);
+  games = new GameForm(found.games.filter((game) => !game.puzzle), FIRST, (other) => other && seatForms());
   const board = h("section", { class: "card", "aria-label": "board" }, turn, h("div", { class: "row centred gap-below" }, undo, hint, pause), hintText, stage, moves.box);
   const setup = h(
     "section",
@@ -40,7 +41,6 @@ function build(found) {
     h("div", { class: "row" }, start),
   );
   main.append(h("div", { class: "columns columns-board" }, board, setup));
-  seatForms();
   line = new Line(stage, {
     labels: () => seatNames,
     keys: true,
@@ -50,7 +50,11 @@ function build(found) {
     onChoose: (actions) => moves.point(actions),
     mine: (frame) => !frame.over && playing.agents[frame.to_move] === null,
   });
-  begin();
+  return open(faults, resume, () => {
+    games.choose(games.games.find((game) => game.name === FIRST) ?? games.games[0]);
+    seatForms();
+    return begin();
+  });
 }
 
 function seatForms() {
@@ -63,14 +67,37 @@ function seatForms() {
 async function begin() {
   halt();
   faults.show(null);
-  playing = { game: games.value(), agents: seats.map((seat) => seat.value()), limits: limits.value(), seed: lot() };
-  seatNames = named(playing.agents);
+  sit(lot());
   setPaused(false, false);
   try {
     await line.begin(playing.game, { seed: lot() });
   } catch (error) {
     fault(error);
   }
+}
+
+function sit(seed) {
+  playing = { game: games.value(), agents: seats.map((seat) => seat.value()), limits: limits.value(), seed };
+  seatNames = named(playing.agents);
+}
+
+// Go on with a game as the address tells it.
+async function resume(saved) {
+  games.set(saved.game);
+  seatForms();
+  const agents = list(saved.agents, "agents");
+  if (agents.length !== seats.length) throw new Error(`expected ${seats.length} agents`);
+  seats.forEach((seat, place) => seat.set(agents[place]));
+  limits.set(saved.limits ?? {});
+  sit(number(saved.seed, "seed"));
+  setPaused(saved.paused === true, false);
+  const { state, actions } = mapping(saved.line, "line");
+  await line.begin(playing.game, { state: text(state, "position"), actions: list(actions, "actions") });
+}
+
+function remember() {
+  const found = { ...playing, paused };
+  keep({ ...found, line: line.story }, () => ({ ...found, line: { state: line.last.state, actions: [] } }));
 }
 
 // What the seats are called: two of a name are told apart by their seats.
@@ -80,7 +107,9 @@ function named(agents) {
 }
 
 function changed() {
+  advice++; // a hint that is on its way is for another position, even where the line comes back to this one
   hintText.textContent = "";
+  remember();
   go();
 }
 
@@ -141,21 +170,22 @@ function takeBack() {
 }
 
 async function advise() {
-  const frame = line.frame;
+  const frame = line.frame, mine = ++advice;
   const agent = playing.agents.find((one) => one !== null) ?? { agent: RIVALS.find((name) => games.game.agents.includes(name)) ?? games.game.agents[0], options: {} };
   hintText.textContent = "Thinking…";
   hint.disabled = true;
   try {
     const { frame: found } = await post("/api/move", { ...request(frame), agent });
-    if (line.frame !== frame) return;
+    if (mine !== advice || line.frame !== frame) return;
     const value = found.value === null ? "" : `, value ${worth(found.value)}`;
     hintText.textContent = `${agent.agent} would play ${found.action}${value} (${whole(found.nodes)} nodes, ${duration(found.seconds)})`;
     if (playing.agents[frame.to_move] === null) moves.show(frame.actions ?? [], found.action);
   } catch (error) {
+    if (mine !== advice) return;
     hintText.textContent = "";
     fault(error);
   }
-  hint.disabled = false;
+  hint.disabled = line.frame.over;
 }
 
 function setPaused(wanted, goOn = true) {
@@ -163,6 +193,7 @@ function setPaused(wanted, goOn = true) {
   pause.textContent = paused ? "Go on" : "Pause";
   if (paused) halt();
   if (line?.player && goOn) {
+    remember();
     showTurn(line.frame);
     if (!paused) {
       line.player.go(line.frames.length - 1);

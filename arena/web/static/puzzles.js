@@ -1,10 +1,11 @@
 // Puzzles: shuffle, solve by hand or by an agent, step, hint; two agents side by side on the same position.
+import { begin as open, keep, list, mapping, text as textIn } from "./address.js";
 import { givenUp, post } from "./api.js";
 import { duration, h, whole } from "./dom.js";
 import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
 import { Line } from "./line.js";
 import { Moves } from "./moves.js";
-import { button, faultBox, figure, head, lot, main } from "./page.js";
+import { button, counted, faultBox, figure, head, lot, main } from "./page.js";
 
 const FIRST = "sliding-tiles";
 const LONG = 200;
@@ -13,9 +14,9 @@ const SOLVERS = { "sliding-tiles": ["a-star", "ida-star"], "n-queens": ["min-con
 const faults = faultBox();
 const text = h("input", { type: "text", id: "position", spellcheck: "false", autocomplete: "off" });
 const columns = h("div", { class: "columns" });
-const compare = h("input", { type: "checkbox", id: "compare", onchange: () => arrange() });
+const compare = h("input", { type: "checkbox", id: "compare", onchange: () => arrange().then(remember) });
 const both = button("Solve both", () => panels.forEach((panel) => panel.run()), "primary");
-const limits = new LimitsForm({ seconds: "10" });
+const limits = new LimitsForm({ seconds: "10", onchange: () => remember() });
 let known, games, panels = [], position = null;
 
 main.append(head("Puzzles", "Shuffle a board and solve it, or see how agents do it."), faults.box);
@@ -23,7 +24,7 @@ inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
   known = found;
-  games = new GameForm(found.games.filter((game) => game.puzzle), FIRST, () => shuffle(true), limits.fields);
+  games = new GameForm(found.games.filter((game) => game.puzzle), FIRST, shuffle, limits.fields);
   const setup = h(
     "section",
     { class: "card stack-small", "aria-label": "position" },
@@ -34,7 +35,31 @@ function build(found) {
     h("div", { class: "row" }, h("label", { class: "row check", for: "compare" }, compare, "Compare two agents"), both),
   );
   main.append(setup, columns);
-  shuffle(true);
+  return open(faults, restore, () => {
+    games.choose(games.games.find((game) => game.name === FIRST) ?? games.games[0]);
+    compare.checked = false;
+    return shuffle(true);
+  });
+}
+
+// Set everything up as the address tells it.
+async function restore(saved) {
+  games.set(saved.game);
+  limits.set(saved.limits ?? {});
+  const told = list(saved.panels, "panels").map((panel) => mapping(panel, "panel"));
+  if (told.length < 1 || told.length > 2) throw new Error("panels: expected one or two");
+  compare.checked = told.length > 1;
+  await setUp({ state: textIn(saved.state, "position") }, told);
+}
+
+function remember() {
+  if (position === null || panels.some((panel) => !panel.line.frames.length)) return;
+  const told = (panel, actions) => ({ agent: panel.agent.value(), actions });
+  const found = { game: position.game, limits: limits.value(), state: position.state };
+  keep(
+    { ...found, panels: panels.map((panel) => told(panel, panel.line.story.actions)) },
+    () => ({ ...found, panels: panels.map((panel) => told(panel, [])) }),
+  );
 }
 
 async function shuffle(anew) {
@@ -46,22 +71,29 @@ async function shuffle(anew) {
 let asked = 0;
 
 async function place(start) {
-  const mine = ++asked;
+  const before = asked;
   faults.show(null);
-  panels.forEach((panel) => panel.halt());
   try {
-    const game = games.value();
-    const found = await post("/api/position", { game, ...start });
-    if (mine !== asked) return;
-    position = { game, state: found.frame.state };
-    text.value = found.frame.state;
-    await arrange(true);
+    await setUp(start);
   } catch (error) {
-    if (mine === asked && !givenUp(error)) faults.show(error.message);
+    if (asked === before + 1 && !givenUp(error)) faults.show(error.message);
   }
 }
 
-async function arrange(moved = false) {
+async function setUp(start, told = []) {
+  const mine = ++asked;
+  panels.forEach((panel) => panel.halt());
+  const game = games.value();
+  const found = await post("/api/position", { game, ...start });
+  if (mine !== asked) return;
+  position = { game, state: found.frame.state };
+  text.value = found.frame.state;
+  await arrange(true, told);
+  remember();
+}
+
+// `told` are the agents and actions of panels that are to be made.
+async function arrange(moved = false, told = []) {
   const wanted = compare.checked ? 2 : 1;
   both.hidden = wanted < 2;
   while (panels.length > wanted) panels.pop().halt();
@@ -70,12 +102,14 @@ async function arrange(moved = false) {
   const fresh = [];
   while (panels.length < wanted) {
     const panel = new Panel(panels.length);
+    const saved = told[panels.length];
+    if (saved) panel.agent.set(saved.agent);
     panels.push(panel);
-    fresh.push(panel);
+    fresh.push(panel.begin(saved ? list(saved.actions, "actions") : []));
   }
   columns.className = wanted > 1 ? "columns columns-two panels" : "columns panels";
   columns.replaceChildren(...panels.map((panel) => panel.box));
-  await Promise.all(fresh.map((panel) => panel.begin()));
+  await Promise.all(fresh);
 }
 
 // A board with an agent beside it.
@@ -83,7 +117,7 @@ class Panel {
   constructor(number) {
     const game = games.game;
     const usual = (SOLVERS[game.name] ?? []).filter((name) => game.agents.includes(name));
-    this.agent = new AgentForm(known.agents, game, { chosen: usual[number] ?? usual[0] ?? game.agents[0] });
+    this.agent = new AgentForm(known.agents, game, { chosen: usual[number] ?? usual[0] ?? game.agents[0], onchange: () => remember() });
     this.stage = h("div");
     this.said = h("p", { class: "turn", role: "status" });
     this.facts = h("dl", { class: "figures figures-small" });
@@ -99,7 +133,7 @@ class Panel {
     };
     this.line = new Line(this.stage, {
       labels: () => [this.whose],
-      onChange: () => {},
+      onChange: () => panels.includes(this) && remember(),
       onShow: (frame) => this.show(frame),
       onFault: (error) => this.fault(error),
       onChoose: (actions) => this.moves.point(actions),
@@ -113,14 +147,15 @@ class Panel {
     );
   }
 
-  async begin() {
+  async begin(actions = []) {
     this.halt();
     this.facts.replaceChildren();
     this.faults.show(null);
     this.whose = "you";
     try {
-      await this.line.begin(position.game, { state: position.state });
+      await this.line.begin(position.game, { state: position.state, actions });
     } catch (error) {
+      if (actions.length) await this.begin();
       this.fault(error);
     }
   }
@@ -221,7 +256,7 @@ function facts(view) {
   const depth = view.frames.find((frame) => frame.depth !== null)?.depth;
   return [
     figure("Result", view.solved ? "solved" : view.termination),
-    figure("Moves", whole(view.moves)),
+    figure(counted(view), whole(view.moves)),
     view.cost === null || view.cost === view.moves ? null : figure("Cost", whole(view.cost)),
     figure("Nodes", whole(total.nodes)),
     figure("Evaluations", whole(total.evaluations)),
