@@ -22,6 +22,8 @@ class Batch:
     matches: list[Scheduled]
     lost: int = 0
     """How many nodes were lost while they played it."""
+    orders: set[str] = field(default_factory=set)
+    """The keys of the orders that are out for it: mostly one, two where the first is long overdue."""
 
 
 @dataclass(slots=True)

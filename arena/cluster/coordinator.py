@@ -25,6 +25,10 @@ LONELY_SECONDS = 5.0
 """After how long without any node to say so."""
 MOST_LOST = 10
 """After how many orders in a row for each of its threads, all lost on the way, a node is refused."""
+OVERDUE_SECONDS = 60.0
+"""After how long an order that should have taken far less is given to an idle node, too."""
+OVERDUE_TIMES = 10
+"""How many times as long as its matches usually take an order must be out to be overdue."""
 AHEAD = 2
 """Orders for each thread of a node: one that is played, and one that waits, so that the node need not."""
 
@@ -41,6 +45,7 @@ class Sent:
     node: str
     told: bool
     """Whether the node was told about the tournament with it."""
+    since: float = field(default_factory=monotonic)
 
 
 @dataclass(slots=True, eq=False)
@@ -61,7 +66,8 @@ class Coordinator:
 
     `parcel` is that of the spec; `take` and `total` are those of the schedule, as in `Pool`: whoever iterates over `play` tells
     the schedule about a result before asking for the next. Nothing is recorded twice: only the reply to an order that is out
-    counts, and no match is in two orders at a time.
+    counts, and the first one where a match is in two orders. That comes about where nothing else is left to play, and an order
+    is long overdue: then a node that is idle is given it, too (the backup tasks of Dean and Ghemawat, MapReduce, OSDI 2004).
 
     A node that is lost costs the matches which it was playing one of two tries, and the rest nothing; all are sent to others.
     A match whose second node is lost, too, is a `crash` of its agent where there is but one, and void where there are several,
@@ -126,11 +132,32 @@ class Coordinator:
             if len(post.orders) >= self._most(post):
                 continue
             batch = self._backlog.next(self._threads)
+            self._room[node] = None
             if batch is None:
-                self._room[node] = None
+                self._help_out()
                 return
             self._send(batch, node, told=False)
-            self._room[node] = None
+
+    def _help_out(self) -> None:
+        """Have idle nodes play what others should have played long ago."""
+        for node in list(self._room):
+            late = None if self._posts[node].orders else self._overdue(node)
+            if late is not None:
+                count = len(late.batch.matches)
+                what = "a match" if count == 1 else f"{count:,} matches"
+                self._say(f"{late.node} has had {what} for {monotonic() - late.since:.0f} s; {node} plays what is overdue, too")
+                self._send(late.batch, node, told=False)
+
+    def _overdue(self, node: str) -> Sent | None:
+        """The oldest order that is long overdue, is out once, and with another node."""
+        now = monotonic()
+        for sent in self._out.values():
+            if now - sent.since < OVERDUE_SECONDS:
+                return None
+            usual = (self._backlog.pace.seconds or 0.0) * len(sent.batch.matches)
+            if len(sent.batch.orders) == 1 and sent.node != node and now - sent.since > OVERDUE_TIMES * usual:
+                return sent
+        return None
 
     def _most(self, post: Post) -> int:
         return post.threads * (AHEAD if self._backlog.pace.quick else 1)
@@ -140,6 +167,7 @@ class Coordinator:
         self._number += 1
         key = f"arena-{blake2b(' '.join([self._run, str(self._number), *ids]).encode(), digest_size=16).hexdigest()}"
         self._out[key] = self._posts[node].orders[key] = Sent(batch, ids, node, told)
+        batch.orders.add(key)
         self._engine.send(Order(key, self._run, batch.matches, self._parcel if told else None), node)
 
     # Replies
@@ -150,11 +178,12 @@ class Coordinator:
             return
         post = self._posts[sent.node]
         del post.orders[reply.key]
+        sent.batch.orders.discard(reply.key)
         self._room[sent.node] = None
         if reply.killed:
             yield from self._blamed(sent)
         elif reply.body is None:
-            self._backlog.put_back(sent.batch)
+            self._put_back(sent.batch)
             post.lost += 1
             if reply.failed is not None:
                 self._refuse(sent.node, one_line(reply.failed)[:LONGEST_REASON])
@@ -168,7 +197,7 @@ class Coordinator:
         try:
             answer = self._reader.read(body, sent.batch.matches, sent.ids)
         except wire.Invalid as invalid:
-            self._backlog.put_back(sent.batch)
+            self._put_back(sent.batch)
             self._refuse(sent.node, f"sent what is no answer: {invalid}")
             return
         if answer.records is not None:
@@ -176,7 +205,7 @@ class Coordinator:
         elif answer.asks and not sent.told:
             self._send(sent.batch, sent.node, told=True)
         else:
-            self._backlog.put_back(sent.batch)
+            self._put_back(sent.batch)
             reason = answer.refused or "asks for what it was told"
             self._refuse(sent.node, one_line(reason)[:LONGEST_REASON])
 
@@ -185,13 +214,23 @@ class Coordinator:
         records, post = answer.records or (), self._posts[sent.node]
         breach = self._audit.fault(sent.batch.matches, records)
         if breach is not None:
-            self._backlog.put_back(sent.batch)
+            self._put_back(sent.batch)
             before = f" ({post.taken:,} of its matches were taken before)" if post.taken else ""
             self._refuse(sent.node, f"sent what the rules do not allow: {breach}{before}")
             return
+        self._call_off(sent.batch)
         post.taken += len(records)
         self._backlog.pace.note(len(records), answer.seconds)
         yield from zip(sent.batch.matches, records, strict=True)
+
+    def _call_off(self, batch: Batch) -> None:
+        """Take back the other orders for matches that have been played."""
+        for key in batch.orders:
+            other = self._out.pop(key)
+            del self._posts[other.node].orders[key]
+            self._room[other.node] = None
+            self._engine.drop(key)
+        batch.orders.clear()
 
     # Nodes
 
@@ -212,14 +251,19 @@ class Coordinator:
         self._threads -= post.threads
         for place, (key, sent) in enumerate(post.orders.items()):
             del self._out[key]
+            sent.batch.orders.discard(key)
             self._engine.drop(key)
             if leave or place >= post.threads:
-                self._backlog.put_back(sent.batch)
+                self._put_back(sent.batch)
             else:
                 yield from self._blamed(sent)
 
+    def _put_back(self, batch: Batch) -> None:
+        if not batch.orders:  # else another node is still at it
+            self._backlog.put_back(batch)
+
     def _blamed(self, sent: Sent) -> Iterator[Finished]:
-        culprit = self._backlog.lost(sent.batch)
+        culprit = None if sent.batch.orders else self._backlog.lost(sent.batch)
         if culprit is not None:
             yield culprit, self._lost(culprit)
 

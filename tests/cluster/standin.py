@@ -27,6 +27,8 @@ class Standin:
         self.closed = 0
         self.answers: dict[str, Callable[[Order], bytes | None]] = {}
         """What certain workers say instead of playing; None loses the order on the way."""
+        self.silent: set[str] = set()
+        """Workers that are there, and never answer."""
         self.deadly: frozenset[int] = frozenset()
         """Numbers of matches whose worker is lost while it plays them, and replaced by another."""
         self.deaths = 0
@@ -55,6 +57,8 @@ class Standin:
 
     def _reply(self, key: str) -> list[Reply]:
         node, order = self.out[key]
+        if node in self.silent:
+            return []
         if any(one.number in self.deadly for one in order.matches):
             self.deaths += 1
             self.pending += [Change(node, 0), Change(f"{node}'", 1)]

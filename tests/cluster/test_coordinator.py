@@ -1,6 +1,7 @@
 """The coordinator and its doubts, on a cluster without machines: who is blamed, who is refused, what counts as a record."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -153,6 +154,37 @@ def test_a_node_that_talks_nonsense_is_refused(spec: Spec, whole: dict[int, Any]
     assert played(spec, engine, said) == whole
     assert len(said) == 1
     assert said[0].startswith("bad is refused: sent what is no answer: ")
+
+
+def test_what_is_long_overdue_is_played_elsewhere_too(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node that never answers holds nobody up; who is waited for is said, and every match still comes once."""
+    monkeypatch.setattr("arena.cluster.coordinator.OVERDUE_SECONDS", 0.05)
+    engine = Standin(spec, ["stuck", "b", "c"], seconds=0.001)
+    engine.silent.add("stuck")
+    said: list[str] = []
+    assert played(spec, engine, said) == whole
+    assert len(said) == 1
+    assert re.fullmatch(r"stuck has had (a match|\d+ matches) for 0 s; [bc] plays what is overdue, too", said[0])
+
+
+def test_two_who_are_at_one_match(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the second is lost, the first still counts; where both are, it is one loss and is played once more."""
+    monkeypatch.setattr("arena.cluster.coordinator.OVERDUE_SECONDS", 0.05)
+    engine = Standin(spec, ["stuck", "b"], seconds=0.001)
+    engine.silent.add("stuck")
+    copied: list[str] = []
+    send = engine.send
+
+    def note(order: Order, node: str) -> None:
+        send(order, node)
+        if any(set(order.matches) == set(other.matches) for at, other in engine.out.values() if at == "stuck") and node == "b":
+            copied.append(order.key)
+            if len(copied) == 1:
+                engine.pending += [Change("b", 0), Change("stuck", 0), Change("d", 1)]
+
+    engine.send = note  # type: ignore[method-assign]
+    assert played(spec, engine) == whole
+    assert copied
 
 
 def test_nobody_is_left(spec: Spec) -> None:
