@@ -441,3 +441,19 @@ def test_local_workers(dask: None, words: list[str], long: Known, cup: Known, ar
     assert (playing.returncode, out) == (130, "")
     assert len(err.split("\n")) == 6, err  # how many matches, the command, `interrupted`, and two empty ones
     assert err.endswith("interrupted\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0.9, 1.3])
+def test_ctrl_c_while_workers_start(dask: None, words: list[str], long: Known, tmp_path: Path, delay: float) -> None:
+    """It waits until they have, and then all ends without a word too many."""
+    playing = subprocess.Popen(
+        [*words, "run", str(long.spec), "--no-store", "--cluster", "local:2"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )  # fmt: skip
+    time.sleep(delay)
+    os.killpg(playing.pid, signal.SIGINT)
+    out, err = playing.communicate(timeout=30)
+    assert (playing.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert err.endswith("interrupted\n")
