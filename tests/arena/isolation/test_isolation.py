@@ -99,16 +99,24 @@ ATTACKS = {
 }
 
 
+HONEST: list[Any] = [{"agent": "minimax", "depth": 2}, "greedy"]
+AMONG_HONEST: dict[str, Any] = {
+    "game": "tic-tac-toe", "rounds": 1, "limits": {"seconds": LIMIT, "memory_mb": 300}, "seed": 3, "plugins": [HOSTILE]
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict[str, dict[str, Any]]:
+    """What honest agents play where nobody else is."""
+    return {record.id: record.timeless() for record in played({**AMONG_HONEST, "agents": HONEST})}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_hostile_agent_loses_its_match_and_nothing_else(name: str) -> None:
+def test_a_hostile_agent_loses_its_match_and_nothing_else(name: str, alone: dict[str, dict[str, Any]]) -> None:
     """It ends as its own timeout, memory or crash within two seconds of the limit; the honest play on as without it."""
-    honest: list[Any] = [{"agent": "minimax", "depth": 2}, "greedy"]
-    spec: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 1, "limits": {"seconds": LIMIT, "memory_mb": 300}, "seed": 3}
-    spec["plugins"] = [HOSTILE]
-    alone = {record.id: record.timeless() for record in played({**spec, "agents": honest})}
     began = perf_counter()
-    records = played({**spec, "agents": [name, *honest]})
+    records = played({**AMONG_HONEST, "agents": [name, *HONEST]})
     spent = perf_counter() - began
     lost = [record for record in records if name in record.labels]
     endings, message = ATTACKS[name]
@@ -220,7 +228,7 @@ def test_an_agent_that_turns_on_its_parent_takes_no_run_down(tmp_path: Path, dee
     values = {"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy", "parricide"], "plugins": [plugin]}
     spec = load_spec({**values, "limits": {"seconds": 0.5}})
     assert not trusted(spec)  # so a run has workers, and plays nothing in its own process
-    with closing(Pool(spec, 1, Plan(spec).take, hang=1.5).play()) as finished:  # type: ignore[type-var]
+    with closing(Pool(spec, 1, Plan(spec).take, hang=1.0).play()) as finished:  # type: ignore[type-var]
         records = [record for _, record in finished]
     ends = [record.termination for record in records if "parricide" in record.labels]
     assert ends == ["crash"] * 4

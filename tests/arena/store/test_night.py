@@ -147,7 +147,7 @@ def test_a_hundred_kills_lose_nothing(tmp_path: Path) -> None:
     kills = 0
     while kills < 100:
         started = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        time.sleep(0.25 + rng.random() * 0.5)
+        time.sleep(0.25 + rng.random() * 0.35)
         started.send_signal(signal.SIGKILL)
         _, err = started.communicate(timeout=20)
         kills += started.returncode == -signal.SIGKILL
