@@ -2,6 +2,7 @@
 machine has.
 """
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +22,15 @@ REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
 """What this machine must have: `sandbox`, `languages`, `browser`, `cluster`. A test that misses it fails, and is not skipped."""
 
 Missing = Callable[[str, str], None]
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """No garbage collection meanwhile: among the objects of thousands of tests it takes longer than a short time limit."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 class Decided(NamedTuple):

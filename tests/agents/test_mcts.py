@@ -300,6 +300,7 @@ def test_a_node_budget_is_kept_and_something_is_reported(nodes: int) -> None:
     assert record.decisions[0].nodes == nodes
 
 
+@pytest.mark.usefixtures("uncollected")
 def test_a_time_budget_is_kept() -> None:
     """Without a number of simulations it takes the time that there is; a busy machine may add to some of them."""
     records = [play("connect-four", ["mcts", "random"], seed=seed, limits={"seconds": 0.05, "moves": 2}) for seed in range(5)]

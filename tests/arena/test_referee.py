@@ -164,6 +164,7 @@ def test_the_last_report_counts_when_the_budget_runs_out() -> None:
     lost_by_first(play(TicTacToe(), [Scripted(does=reports(99)), First()], limits={"nodes": 10}), "illegal-action")
 
 
+@pytest.mark.usefixtures("uncollected")
 def test_a_time_budget_ends_a_search_and_a_sleeper_loses_on_time() -> None:
     """Who generates states is stopped in time and goes on; who does not look at the game at all overruns, and loses."""
     record = play(TicTacToe(), [Scripted(does=endless), First()], limits={"seconds": 0.02})
