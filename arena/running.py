@@ -256,15 +256,17 @@ def replay(store: str, key: str) -> int:
             raise StoreError(f"the last run in {store} does not play {record.game}, so match {record.id} cannot be shown")
         print(f"{record.id}: {' against '.join(record.labels)} at {record.game}", file=out)
         differences: list[str] = []
-        last = None
+        first, last = None, None
         try:
             for step in steps(game, record):
                 print(f"\n{_headline(step, record)}\n{game.render(step.state)}", file=out)
-                last = step.state
+                first, last = first or step, step
         except Differs as differs:
             differences.append(str(differs))
         print(f"\n{_ending(record)}", file=out)
-        differences += against_rules(game, record, last) if not differences else []
+        if first is not None and last is not None and not differences:
+            moves = None if place is None else spec.boards[place.board].seats[place.pairing.seats[0]].limits.moves
+            differences += against_rules(game, record, first, last, moves)
         verdict = _verdict(spec, place, record, differences)
         for line in differences:
             print(f"differs: {line}", file=out)

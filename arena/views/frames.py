@@ -88,11 +88,11 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -
     """
     found: list[Frame] = []
     differences: list[str] = []
-    left_out, last, skipped = 0, None, None
+    left_out, first, last, skipped = 0, None, None, None
     room = LONGEST
     try:
         for step in steps(game, record):
-            last = step
+            first, last = first or step, step
             if len(found) < most and room > 0:
                 found.append(_frame(game, record, step, drawn))
                 room -= len(found[-1].state) + len(found[-1].rendered or "")
@@ -103,8 +103,8 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -
     if skipped is not None:
         found.append(_frame(game, record, skipped, drawn))
         left_out -= 1
-    if last is not None and not differences:
-        differences = against_rules(game, record, last.state)
+    if first is not None and last is not None and not differences:
+        differences = against_rules(game, record, first, last)
     return View(
         id=record.id,
         game=described(game),

@@ -89,7 +89,7 @@ ATTACKS = {
     "garbage": ({"crash"}, "expected a line of JSON, got '\\ufffd\\x00 nonsense'"),
     "flood": ({"crash", "timeout"}, ""),
     "memory": ({"memory"}, ""),
-    "memory-of-children": ({"memory", "timeout"}, "than its limit of"),  # its children may take longer to start
+    "memory-of-children": ({"memory"}, ""),
     "exits": ({"crash"}, "ended with code 3"),
     "segfault": ({"crash"}, "killed by SIGSEGV"),
     "stops": ({"timeout"}, "longer than its limit of 0.3 s"),
@@ -99,9 +99,11 @@ ATTACKS = {
 }
 
 
+AMPLE = 20.0
+"""Seconds for those who need none: a busy machine may hold anybody up."""
 HONEST: list[Any] = [{"agent": "minimax", "depth": 2}, "greedy"]
 AMONG_HONEST: dict[str, Any] = {
-    "game": "tic-tac-toe", "rounds": 1, "limits": {"seconds": LIMIT, "memory_mb": 300}, "seed": 3, "plugins": [HOSTILE]
+    "game": "tic-tac-toe", "rounds": 1, "limits": {"seconds": AMPLE, "memory_mb": 300}, "seed": 3, "plugins": [HOSTILE]
 }  # fmt: skip
 
 
@@ -115,11 +117,12 @@ def alone() -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_hostile_agent_loses_its_match_and_nothing_else(name: str, alone: dict[str, dict[str, Any]]) -> None:
     """It ends as its own timeout, memory or crash within two seconds of the limit; the honest play on as without it."""
+    endings, message = ATTACKS[name]
+    limits = {"seconds": LIMIT if "timeout" in endings else AMPLE, "memory_mb": 300}
     began = perf_counter()
-    records = played({**AMONG_HONEST, "agents": [name, *HONEST]})
+    records = played({**AMONG_HONEST, "agents": [{"agent": name, "limits": limits}, *HONEST]})
     spent = perf_counter() - began
     lost = [record for record in records if name in record.labels]
-    endings, message = ATTACKS[name]
     assert len(lost) == 4
     for record in lost:
         assert record.termination in endings, record.message
