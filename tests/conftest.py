@@ -4,7 +4,11 @@ machine has.
 
 import gc
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +26,24 @@ REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
 """What this machine must have: `sandbox`, `languages`, `browser`, `cluster`. A test that misses it fails, and is not skipped."""
 
 Missing = Callable[[str, str], None]
+Arena = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def arena_in(folder: Path) -> Arena:
+    """The command line as a process of its own in a folder: words, and environment variables by keyword."""
+
+    def arena(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "arena", *map(str, words)],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env={**os.environ, **environment},
+            timeout=120,
+            check=False,
+        )
+
+    return arena
 
 
 @pytest.fixture
@@ -109,3 +131,19 @@ def missing() -> Missing:
         pytest.skip(reason)
 
     return missing
+
+
+@pytest.fixture(scope="module")
+def browser(missing: Missing) -> Iterator[Any]:
+    """One browser for all tests of a module, Chromium as the system installs it."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        missing("browser", "there is no Chromium: apt-get install chromium")
+    if not (find_spec("playwright") and find_spec("axe_playwright_python")):
+        missing("browser", "playwright or axe is missing: pip install 'gamearena[browser]'")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena import __version__
+from tests.conftest import arena_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,15 +40,7 @@ def arena_agents():
 
 def arena(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     alone = ["--no-store"] if arguments[:1] == ("run",) else []  # stores have tests of their own
-    return subprocess.run(
-        [sys.executable, "-m", "arena", *arguments, *alone],
-        capture_output=True,
-        text=True,
-        cwd=cwd or ROOT,
-        env={**os.environ, **environment},
-        timeout=120,
-        check=False,
-    )
+    return arena_in(cwd or ROOT)(*arguments, *alone, **environment)
 
 
 @pytest.fixture

@@ -10,15 +10,33 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from arena import run
 from arena.store import Store
+from tests.conftest import Arena, arena_in
 
-Arena = Callable[..., subprocess.CompletedProcess[str]]
 CUP = "game: tic-tac-toe\nrounds: {rounds}\nseed: 3\nagents: [random, greedy, {{agent: lookahead, depth: 1}}, type-a-plus]\n"
 PATIENCE = 60.0
+SLOW = '''\
+import time
+from arena import Agent, hookimpl
+
+class Slow(Agent):
+    """Takes its time, and plays at random."""
+    name = "slow"
+    def __init__(self, *, seconds: float = 0.005):
+        self.seconds = seconds
+    def choose(self, game, state, search):
+        time.sleep(self.seconds)
+        return search.rng.choice(game.actions(state))
+
+@hookimpl
+def arena_agents():
+    return [Slow]
+'''
 
 
 @pytest.fixture(scope="session")
@@ -111,6 +129,35 @@ def two(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluste
     cluster.close()
 
 
+class Known(NamedTuple):
+    """A tournament that has been played on one machine."""
+
+    spec: Path
+    whole: tuple[int, str]
+    """What its store must hold."""
+
+
+@pytest.fixture(scope="session")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Known:
+    """A round robin of 240 matches."""
+    folder = tmp_path_factory.mktemp("cup")
+    spec = folder / "cup.yaml"
+    spec.write_text(CUP.format(rounds=20))
+    run(spec, store=folder / "local.db")
+    return Known(spec, hashed(folder / "local.db"))
+
+
+@pytest.fixture(scope="session")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Known:
+    """240 matches of about 20 ms with a plugin that is a single file."""
+    folder = tmp_path_factory.mktemp("long")
+    (folder / "slow.py").write_text(SLOW)
+    spec = folder / "long.yaml"
+    spec.write_text("game: tic-tac-toe\nrounds: 120\nseed: 8\nagents: [slow, random]\nplugins: [slow.py]\n")
+    run(spec, workers=4, store=folder / "local.db")
+    return Known(spec, hashed(folder / "local.db"))
+
+
 @pytest.fixture
 def words() -> list[str]:
     """The command line as a process."""
@@ -118,21 +165,9 @@ def words() -> list[str]:
 
 
 @pytest.fixture
-def arena(tmp_path: Path, words: list[str]) -> Arena:
+def arena(tmp_path: Path) -> Arena:
     """Run the command line in the folder of the test."""
-
-    def arena(*more: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*words, *map(str, more)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            timeout=PATIENCE,
-            check=False,
-        )
-
-    return arena
+    return arena_in(tmp_path)
 
 
 def hashed(path: Path) -> tuple[int, str]:
@@ -156,3 +191,9 @@ def held(path: Path) -> int:
             return len(store)
     except arena_.ArenaError:
         return 0
+
+
+def started(words: Sequence[str], folder: Path, *more: object) -> subprocess.Popen[str]:
+    """Start the command line in a folder."""
+    command = [*words, *map(str, more)]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -12,7 +12,7 @@ import pytest
 
 from arena.cluster import address_of, dask_engine
 from arena.errors import ClusterError
-from tests.cluster.conftest import Arena
+from tests.conftest import Arena
 
 
 def test_what_may_be_given(tmp_path: Path) -> None:

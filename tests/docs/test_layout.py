@@ -1,8 +1,5 @@
 """The built manual in a real browser: on no screen a page is wider than it, and code is read without scrolling."""
 
-import os
-from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,27 +8,11 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-CHROMIUM = Path(os.environ.get("ARENA_CHROMIUM", "/usr/bin/chromium"))
 PAGES = ("index", "tutorial/agent", "tutorial/puzzle", "how-to/compare-heuristics", "reference/cli", "reference/api", "genindex")
 WIDE = """() => [...document.querySelectorAll("article pre")].filter(block => block.scrollWidth > block.clientWidth + 1)
     .map(block => block.innerText)"""
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
-
-
-@pytest.fixture(scope="module")
-def browser(missing: Callable[[str, str], None]) -> Iterator["Browser"]:
-    """Debian's Chromium."""
-    if not find_spec("playwright"):
-        missing("browser", "playwright is missing: pip install 'gamearena[browser]'")
-    if not CHROMIUM.exists():
-        missing("browser", f"there is no {CHROMIUM}: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("width", [390, 1024, 1280, 1366, 1440, 1920])

@@ -1,9 +1,6 @@
 """A small tournament with everything a report has to cope with, its store, and the page that comes out of it."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from importlib.util import find_spec
@@ -13,8 +10,7 @@ from typing import Any
 import pytest
 
 from arena import run
-
-Arena = Callable[..., subprocess.CompletedProcess[str]]
+from tests.conftest import Arena, arena_in
 
 PLUGIN = '''
 from arena import Agent, Game, hookimpl
@@ -86,23 +82,6 @@ agents:
   - a-star
   - {agent: hill-climb, label: "</script><!-- climb"}
 """
-
-
-def arena_in(folder: Path) -> Arena:
-    """The command line in a process of its own, in a folder."""
-
-    def arena(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "arena", *map(str, words)],
-            capture_output=True,
-            text=True,
-            cwd=folder,
-            env={**os.environ, **environment},
-            timeout=120,
-            check=False,
-        )
-
-    return arena
 
 
 @pytest.fixture(scope="session")

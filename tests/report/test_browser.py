@@ -1,8 +1,6 @@
 """The page in a real browser, opened from the disk: wide and narrow, light and dark, by mouse and by keyboard."""
 
-import os
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,6 @@ if TYPE_CHECKING:
 
 Missing = Callable[[str, str], None]
 Opened = Callable[..., "Page"]
-CHROMIUM = Path(os.environ.get("ARENA_CHROMIUM", "/usr/bin/chromium"))
 SHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 SCREENS = [(1280, "light"), (1280, "dark"), (375, "light"), (375, "dark")]
 
@@ -21,21 +18,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser(missing: Missing) -> Iterator["Browser"]:
-    """Debian's Chromium."""
-    if not (find_spec("playwright") and find_spec("axe_playwright_python")):
-        missing("browser", "playwright or axe is missing: pip install 'gamearena[browser]'")
-    if not CHROMIUM.exists():
-        missing("browser", f"there is no {CHROMIUM}: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

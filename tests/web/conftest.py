@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -187,22 +186,6 @@ def wait() -> Callable[..., Any]:
     return wait
 
 
-@contextmanager
-def chromium(missing: Callable[[str, str], None]) -> Iterator[Any]:
-    """A browser; skipped, or failed where it is required, when there is none."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        missing("browser", "no chromium here; install the package chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("browser", "playwright is not installed; install the extra browser")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 class Visit:
     """One page on a screen of some width, in both themes."""
 
@@ -246,13 +229,6 @@ class Visit:
     def end(self) -> None:
         """Close it."""
         self._context.close()
-
-
-@pytest.fixture(scope="module")
-def browser(missing: Callable[[str, str], None]) -> Iterator[Any]:
-    """One browser for all tests of a module."""
-    with chromium(missing) as found:
-        yield found
 
 
 @pytest.fixture(scope="session")

@@ -216,8 +216,11 @@ def test_a_seat_can_be_any_and_two_agents_can_be_watched(desktop: Any) -> None:
     page.get_by_label("Seat 2").select_option("greedy")
     page.get_by_role("button", name="New game").click()
     until(page, "/wins|draw/.test(document.querySelector('.turn').textContent)")
-    desktop.page.get_by_role("button", name="Undo").click()
+    pieces = page.locator(".layer-pieces > *").count()
+    assert pieces >= 5
+    page.get_by_role("button", name="Undo").click()
     page.wait_for_selector(".turn:has-text('paused')")
+    assert page.locator(".layer-pieces > *").count() < pieces
 
 
 def test_a_game_is_still_there_after_a_reload_and_in_a_link(desktop: Any) -> None:

@@ -1,14 +1,11 @@
 """Small tournaments, and the command line in a process of its own."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Arena = Callable[..., subprocess.CompletedProcess[str]]
+from tests.conftest import Arena, arena_in
+
 CUP = "game: tic-tac-toe\nrounds: 3\nseed: 7\nagents: [random, greedy, {agent: lookahead, depth: 1}]\n"
 
 
@@ -23,16 +20,4 @@ def cup(tmp_path: Path) -> Path:
 @pytest.fixture
 def arena(tmp_path: Path) -> Arena:
     """Run the command line in the folder of the test."""
-
-    def arena(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "arena", *map(str, words)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            timeout=120,
-            check=False,
-        )
-
-    return arena
+    return arena_in(tmp_path)

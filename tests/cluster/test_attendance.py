@@ -1,6 +1,6 @@
 """Which workers count as gone because nothing is heard of them."""
 
-from arena.cluster.dask import STILL_SECONDS, Pulses
+from arena.cluster.attendance import STILL_SECONDS, Pulses
 
 
 def test_who_is_not_heard_of_counts_as_gone_until_he_is() -> None:
