@@ -29,7 +29,7 @@ def plugin_option(command: Command) -> Command:
 def known_format(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
     """Return a format of tabulate, json or csv; they are looked up only when the option is used."""
     from arena.errors import suggestion
-    from arena.tables import FORMATS
+    from arena.results.tables import FORMATS
 
     if value not in FORMATS:
         raise click.BadParameter(f"unknown format {value!r}; {suggestion(value, FORMATS)}")
@@ -102,7 +102,7 @@ def format_option(command: Command) -> Command:
 @plugin_option
 def run(store: str | None, no_store: bool, fresh: bool, **asked: Any) -> int:
     """Play the tournament SPEC, or what is left of it, and print its leaderboards."""
-    from arena import running
+    from arena.commands import running
 
     if asked["cluster"] is not None and asked["workers"] is not None:
         raise click.UsageError(
@@ -119,7 +119,7 @@ def run(store: str | None, no_store: bool, fresh: bool, **asked: Any) -> int:
 @format_option
 def leaderboard(store: str, style: str) -> int:
     """Print the leaderboards of STORE, also while it is being filled."""
-    from arena import running
+    from arena.commands import running
 
     return running.leaderboard(store, style=style)
 
@@ -129,7 +129,7 @@ def leaderboard(store: str, style: str) -> int:
 @click.argument("id")
 def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual uses
     """Show match ID of STORE position by position, and check that it is what was recorded."""
-    from arena import running
+    from arena.commands import running
 
     return running.replay(store, id)
 
@@ -139,7 +139,7 @@ def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual
 @click.option("--format", "style", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
 def export(store: str, style: str) -> int:
     """Print every record of STORE, one a line."""
-    from arena import running
+    from arena.commands import running
 
     return running.export(store, style=style)
 
@@ -150,7 +150,7 @@ def export(store: str, style: str) -> int:
 @format_option
 def compare(store: str, agents: tuple[str, ...], style: str) -> int:
     """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
-    from arena import comparing
+    from arena.commands import comparing
 
     return comparing.compare(store, agents, style=style)
 
@@ -162,7 +162,7 @@ def compare(store: str, agents: tuple[str, ...], style: str) -> int:
 @click.option("--format", "style", type=click.Choice(["simple", "json"]), default="simple", show_default=True)
 def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] | None, style: str) -> int:
     """Say what a result is worth: Elo with its interval, and the likelihood of superiority."""
-    from arena import comparing
+    from arena.commands import comparing
 
     expected = 5 if pentanomial else 3
     if len(counts) != expected:
@@ -193,7 +193,7 @@ def report(store: str, out: str, style: str, matches: int) -> int:
 @click.argument("stores", nargs=-1, required=True, metavar="IN...")
 def merge(out: str, stores: tuple[str, ...]) -> int:
     """Write OUT with the matches of all stores IN."""
-    from arena import running
+    from arena.commands import running
 
     return running.merge_stores(out, stores)
 
@@ -203,7 +203,7 @@ def merge(out: str, stores: tuple[str, ...]) -> int:
 @plugin_option
 def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     """Check specs without playing: every fault with file, line and column."""
-    from arena import commands
+    from arena.commands import validating as commands
 
     return commands.validate(specs, plugins=plugins)
 
@@ -213,7 +213,7 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
 @plugin_option
 def list_(kind: str, plugins: tuple[str, ...]) -> int:
     """List what the plugins brought."""
-    from arena import catalogue
+    from arena.commands import catalogue
 
     return catalogue.list_kind(kind, plugins=plugins)
 
@@ -223,7 +223,7 @@ def list_(kind: str, plugins: tuple[str, ...]) -> int:
 @plugin_option
 def show(name: str, plugins: tuple[str, ...]) -> int:
     """Show what is known of a game, an agent, a heuristic or a format."""
-    from arena import catalogue
+    from arena.commands import catalogue
 
     return catalogue.show(name, plugins=plugins)
 
@@ -232,7 +232,7 @@ def show(name: str, plugins: tuple[str, ...]) -> int:
 @plugin_option
 def matrix(plugins: tuple[str, ...]) -> int:
     """Show which agent can play which game, or which trait is missing."""
-    from arena import catalogue
+    from arena.commands import catalogue
 
     return catalogue.matrix(plugins=plugins)
 
@@ -241,7 +241,7 @@ def matrix(plugins: tuple[str, ...]) -> int:
 @plugin_option
 def plugins_(plugins: tuple[str, ...]) -> int:
     """Show every plugin, what it brought, and what is wrong with it."""
-    from arena import catalogue
+    from arena.commands import catalogue
 
     return catalogue.list_plugins(plugins=plugins)
 
@@ -249,7 +249,7 @@ def plugins_(plugins: tuple[str, ...]) -> int:
 @cli.command()
 def schema() -> int:
     """Print the JSON Schema of a spec."""
-    from arena import commands
+    from arena.commands import validating as commands
 
     return commands.schema()
 
@@ -270,7 +270,7 @@ def schema() -> int:
 @plugin_option
 def check(target: str, seed: int, matches: int, patience: float, watch: bool, plugins: tuple[str, ...]) -> int:
     """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares."""
-    from arena import checking
+    from arena.commands import checking
 
     how = checking.How(seed, matches, patience)
     if watch:
@@ -286,7 +286,7 @@ def check(target: str, seed: int, matches: int, patience: float, watch: bool, pl
 @plugin_option
 def new(kind: str, name: str, game: str | None, package: bool, plugins: tuple[str, ...]) -> int:
     """Write the first file of an agent, a game, a puzzle or a heuristic. It runs at once."""
-    from arena import beginning
+    from arena.commands import beginning
 
     return beginning.new(kind, name, game=game, package=package, plugins=plugins)
 
@@ -386,7 +386,7 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if threading.active_count() > 1 and "arena.checking" in sys.modules:
+    if threading.active_count() > 1 and "arena.commands.checking" in sys.modules:
         _leave(code)
     sys.exit(code)
 

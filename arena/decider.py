@@ -1,7 +1,7 @@
 """An agent and all that it is given: its view of the game, its meter, its limits, its random stream. One call is one decision.
 
-The referee uses this for agents in its own process, and `arena.agent_host` for agents in processes of their own, so that an
-agent meets the same wherever it runs.
+The referee uses this for agents in its own process, and `arena.isolation.agent_host` for agents in processes of their own, so
+that an agent meets the same wherever it runs.
 """
 
 import random

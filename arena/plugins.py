@@ -6,42 +6,25 @@ ARENA_PLUGINS, and whatever the caller names: files or modules. Order carries no
 
 import importlib
 import importlib.util
-import inspect
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from hashlib import blake2b
 from importlib.metadata import EntryPoint, entry_points
-from inspect import isabstract, isclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-import pluggy
-
-from arena import hookspecs
-from arena.agent import Agent, chooses, solves
-from arena.configured import parameters_of
-from arena.errors import ADDRESS, Interrupted, PluginError, UnknownName, describe, suggestion
+from arena.agent import Agent
+from arena.contract import Unfit, brought, line, source_line
+from arena.errors import Interrupted, PluginError, UnknownName, describe
 from arena.format import Format
-from arena.game import Game, Puzzle
-from arena.heuristic import info_of
-from arena.traits import unknown_needs
+from arena.game import Game
 
 GROUP = "arena"
 ENVIRONMENT = "ARENA_PLUGINS"
-HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_formats")
-NAME = re.compile(r"[a-z0-9-]+")
-RESERVED = {
-    "agent": {"agent", "command", "heuristic", "isolation", "label", "limits"},
-    "format": {"name"},
-    "game": {"name"},
-    "heuristic": {"name"},
-}
-"""Keys that mean something else in a spec, so that a parameter of that name could never be set."""
 
 Brought = TypeVar("Brought")
 
@@ -220,9 +203,9 @@ def _load_module(name: str) -> ModuleType:
             raise  # it exists, and misses another
         module = None
     if module is None:
-        raise _Unfit("no such file or module")
+        raise Unfit("no such file or module")
     if getattr(module, "__file__", None) is None and hasattr(module, "__path__"):
-        raise _Unfit("is a directory without __init__.py; expected a Python file or a module")
+        raise Unfit("is a directory without __init__.py; expected a Python file or a module")
     return module
 
 
@@ -259,12 +242,12 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
     loaded: object = None
     try:
         loaded = load()
-        found = list(_brought(loaded))
+        found = list(brought(loaded))
         _refuse_duplicates(registry, source, found)
     except Interrupted:
         raise
     except BaseException as error:  # SystemExit and KeyboardInterrupt at import are the plugin's fault
-        problem = str(error) if isinstance(error, _Unfit) else describe(error)
+        problem = str(error) if isinstance(error, Unfit) else describe(error)
         if source.asked:
             raise PluginError(str(source), problem) from error
         registry.plugins.append(Plugin(source, problem=problem, file=_place(loaded, place)))
@@ -279,167 +262,16 @@ def _place(loaded: object, place: str) -> str:
     return getattr(loaded, "__file__", None) or place
 
 
-class _Unfit(Exception):
-    """What a plugin brought breaks the contract."""
-
-
-def _brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    try:
-        manager.register(plugin)
-    except pluggy.PluginValidationError as error:
-        definition = re.search(r"definition: (.+)", str(error))
-        raise _Unfit(f"{definition[1]}: a hook takes no argument" if definition else " ".join(str(error).split())) from error
-    _refuse_misspelt(manager)
-    for hook in HOOKS:
-        implementations = getattr(manager.hook, hook).get_hookimpls()
-        if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
-            raise _Unfit(f"{hook} is not decorated with @hookimpl ({_line(getattr(plugin, hook))})")
-        for implementation in implementations:
-            returned = implementation.function()
-            if not isinstance(returned, Iterable):
-                raise _Unfit(f"{hook} returned {_seen(returned)}; expected a list ({_line(implementation.function)})")
-            for value in returned:
-                yield _checked(hook, value, _line(implementation.function))
-
-
-def _refuse_misspelt(manager: pluggy.PluginManager) -> None:
-    try:
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        hooks = re.findall(r"hook '(\w+)'", str(error))
-        raise _Unfit(f"unknown hook {hooks[0]!r}; {suggestion(hooks[0], HOOKS)}" if hooks else str(error)) from error
-
-
-def _seen(value: object) -> str:
-    """A value for a message, without the place where it happens to lie in memory."""
-    return ADDRESS.sub("0x...", repr(value))
-
-
-def _checked(hook: str, value: Any, where: str) -> tuple[tuple[str, ...], Any]:
-    if hook == "arena_heuristics":
-        info = info_of(value)
-        if info is None:
-            raise _Unfit(f"{hook} returned {_seen(value)}; expected functions or classes decorated with @heuristic ({where})")
-        _check_name("heuristic", info.name, value)
-        if isclass(value):
-            _check_parameters("heuristic", info.name, value)
-        _check_call(info.name, value)
-        return ("heuristic", info.game, info.name), value
-    kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
-    if not isclass(value) or not issubclass(value, base):
-        raise _Unfit(f"{hook} returned {_seen(value)}; expected classes derived from {base.__name__} ({where})")
-    name = getattr(value, "name", None)
-    _check_name(kind, name, value)
-    if isabstract(value):
-        raise _Unfit(f"{kind} {name} ({_line(value)}) lacks {', '.join(sorted(getattr(value, '__abstractmethods__', ())))}")
-    _check_parameters(kind, name, value)
-    for kin in (Agent, Game, Puzzle):
-        if issubclass(value, kin):
-            _check_methods(kind, name, value, kin)
-    if issubclass(value, Agent):
-        _check_agent(value)
-    if issubclass(value, Game):
-        _check_game(value)
-    if issubclass(value, Format) and getattr(value, "kind", None) not in ("versus", "puzzle"):
-        raise _Unfit(f"format {name} ({_line(value)}): kind: expected versus or puzzle, got {getattr(value, 'kind', None)!r}")
-    return (kind, str(name)), value
-
-
-def _check_name(kind: str, name: object, value: object) -> None:
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        called = getattr(value, "__name__", None) or repr(value)
-        raise _Unfit(f"{kind} {called} ({_line(value)}): name: expected small letters, digits and dashes, got {name!r}")
-
-
-def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> None:
-    parameters = set(parameters_of(value))
-    if kind == "heuristic":
-        parameters -= {next(iter(parameters_of(value)), "")}  # the game comes first
-    for parameter in sorted(parameters & RESERVED[kind]):
-        raise _Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, the spec uses that key itself")
-
-
-def _check_game(game: type[Game]) -> None:
-    """Refuse class variables of a wrong type; a property tells its value later."""
-    _check_variable(game, "players", "a number of seats", lambda given: type(given) is int and given > 0)
-    _check_variable(game, "zero_sum", "True or False", lambda given: isinstance(given, bool))
-    _check_variable(game, "default_heuristic", "a name or None", lambda given: given is None or isinstance(given, str))
-
-
-def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[Any], bool]) -> None:
-    given = inspect.getattr_static(game, name, None)
-    if not hasattr(type(given), "__get__") and not fits(given):
-        raise _Unfit(f"game {game.name} ({_line(game)}): {name}: expected {expected}, got {given!r}")
-
-
-def _check_methods(kind: str, name: object, value: type, base: type) -> None:
-    """Refuse methods that cannot be called as those of `base` are, here rather than in the middle of a match."""
-    for method, promised in vars(base).items():
-        given = inspect.getattr_static(value, method, None)
-        if method.startswith("_") or given is promised or not inspect.isfunction(promised) or not inspect.isfunction(given):
-            continue
-        wanted = inspect.signature(promised)
-        try:
-            inspect.signature(given).bind(*[None] * len(wanted.parameters))
-        except TypeError:
-            expected = f"{method}({', '.join(wanted.parameters)})"
-            got = f"{method}({', '.join(map(str, inspect.signature(given).parameters))})"
-            raise _Unfit(f"{kind} {name} ({_line(given)}): expected {expected}, got {got}") from None
-
-
-def _check_call(name: str, value: Any) -> None:
-    """Refuse a heuristic that cannot be called with a state."""
-    given = inspect.getattr_static(value, "__call__", None) if isclass(value) else value
-    before = "self" if isclass(value) else "game"
-    if given is None:
-        raise _Unfit(f"heuristic {name} ({_line(value)}): expected a method __call__(self, state, player=0), got none")
-    try:
-        inspect.signature(given).bind(None, None, 0)
-    except TypeError:
-        got = f"({', '.join(map(str, inspect.signature(given).parameters.values()))})"
-        raise _Unfit(f"heuristic {name} ({_line(given)}): expected ({before}, state, player=0), got {got}") from None
-    except ValueError:
-        return  # nobody can say how it is called
-
-
-def _check_agent(agent: type[Agent]) -> None:
-    if not chooses(agent) and not solves(agent):
-        own = [name for name in vars(agent) if not name.startswith("_")]
-        meant = [
-            f"did you mean {word}, where {near[0]} is?" for word in ("choose", "solve") if (near := get_close_matches(word, own))
-        ]
-        raise _Unfit("; ".join([f"agent {agent.name} ({_line(agent)}) has neither choose nor solve", *meant]))
-    if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
-        raise _Unfit(f"agent {agent.name} ({_line(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
-    wrong = unknown_needs(agent)
-    if wrong:
-        raise _Unfit(f"agent {agent.name} ({_line(agent)}) {wrong}")
-
-
-def source_line(value: object) -> str | None:
-    """Where a class or a function is written, as `file:line`; None where nobody knows."""
-    try:
-        return f"{inspect.getsourcefile(value)}:{inspect.getsourcelines(value)[1]}"  # type: ignore[arg-type]
-    except (OSError, TypeError):
-        return None
-
-
-def _line(value: Any) -> str:
-    return source_line(value) or str(getattr(value, "__module__", "unknown file"))
-
-
 def _refuse_duplicates(registry: Registry, source: Source, found: list[tuple[tuple[str, ...], Any]]) -> None:
     seen: set[tuple[str, ...]] = set()
     for key, value in found:
         if key in seen:
-            raise _Unfit(f"brings {' '.join(key)!r} twice")
+            raise Unfit(f"brings {' '.join(key)!r} twice")
         seen.add(key)
         if source.asked and key in registry.sources and not _same_code(registry, key, value):
             other = registry.sources[key]
-            raise _Unfit(
-                f"brings {' '.join(key)!r}, which {other} brings too ({_line(registry.table(key[0]).get(_name(key)))}); "
+            raise Unfit(
+                f"brings {' '.join(key)!r}, which {other} brings too ({line(registry.table(key[0]).get(_name(key)))}); "
                 f"rename one of them{'' if other.asked else ', or uninstall that one'}"
             )
 

@@ -7,9 +7,9 @@ from time import monotonic
 from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
+from arena.results.standings import Standings
 from arena.schedule import Scheduled
 from arena.spec import Board
-from arena.standings import Standings
 from arena.tournament import Played
 
 LIVE = 0.2

@@ -8,14 +8,14 @@ from math import isfinite
 from arena.configured import name_of
 from arena.errors import GameError, Interrupted, author_traceback, describe
 from arena.game import Game, Puzzle
-from arena.hosts import Hosts, NoHost
 from arena.identity import position_stream
+from arena.isolation.hosts import Hosts, NoHost
+from arena.isolation.remote import RemotePlayer
+from arena.isolation.sandbox import SandboxError
 from arena.match import Match
 from arena.outcome import Answer, Path
 from arena.player import Ending, Fault, LocalPlayer, Log, Player, checked, short
 from arena.record import Decision, Record
-from arena.remote import RemotePlayer
-from arena.sandbox import SandboxError
 from arena.search import LARGEST, Start
 
 TOLERANCE = 1e-9

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from arena.errors import Interrupted, author_traceback, describe
 from arena.format import Outcomes, Pairing
 from arena.game import Puzzle
-from arena.hosts import Hosts, proven
+from arena.isolation.hosts import Hosts, proven
 from arena.match import Match, Position, match_id
 from arena.record import Reason, Record
 from arena.referee import OnTurn, lost, nobody, play_match

@@ -20,7 +20,6 @@ from arena.interrupts import user_interrupts
 from arena.limits import Limits, limits_of
 from arena.match import Match, Positions, Seat, match_id
 from arena.plugins import Registry, load_plugins
-from arena.pool import Pool
 from arena.record import Record
 from arena.referee import play_match
 from arena.schedule import Scheduled, Stage
@@ -29,6 +28,7 @@ from arena.spec.parameters import plain
 from arena.store import Run, Store
 from arena.store.run import run_of
 from arena.traits import refusal
+from arena.workers.pool import Pool
 
 
 class Played(NamedTuple):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena import run
-from arena.leaderboard import Leaderboard, leaderboards
 from arena.progress import Progress
+from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.tables import table
 from arena.spec import load_spec
-from arena.tables import table
 from arena.tournament import Results
 
 ROOT = Path(__file__).parents[1]

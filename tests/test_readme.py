@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena import run
-from arena.leaderboard import leaderboards
+from arena.results.leaderboard import leaderboards
 from tests.docs import pages
 
 ROOT = Path(__file__).parents[1]

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from arena import run
-from arena.leaderboard import Leaderboard, leaderboards
+from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.tables import render
 from arena.spec import load_spec
-from arena.tables import render
 from arena_games.sliding_tiles import SlidingTiles
 
 TOURNAMENTS = Path(__file__).parents[1] / "tournaments"

@@ -4,7 +4,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from arena.schedule import Scheduled
-from arena.workload import SHARES, Take
+from arena.workers.workload import SHARES, Take
 
 BATCH_SECONDS = 1.0
 """How long an order should take: long against what Dask takes for a task, about 2 ms, short against the run."""

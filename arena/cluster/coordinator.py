@@ -15,7 +15,7 @@ from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
 from arena.spec.faults import one_line
-from arena.workload import Take
+from arena.workers.workload import Take
 
 LOOK_SECONDS = 0.25
 """How often to look for nodes that have come or gone."""

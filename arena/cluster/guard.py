@@ -19,7 +19,7 @@ def main() -> None:
     """Start the worker, wait for its end or that of the parent, and end as it did."""
     parent, memory = int(sys.argv[1]), sys.argv[2]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the worker's death is to be copied, not its core
-    command = [sys.executable, "-P", "-m", "arena.worker", str(os.getpid()), memory, "bound"]
+    command = [sys.executable, "-P", "-m", "arena.workers.worker", str(os.getpid()), memory, "bound"]
     worker = os.posix_spawn(command[0], command, os.environ)
     os.close(int(memory))
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from arena.hosts import Host, Lost, NoHost
+from arena.isolation.hosts import Host, Lost, NoHost
+from arena.isolation.sandbox import SandboxError
 from arena.match import Isolation, Program
-from arena.sandbox import SandboxError
 from arena.spec import Spec
 
 Starting = tuple[Program, int | None, Isolation]

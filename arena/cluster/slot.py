@@ -7,10 +7,10 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple, cast
 
-from arena.pool import Finished, Pool
 from arena.record import Record
 from arena.schedule import Scheduled
 from arena.spec import Spec
+from arena.workers.pool import Finished, Pool
 
 GUARDED = (sys.executable, "-I", "-S", str(Path(__file__).with_name("guard.py")))
 """The command of a worker with a guard between it and this process."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena.errors import ArenaError
-from arena.rating import MOST_RATED
 from arena.report.evidence import Evidence, Match
 from arena.report.lines import count_axis, legend, share_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, room_for, short
+from arena.results.rating import MOST_RATED
 from arena.stats.bradley_terry import fit
 from arena.stats.pairs import Tally
 from arena.stats.plackett_luce import fit_rankings, ranking_of

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from arena.leaderboard import Leaderboard
 from arena.report.palette import Palette
 from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
+from arena.results.leaderboard import Leaderboard
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

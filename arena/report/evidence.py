@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import StoreError
-from arena.leaderboard import Leaderboard, of_tallies
 from arena.record import Reason
+from arena.results.leaderboard import Leaderboard, of_tallies
+from arena.results.tally import tallies_of
 from arena.sheet import Sheet
 from arena.store import Store
 from arena.store.rows import NANO, returns_of
 from arena.store.run import Run
 from arena.store.store import seats_of
-from arena.tally import tallies_of
 
 
 class Effort(NamedTuple):

@@ -12,7 +12,7 @@ from arena.report.markup import Markup, element, joined
 from arena.report.plot import Plot
 from arena.report.plots import plots_of
 from arena.report.tables import failures_table, leaderboard_table, numbers_table, overall_table, remark_list
-from arena.tables import Overall, document, overall, remarks, replay_command
+from arena.results.tables import Overall, document, overall, remarks, replay_command
 from arena.views import STATIC, bundle
 
 OWN = Path(__file__).with_name("static")

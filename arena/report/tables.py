@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from arena.leaderboard import Leaderboard
 from arena.report.markup import Markup, element, joined
 from arena.report.plot import Cell, Plot
-from arena.tables import Overall, columns_of, replay_command, rows_of
+from arena.results.leaderboard import Leaderboard
+from arena.results.tables import Overall, columns_of, replay_command, rows_of
 
 WORDS = frozenset({"Agent", "Failures", "By kind"})
 """The columns of a leaderboard that are not set as numbers."""

@@ -10,8 +10,9 @@ from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
 
+from arena.contract import NAME
 from arena.errors import ArenaError
-from arena.plugins import NAME, Registry
+from arena.plugins import Registry
 from arena.scaffold.games import Opponent, opponent
 
 KINDS = ("agent", "game", "puzzle", "heuristic")

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from arena.agent import Agent
 from arena.errors import suggestion
-from arena.external import Command, called, found
+from arena.isolation.external import Command, called, found
 from arena.limits import Limits
 from arena.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from arena.errors import ArenaError
 from arena.game import Game, Puzzle, State
-from arena.hosts import Hosts
+from arena.isolation.hosts import Hosts
 from arena.match import Match
 from arena.player import Fault, Log
 from arena.record import Record

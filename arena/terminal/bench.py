@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from arena.catalogue import made
+from arena.commands.catalogue import made
 from arena.configured import settings
 from arena.errors import ArenaError
 from arena.game import Game

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.errors import ArenaError, GameError, Interrupted, describe
 from arena.game import Game
-from arena.hosts import Hosts
+from arena.isolation.hosts import Hosts
 from arena.notices import load, say, say_problems
 from arena.output import results_alone
 from arena.progress import Work

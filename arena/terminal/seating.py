@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from arena.game import Action, State
-from arena.hosts import Hosts
 from arena.identity import position_stream
+from arena.isolation.hosts import Hosts
+from arena.isolation.remote import RemotePlayer
 from arena.match import Match, Seat
 from arena.player import LocalPlayer, Log, Player
-from arena.remote import RemotePlayer
 from arena.search import Start
 from arena.terminal import human
 

@@ -5,7 +5,7 @@ from time import sleep
 
 from arena.errors import Interrupted, describe
 from arena.game import Action, Puzzle, State
-from arena.hosts import Hosts
+from arena.isolation.hosts import Hosts
 from arena.match import Match
 from arena.player import Ending, Fault, Log, Player
 from arena.referee import lost

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from arena.agent import Agent
 from arena.configured import name_of, settings
+from arena.contract import source_line
 from arena.errors import Interrupted, Refused, describe
 from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, bind
@@ -19,7 +20,7 @@ from arena.limits import Limits
 from arena.lingering import deaths, lingering, place_of
 from arena.match import Match, Position
 from arena.outcome import Answer, Path
-from arena.plugins import Registry, load_plugins, source_line
+from arena.plugins import Registry, load_plugins
 from arena.record import FAULTS, Record
 from arena.referee import play_match
 from arena.search import Search

@@ -3,8 +3,8 @@
 from time import monotonic
 
 from arena.agent import Agent
-from arena.catalogue import Key
-from arena.leaderboard import Leaderboard
+from arena.commands.catalogue import Key
+from arena.results.leaderboard import Leaderboard
 from arena.traits import refusal
 from arena.trying.attempt import Attempt
 from arena.trying.standing import against_each, percent, place, row_of

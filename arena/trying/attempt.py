@@ -8,10 +8,10 @@ from typing import IO, Any
 
 from arena.fingerprint import OWN
 from arena.game import Game
-from arena.leaderboard import Leaderboard, leaderboards
 from arena.plugins import Registry
+from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.tables import render
 from arena.spec import Spec, load_spec
-from arena.tables import render
 from arena.tournament import Played, Results, run
 from arena.traits import refusal
 

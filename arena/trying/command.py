@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
-from arena.catalogue import Key
-from arena.checking import How, Run, brought
+from arena.commands.catalogue import Key
+from arena.commands.checking import How, Run, brought
 from arena.errors import ArenaError, Interrupted, PluginError, describe
 from arena.lingering import deaths
 from arena.notices import load, say

@@ -5,10 +5,10 @@ from itertools import pairwise
 from textwrap import indent, wrap
 from time import monotonic
 
-from arena.catalogue import WIDTH, Key
+from arena.commands.catalogue import WIDTH, Key
 from arena.game import Game, State
-from arena.leaderboard import Leaderboard
 from arena.record import Record
+from arena.results.leaderboard import Leaderboard
 from arena.tournament import play
 from arena.traits import listed, refusal, traits
 from arena.trying.attempt import MOVES, NODES, Attempt

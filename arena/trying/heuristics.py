@@ -5,10 +5,10 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from arena.catalogue import Key
+from arena.commands.catalogue import Key
 from arena.game import Game
-from arena.leaderboard import Leaderboard
 from arena.match import Seat, seat_identity
+from arena.results.leaderboard import Leaderboard
 from arena.spec import Spec
 from arena.traits import refusal
 from arena.trying.attempt import Attempt

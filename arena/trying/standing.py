@@ -1,6 +1,6 @@
 """Where somebody stands, in words."""
 
-from arena.leaderboard import Leaderboard, Row
+from arena.results.leaderboard import Leaderboard, Row
 from arena.stats import wilson
 
 FEWEST = 4

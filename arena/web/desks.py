@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from arena.errors import ArenaError
-from arena.processes import Contained
+from arena.isolation.processes import Contained
 
 MEMORY_MB = 1024
 """What a desk may use, with all that runs in it."""

@@ -13,10 +13,10 @@ from typing import Any
 import anyio.to_thread
 
 from arena.errors import StoreError, describe
-from arena.leaderboard import Leaderboard, of_tallies
+from arena.results.leaderboard import Leaderboard, of_tallies
+from arena.results.tables import overall
+from arena.results.tally import tallies_of
 from arena.store import Store
-from arena.tables import overall
-from arena.tally import tallies_of
 
 LOOK = 0.4
 """Seconds between two looks at a store, at least; a look that takes long is followed by a longer pause."""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from arena import SpecError, run
-from arena.leaderboard import leaderboards
 from arena.record import Record
+from arena.results.leaderboard import leaderboards
 
 AGENTS = """
 import random

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from arena import Agent, Answer, Game, Path, Puzzle, Search, play, run
-from arena.leaderboard import leaderboards
-from arena.tables import render
+from arena.results.leaderboard import leaderboards
+from arena.results.tables import render
 from arena_games.tic_tac_toe import TicTacToe
 
 

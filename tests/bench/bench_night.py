@@ -16,7 +16,7 @@ import pytest
 
 import arena
 from arena.feed import Feed
-from arena.leaderboard import stored
+from arena.results.leaderboard import stored
 from arena.schedule import Plan, Stage
 from arena.spec import Spec, load_spec
 from arena.store import Store

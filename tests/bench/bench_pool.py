@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from arena.pool import Pool
 from arena.schedule import Plan, Scheduled, Stage
 from arena.spec import Spec, load_spec
+from arena.workers.pool import Pool
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench

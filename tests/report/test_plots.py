@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.leaderboard import Leaderboard
 from arena.report.convergence import rating_points
 from arena.report.difficulty import groups_of, scale_of, shares_of
 from arena.report.drawing import inline, whole
@@ -19,6 +18,7 @@ from arena.report.plot import short
 from arena.report.plots import plots_of
 from arena.report.ratings import ratings_plot
 from arena.report.spread import quantile
+from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.leaderboard import Leaderboard
+from arena.results.leaderboard import Leaderboard
 from arena.trying.standing import against_each
 
 Called = subprocess.CompletedProcess[str]

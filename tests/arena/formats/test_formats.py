@@ -11,8 +11,8 @@ from arena.errors import SpecError
 from arena.format import Outcomes, Pairing
 from arena.formats import HeadToHead
 from arena.formats.head_to_head import ENOUGH, Counted
-from arena.leaderboard import leaderboards
 from arena.record import Record
+from arena.results.leaderboard import leaderboards
 from arena.stats.sprt import log_likelihood_ratio
 from arena.store import Store
 from arena.tournament import Played, Results

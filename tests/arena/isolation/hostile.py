@@ -203,7 +203,7 @@ class BadConstructor(Hostile):
     name = "bad-constructor"
 
     def __init__(self) -> None:
-        if "arena.agent_host" in sys.modules or sys.argv[0].endswith("agent_host.py"):
+        if "arena.isolation.agent_host" in sys.modules or sys.argv[0].endswith("agent_host.py"):
             os._exit(4)
 
 

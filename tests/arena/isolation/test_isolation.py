@@ -12,13 +12,13 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.fingerprint import trusted
+from arena.isolation.processes import MARK
 from arena.plugins import Registry
-from arena.pool import Pool
-from arena.processes import MARK
 from arena.record import Record
 from arena.schedule import Plan, Stage
 from arena.spec import load_spec
 from arena.traits import refusal
+from arena.workers.pool import Pool
 
 HOSTILE = str(Path(__file__).with_name("hostile.py"))
 LIMIT = 0.3
@@ -232,8 +232,9 @@ def test_an_agent_that_turns_on_its_parent_takes_no_run_down(tmp_path: Path, dee
         "@hookimpl\ndef arena_agents(): return [Parricide]\n"
     )
     plugin = str(tmp_path / "parricide.py")
-    values = {"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy", "parricide"], "plugins": [plugin]}
-    spec = load_spec({**values, "limits": {"seconds": 0.5}})
+    short = {"agent": "parricide", "limits": {"seconds": 0.5}}
+    values = {"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy", short], "plugins": [plugin]}
+    spec = load_spec({**values, "limits": {"seconds": AMPLE}})
     assert not trusted(spec)  # so a run has workers, and plays nothing in its own process
     with closing(Pool(spec, 1, Plan(spec).take, hang=1.0).play()) as finished:  # type: ignore[type-var]
         records = [record for _, record in finished]
@@ -284,14 +285,14 @@ def test_a_gallery_of_hostile_agents_in_one_tournament() -> None:
 
     hostile = ["loop-in-c", "swallows", "fork-bomb", "garbage", "memory", "exits"]
     honest: list[Any] = ["greedy", {"agent": "minimax", "depth": 2}]
-    limits = {"seconds": 0.1, "memory_mb": 300}
     spec: dict[str, Any] = {
         "game": "tic-tac-toe",
         "rounds": 1,
-        "limits": limits,
+        "limits": {"seconds": AMPLE, "memory_mb": 300},
         "plugins": [HOSTILE],
     }
-    records = arena.run({**spec, "agents": [*hostile, *honest]}, workers=2).records
+    short = [{"agent": name, "limits": {"seconds": 0.1}} for name in hostile]
+    records = arena.run({**spec, "agents": [*short, *honest]}, workers=2).records
     assert len(records) == 8 * 7
     alone = arena.run({**spec, "agents": honest}).records
     among = [record for record in records if not set(record.labels) & set(hostile)]

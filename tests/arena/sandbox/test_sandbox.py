@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.hosts import Hosts, proven
+from arena.isolation.hosts import Hosts, proven
+from arena.isolation.processes import MARK
+from arena.isolation.sandbox import SandboxError, enclosed, environment, prove
 from arena.limits import Limits
 from arena.match import Program
-from arena.processes import MARK
 from arena.record import Record
-from arena.sandbox import SandboxError, enclosed, environment, prove
 from arena.schedule import Plan, Stage
 from arena.spec import load_spec
 

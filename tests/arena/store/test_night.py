@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import arena as arena_
-from arena.leaderboard import stored
+from arena.results.leaderboard import stored
 from arena.store import Store
 
 Arena = Callable[..., subprocess.CompletedProcess[str]]

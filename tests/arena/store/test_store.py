@@ -14,14 +14,14 @@ import pytest
 
 import arena
 from arena.errors import StoreConflict, StoreError, StoreFull
-from arena.leaderboard import leaderboard, leaderboards, stored
 from arena.record import Record
+from arena.results.leaderboard import leaderboard, leaderboards, stored
+from arena.results.tally import Tally, tallies_of
 from arena.schedule import Scheduled
 from arena.sheet import sheet_of
 from arena.spec import load_spec
 from arena.store import Store, merge
 from arena.store.run import run_of
-from arena.tally import Tally, tallies_of
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
 SHARED = {**SPEC, "seed": 8}

@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import IO, Any
 
 from arena.agent import Agent
-from arena.catalogue import Key, everything, made, named
+from arena.commands.catalogue import Key, everything, made, named
+from arena.commands.watching import watch
 from arena.configured import initializer, parameters_of
+from arena.contract import HOOKS, source_line
 from arena.errors import ArenaError, Interrupted, PluginError
 from arena.game import Game
 from arena.lingering import deaths
 from arena.notices import load, say, tracebacks_wanted
 from arena.output import results_alone
-from arena.plugins import HOOKS, Registry, is_file, source_line
+from arena.plugins import Registry, is_file
 from arena.spec.parameters import adapters
 from arena.testing import Finding, Verdict, Violation, agent_verdicts, game_verdicts, heuristic_verdicts
 from arena.testing.culprits import method_at_fault, where_of
 from arena.testing.patience import PATIENCE
 from arena.traits import listed, refusal
-from arena.watching import watch
 
 SHARE = 5
 """Matches of a game for each match of an agent, which takes longer, and plays on several games."""

@@ -11,7 +11,7 @@ from secrets import token_hex
 from time import monotonic, sleep
 from typing import NamedTuple
 
-from arena.chatter import Chatter
+from arena.isolation.chatter import Chatter
 
 MARK = "ARENA_AGENT_PROCESS"
 """The environment variable by which whatever an agent starts is found again."""

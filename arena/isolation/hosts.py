@@ -12,16 +12,16 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
-from arena import protocol
 from arena.errors import ArenaError
+from arena.isolation import protocol
+from arena.isolation.processes import Contained
+from arena.isolation.protocol import Broken
+from arena.isolation.sandbox import enclosed, prove
+from arena.isolation.sandbox import environment as sandboxed
 from arena.limits import Limits
 from arena.match import Isolation, Program
 from arena.plugins import ENVIRONMENT, is_file, whole
-from arena.processes import Contained
-from arena.protocol import Broken
 from arena.record import Reason
-from arena.sandbox import enclosed, prove
-from arena.sandbox import environment as sandboxed
 from arena.version import __version__
 
 STARTING = 60.0
@@ -212,7 +212,7 @@ class Host:
 def _started(program: Program, memory: int, isolation: Isolation) -> Contained:
     asked = [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), ENVIRONMENT: os.pathsep.join(asked)}
-    command = program.command or (sys.executable, "-P", "-m", "arena.agent_host")
+    command = program.command or (sys.executable, "-P", "-m", "arena.isolation.agent_host")
     surroundings = os.environ if program.command else environment
     if isolation != "sandbox":
         return Contained(command, program.folder, memory, surroundings)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arena.format import Pairing
 from arena.schedule import Scheduled
-from arena.workload import Task, Workload
+from arena.workers.workload import Task, Workload
 
 
 class Counted:

@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from arena import export as exports
 from arena.errors import ArenaError, ClusterLost, Interrupted, StoreError
 from arena.feed import Feed, Shard
 from arena.fingerprint import trusted
-from arena.leaderboard import Leaderboard, leaderboards, stored
 from arena.notices import say, say_problems
 from arena.output import results_alone
 from arena.progress import Progress, Work
 from arena.record import Record
 from arena.replay import Differs, Step, against_rules, played_again, steps, timed
+from arena.results import export as exports
+from arena.results.leaderboard import Leaderboard, leaderboards, stored
+from arena.results.tables import render
 from arena.schedule import Scheduled
 from arena.spec import Spec, load_spec
 from arena.spec.faults import one_line
 from arena.store import Store, merge
 from arena.store.run import run_of
-from arena.tables import render
 from arena.tournament import Matches, Played, Results, check_plugins, play_all, record_all
 from arena.tracking import listening
 

@@ -1,4 +1,4 @@
-"""The worker's end of a run in several processes: `python -m arena.worker`, matches in on stdin, records out on stdout.
+"""The worker's end of a run in several processes: `python -m arena.workers.worker`, matches in on stdin, records out on stdout.
 
 Both ends are arena itself, on one machine and of one version, so they speak pickle, in frames that garbage cannot pass for.
 What agents print goes to stderr. In shared memory the worker counts its signs of life and the matches it has begun.
@@ -17,12 +17,12 @@ from types import FrameType
 from typing import Any
 
 from arena.errors import ArenaError, author_traceback, describe
-from arena.frames import Frames, frame
 from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import reload_spec
-from arena.vitals import Vitals
-from arena.worker_messages import CUT_OFF, Done, Failed, Ready, Turn
+from arena.workers.frames import Frames, frame
+from arena.workers.messages import CUT_OFF, Done, Failed, Ready, Turn
+from arena.workers.vitals import Vitals
 
 PULSE = 0.1
 """Seconds between two signs of life; also how long a finished record waits at most while the next match is played."""

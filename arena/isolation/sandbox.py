@@ -4,9 +4,9 @@
     command = enclosed(["node", "my_agent.js"], folder=folder)      what to start, instead of the program itself
     surroundings = environment(os.environ)                          and with which variables: the user's own stay outside
 
-What the program sees: what `arena.mounts` lists and the files that are named, all of them read-only; a /tmp of its own, gone
-with it; /proc with its own processes; a /dev of next to nothing. Limits that are set on the process that starts it hold inside
-as well. Linux alone, with bubblewrap 0.8 or newer.
+What the program sees: what `arena.isolation.mounts` lists and the files that are named, all of them read-only; a /tmp of its
+own, gone with it; /proc with its own processes; a /dev of next to nothing. Limits that are set on the process that starts it
+hold inside as well. Linux alone, with bubblewrap 0.8 or newer.
 """
 
 import json
@@ -22,9 +22,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from arena.canary import process_mark
 from arena.errors import ArenaError
-from arena.mounts import mounts, tables
+from arena.isolation.canary import process_mark
+from arena.isolation.mounts import mounts, tables
 
 BWRAP = "bwrap"
 INSTEAD = "or use isolation: process"

@@ -7,17 +7,18 @@ from textwrap import wrap
 from typing import Any
 
 from arena.agent import Agent, chooses, solves
+from arena.commands.shadowing import namesakes
 from arena.configured import parameters_of
+from arena.contract import source_line
 from arena.errors import UnknownName, describe
 from arena.game import Game
 from arena.heuristic import info_of
 from arena.notices import load, say
 from arena.output import results_alone
-from arena.plugins import Plugin, Registry, source_line, survey
-from arena.shadowing import namesakes
+from arena.plugins import Plugin, Registry, survey
+from arena.results.tables import table
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
-from arena.tables import table
 from arena.traits import TRAITS, listed, refusal, traits
 
 Key = tuple[str, ...]

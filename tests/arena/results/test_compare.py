@@ -13,9 +13,9 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
-from arena.leaderboard import leaderboards
 from arena.record import Record
-from arena.tables import render
+from arena.results.leaderboard import leaderboards
+from arena.results.tables import render
 
 PUZZLE = {
     "game": {"name": "sliding-tiles", "shuffle": 30},

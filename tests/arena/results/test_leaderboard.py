@@ -10,8 +10,8 @@ import pytest
 from tabulate import tabulate_formats
 
 from arena import run
-from arena.leaderboard import leaderboards
-from arena.tables import render
+from arena.results.leaderboard import leaderboards
+from arena.results.tables import render
 from arena.tournament import Results
 
 VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_with", "games", "wins", "draws", "losses", "score",

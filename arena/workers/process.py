@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, cast
 
-from arena.descendants import MARK, end_all
-from arena.frames import Frames, Garbled, frame
+from arena.isolation.descendants import MARK, end_all
 from arena.schedule import Scheduled
 from arena.spec import Spec
-from arena.vitals import Vitals, shared_memory
-from arena.worker_messages import CUT_OFF, Order, Recipe
+from arena.workers.frames import Frames, Garbled, frame
+from arena.workers.messages import CUT_OFF, Order, Recipe
+from arena.workers.vitals import Vitals, shared_memory
 
 GRACE = 0.2
 """Seconds for a process whose pipe was closed to end, so that its exit code can be told."""
@@ -29,7 +29,7 @@ _GARBLED = "let something else write to the pipe that leads to arena"
 _CLOSED = "closed the pipe that leads to arena"
 
 
-WORKER: tuple[str, ...] = (sys.executable, "-P", "-m", "arena.worker")
+WORKER: tuple[str, ...] = (sys.executable, "-P", "-m", "arena.workers.worker")
 """The command of a worker, without its arguments."""
 
 

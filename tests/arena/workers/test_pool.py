@@ -17,13 +17,13 @@ import psutil
 import pytest
 
 from arena import run
-from arena.descendants import MARK
 from arena.errors import ArenaError
 from arena.format import Pairing
-from arena.pool import Finished, Pool
+from arena.isolation.descendants import MARK
 from arena.record import Record
 from arena.schedule import Plan, Scheduled
 from arena.spec import load_spec
+from arena.workers.pool import Finished, Pool
 
 AGENTS = """
 import ctypes, os, pathlib, signal, subprocess, sys, threading, time
@@ -189,7 +189,7 @@ def workers_here() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children():
         with suppress(psutil.Error):  # it may end meanwhile
-            if "arena.worker" in child.cmdline():
+            if "arena.workers.worker" in child.cmdline():
                 found.append(child)
     return found
 

@@ -7,12 +7,14 @@ from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any
 
-from arena.attempts import Attempts, attempts_of
-from arena.comparison import Attempted, Means, Met, attempted, met, met_among_others
 from arena.errors import ArenaError, StoreError, UnknownName
 from arena.games import Ranking
 from arena.identity import Stream
 from arena.output import results_alone
+from arena.results.attempts import Attempts, attempts_of
+from arena.results.comparison import Attempted, Means, Met, attempted, met, met_among_others
+from arena.results.tables import table
+from arena.results.tally import Tally, tallies_of
 from arena.sheet import Sheet
 from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
 from arena.stats.intervals import rate
@@ -21,8 +23,6 @@ from arena.stats.pairs import swapped
 from arena.stats.plackett_luce import rate_rankings
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 from arena.store import Store
-from arena.tables import table
-from arena.tally import Tally, tallies_of
 
 SURE = 0.05
 """The chance of a false alarm that a difference may have."""

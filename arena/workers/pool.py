@@ -12,9 +12,9 @@ from arena.errors import ArenaError
 from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
-from arena.worker_messages import Done, Failed, Ready, Turn
-from arena.worker_process import WORKER, WorkerEnded, WorkerProcess, end_workers
-from arena.workload import Take, Task, Workload
+from arena.workers.messages import Done, Failed, Ready, Turn
+from arena.workers.process import WORKER, WorkerEnded, WorkerProcess, end_workers
+from arena.workers.workload import Take, Task, Workload
 
 BATCH_SECONDS = 0.1
 """How long a batch should take: long against the cost of handing it over, short against the run."""

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from tabulate import tabulate, tabulate_formats
 
 from arena.columns import COLUMNS
-from arena.leaderboard import Leaderboard, Row
+from arena.results.leaderboard import Leaderboard, Row
 from arena.spec.faults import one_line
 
 DEFAULT = "simple"

@@ -1,4 +1,4 @@
-"""The Python end of the agent protocol: `python -m arena.agent_host` plays any registered agent over stdin and stdout.
+"""The Python end of the agent protocol: `python -m arena.isolation.agent_host` plays any registered agent over stdin and stdout.
 
 What the agent prints goes to stderr, and what it reads is empty: the two pipes are out of its reach. It meets the same game,
 search and random stream as an agent in arena's own process, so it plays the same.
@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, BinaryIO
 
-from arena import protocol
 from arena.agent import Agent
 from arena.decider import Decider, Failed
 from arena.errors import Interrupted, describe
 from arena.game import Game
 from arena.heuristic import Evaluation, bind
 from arena.identity import Stream, canonical, drawn
+from arena.isolation import protocol
 from arena.limits import Limits
 from arena.outcome import Answer, Path
 from arena.player import short

@@ -5,17 +5,17 @@ from hashlib import blake2b
 from time import perf_counter
 from typing import Any
 
-from arena import protocol
 from arena.configured import settings
 from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
-from arena.hosts import STARTING, Host, Hosts, Lost
 from arena.identity import POSITION, SEAT
+from arena.isolation import protocol
+from arena.isolation.hosts import STARTING, Host, Hosts, Lost
+from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
 from arena.match import Match, Program
 from arena.outcome import Answer, Path
 from arena.player import Ending, Fault, Log, Unreadable, checked
-from arena.protocol import Broken
 from arena.record import Reason
 
 SOLVE = protocol.line({"type": "solve"})
