@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from math import inf
 from secrets import token_hex
 from time import monotonic
 
@@ -46,6 +47,10 @@ class Sent:
     told: bool
     """Whether the node was told about the tournament with it."""
     since: float = field(default_factory=monotonic)
+
+    def __str__(self) -> str:
+        count = len(self.batch.matches)
+        return f"{self.node} has had {'a match' if count == 1 else f'{count:,} matches'} for {monotonic() - self.since:.0f} s"
 
 
 @dataclass(slots=True, eq=False)
@@ -95,6 +100,8 @@ class Coordinator:
         self._threads = 0
         self._number = 0
         self._alone_since: float | None = monotonic()
+        self._heard = monotonic()
+        """When something last came; never, from when it was said that nothing comes until something does."""
 
     def play(self) -> Generator[Finished, None, None]:
         """Yield every match with its record as it comes, in no particular order; to be iterated by one thread.
@@ -109,6 +116,7 @@ class Coordinator:
                 if self._done():
                     break
                 for reply in self._engine.replies(LOOK_SECONDS):
+                    self._heard = monotonic()
                     yield from self._take_in(reply)
                 self._look_around()
         finally:
@@ -143,12 +151,10 @@ class Coordinator:
         for node in list(self._room):
             late = None if self._posts[node].orders else self._overdue(node)
             if late is not None:
-                count = len(late.batch.matches)
-                what = "a match" if count == 1 else f"{count:,} matches"
-                self._say(f"{late.node} has had {what} for {monotonic() - late.since:.0f} s; {node} plays what is overdue, too")
+                self._say(f"{late}; {node} plays what is overdue, too")
                 self._send(late.batch, node, told=False)
 
-    def _overdue(self, node: str) -> Sent | None:
+    def _overdue(self, node: str | None) -> Sent | None:
         """The oldest order that is long overdue, is out once, and with another node."""
         now = monotonic()
         for sent in self._out.values():
@@ -291,7 +297,11 @@ class Coordinator:
             self._alone_since = monotonic()
         elif monotonic() - self._alone_since > LONELY_SECONDS:
             self._say(_NOBODY_LEFT if self._number else _NOBODY)
-            self._alone_since = float("inf")
+            self._alone_since = inf
+        late = self._overdue(None) if monotonic() - self._heard > OVERDUE_SECONDS else None
+        if late is not None:
+            self._say(f"{late}, and from nobody anything has come since; still waiting")
+            self._heard = inf
 
 
 _NOBODY = "no worker on the cluster yet; waiting for one to join: dask worker ADDRESS --nthreads 1"

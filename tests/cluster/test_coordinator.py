@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -165,6 +166,28 @@ def test_what_is_long_overdue_is_played_elsewhere_too(spec: Spec, whole: dict[in
     assert played(spec, engine, said) == whole
     assert len(said) == 1
     assert re.fullmatch(r"stuck has had (a match|\d+ matches) for 0 s; [bc] plays what is overdue, too", said[0])
+
+
+def test_who_is_waited_for_is_said(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody is idle, or there: once, until something comes."""
+    monkeypatch.setattr("arena.cluster.coordinator.OVERDUE_SECONDS", 0.05)
+    engine = Standin(spec, ["stuck"], seconds=0.001)
+    engine.silent.add("stuck")
+    began = monotonic()
+    said: list[str] = []
+    replies = engine.replies
+
+    def wait(seconds: float) -> Sequence[Reply]:
+        sleep(0.005)
+        if monotonic() - began > 0.5:
+            engine.silent.clear()
+            engine.sent.extend(engine.out)
+        return replies(seconds)
+
+    engine.replies = wait  # type: ignore[method-assign]
+    assert played(spec, engine, said) == whole
+    assert len(said) == 1
+    assert re.fullmatch("stuck has had a match for 0 s, and from nobody anything has come since; still waiting", said[0])
 
 
 def test_two_who_are_at_one_match(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
