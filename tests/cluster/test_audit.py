@@ -200,6 +200,17 @@ def test_an_attempt_that_cannot_have_been(document: dict[str, Any], changes: dic
     assert re.search(expected, fault), fault
 
 
+def test_a_notation_that_reads_more_than_is_legal(tmp_path: Path) -> None:
+    """The list of legal actions decides, and not what can be read."""
+    lax = "    def parse_action(self, state, text): return int(text)\n    def format_state"
+    (tmp_path / "v.py").write_text(VILLAINS.replace("    def format_state", lax))
+    spec = load_spec({"game": "line", "rounds": 1, "agents": ["detour", "random"], "plugins": [str(tmp_path / "v.py")]})
+    scheduled, record = first(spec, lambda record: record.labels == ("detour",))
+    assert Patient(spec).fault([scheduled], [record]) is None
+    fault = Patient(spec).fault([scheduled], [record._replace(actions=("1", "7", "2"))])
+    assert fault == f"match {record.id}: action 2: '7' is not legal"
+
+
 def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
     """By `arena replay`, too: the path counts as a whole."""
     (tmp_path / "v.py").write_text(VILLAINS.replace('return f"point {state.at}"', "return str(state.at)").replace(
@@ -213,8 +224,9 @@ def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
     assert against_rules(puzzle, record, gone[0], gone[-1]) == []
 
 
-def test_a_forger_is_refused_by_name() -> None:
+def test_a_forger_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its matches are played by the others, and those that were believed are counted."""
+    monkeypatch.setattr("arena.cluster.audit.SHARE", 1.0)  # so that everything is judged
     spec = load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
     stage = Stage(spec)
     honest = {one.number: stage.play(one).timeless() for one in Plan(spec).take(1000) or []}
