@@ -1,7 +1,7 @@
 """How far a run has come: live on a terminal, a line a minute elsewhere."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from time import monotonic
 from types import TracebackType
@@ -47,6 +47,7 @@ class Progress(AbstractContextManager["Progress"]):
         self._standings = Standings(boards)
         self._done = self._found = self._failed = 0
         self._notes: dict[int, str] = {}
+        self._staff: Callable[[], str] | None = None
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._began = monotonic()
@@ -90,6 +91,10 @@ class Progress(AbstractContextManager["Progress"]):
         with self._lock:
             self._notes[board] = text
 
+    def ask(self, staff: Callable[[], str]) -> None:
+        """Have shown who plays, asked anew each time, from another thread."""
+        self._staff = staff
+
     def _tick(self) -> None:
         while not self._over.wait(self._every):
             with self._lock:
@@ -108,6 +113,8 @@ class Progress(AbstractContextManager["Progress"]):
             parts.append(f"{duration(left / rate)} left")
         if self._failed:
             parts.append(f"{self._failed:,} failed")
+        if self._staff is not None:
+            parts.append(self._staff())
         parts += [self._notes[board] for board in sorted(self._notes)]
         return ", ".join(parts)
 

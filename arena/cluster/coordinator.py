@@ -122,6 +122,12 @@ class Coordinator:
         finally:
             self._engine.close(self._run)
 
+    def staff(self) -> str:
+        """How many workers there are, with how many threads; to be asked from any thread."""
+        workers, threads = len(self._posts), self._threads
+        found = "no worker" if not workers else "1 worker" if workers == 1 else f"{workers:,} workers"
+        return found if threads == workers else f"{found} of {threads:,} threads"
+
     def _done(self) -> bool:
         if self._out or self._backlog.any_left():
             return False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from arena.errors import ArenaError, ClusterLost, Interrupted, StoreError
 from arena.feed import Feed, Shard
@@ -25,8 +25,11 @@ from arena.spec import Spec, load_spec
 from arena.spec.faults import one_line
 from arena.store import Store, merge
 from arena.store.run import run_of
-from arena.tournament import Matches, Played, Results, check_plugins, play_all, record_all
+from arena.tournament import Played, Results, check_plugins, play_all, record_all
 from arena.tracking import listening
+
+if TYPE_CHECKING:
+    from arena.cluster import Coordinator
 
 ALONE = 0.5
 """Seconds that a run plays in its own process before it starts workers, so that small ones need none."""
@@ -117,7 +120,7 @@ def _opened(options: Options, spec: Spec) -> Iterator[Store | None]:
 
 
 @contextmanager
-def _cluster(options: Options, spec: Spec) -> Iterator[Callable[[Feed], Matches] | None]:
+def _cluster(options: Options, spec: Spec) -> Iterator[Callable[[Feed], "Coordinator"] | None]:
     """What has a cluster play what a feed hands out; None where this machine plays."""
     if options.cluster is None:
         yield None
@@ -134,7 +137,7 @@ def _cluster(options: Options, spec: Spec) -> Iterator[Callable[[Feed], Matches]
         note(_EXPOSED.format(address.url))
     total = None if any(board.format.follows_results for board in spec.boards) else sum(board.size for board in spec.boards)
     with dask_engine(address) as engine:
-        yield lambda feed: Coordinator(spec, parcel, engine, feed.take, note, total=total).play()
+        yield lambda feed: Coordinator(spec, parcel, engine, feed.take, note, total=total)
 
 
 _EXPOSED = (
@@ -156,7 +159,7 @@ def _put_aside(path: Path, *, quiet: bool) -> None:
         say(f"note: the matches so far are kept in {aside}")
 
 
-def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[Feed], Matches] | None) -> list[Played]:
+def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[Feed], "Coordinator"] | None) -> list[Played]:
     played: list[Played] = []
     total = sum(board.size for board in spec.boards)
     with Progress(spec.boards, total, sys.stderr, quiet=options.quiet) as progress:
@@ -171,7 +174,9 @@ def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[
 
         try:
             if cluster is not None:
-                record_all(feed, cluster(feed), note)
+                coordinator = cluster(feed)
+                progress.ask(coordinator.staff)
+                record_all(feed, coordinator.play(), note)
             else:
                 safe = trusted(spec)
                 play_all(spec, feed, _workers(options, total), note, alone=ALONE if safe else None, guarded=not safe)

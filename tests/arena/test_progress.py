@@ -46,6 +46,17 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
     assert lines[-1].startswith("6/6 matches")
 
 
+def test_who_plays_is_asked_anew_each_time() -> None:
+    """On a cluster, where workers come and go."""
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 3})
+    progress, staff = Progress(spec.boards, 6, io.StringIO()), ["1 worker", "no worker"]
+    progress.ask(staff.pop)
+    progress.say(0, "a word")
+    assert [progress.line(), progress.line()] == [
+        "0/6 matches, 0.00/s, no worker, a word", "0/6 matches, 0.00/s, 1 worker, a word"
+    ]  # fmt: skip
+
+
 def test_nothing_when_it_shall_be_quiet() -> None:
     """Neither on a terminal nor elsewhere."""
     assert watched(io.StringIO(), quiet=True) == watched(Terminal(), quiet=True) == ""

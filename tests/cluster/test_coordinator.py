@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from arena.cluster import Change, Coordinator, Order, Reply, packed, wire
+from arena.cluster.backlog import Backlog
 from arena.errors import ClusterError
 from arena.feed import Feed
 from arena.record import Record
@@ -210,6 +211,19 @@ def test_two_who_are_at_one_match(spec: Spec, whole: dict[int, Any], monkeypatch
     assert copied
 
 
+def test_the_staff_is_told(spec: Spec) -> None:
+    """Workers, and their threads where they have several."""
+    engine, feed = Standin(spec, ["a"]), Feed(spec)
+    coordinator = Coordinator(spec, packed(spec), engine, feed.take, print, total=60)
+    said = [coordinator.staff()]
+    for number, (scheduled, record) in enumerate(coordinator.play()):
+        feed.finished(scheduled, record)
+        engine.pending += [Change("b", 3)] if number == 10 else [Change("a", 0)] if number == 30 else []
+        if coordinator.staff() != said[-1]:
+            said.append(coordinator.staff())
+    assert said == ["no worker", "1 worker", "2 workers of 4 threads", "1 worker of 3 threads"]
+
+
 def test_nobody_is_left(spec: Spec) -> None:
     """Then the run ends, and says of everyone why."""
     engine = Standin(spec, ["a", "b"])
@@ -307,3 +321,19 @@ def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
     records.append(stage.unplayed(plan[0], "crash", seats - 1, "gone")._replace(timing={"overrun": 0.5}))
     asked = [*plan, plan[0], plan[0]]
     assert reader.read(wire.answer(records, 1.0), asked, reader.identities(asked)).records == records
+
+
+def test_a_suspect_that_comes_back_unplayed_stays_one(spec: Spec) -> None:
+    """Its node left in good order or was refused, which neither counts against a match nor in its favour."""
+    backlog = Backlog(Plan(spec).take, 60)
+    batch = backlog.next(1)
+    assert batch is not None
+    assert backlog.lost(batch) is None
+    for _ in range(3):
+        again = backlog.next(1)
+        assert again is not None
+        assert again.matches == batch.matches
+        backlog.put_back(again)
+    last = backlog.next(1)
+    assert last is not None
+    assert backlog.lost(last) == batch.matches[0]
