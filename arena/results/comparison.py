@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from arena.results.attempts import Attempt
 from arena.identity import Stream
+from arena.results.attempts import Attempt
 from arena.stats.budget import optimality_gap, par2, share_at, solved_by_budget
 from arena.stats.calculator import Worth, worth_of_pairs
 from arena.stats.intervals import Difference

@@ -10,12 +10,12 @@ from typing import Any
 
 from arena.format import Kind
 from arena.results.rating import Decision, Strengths, decision, strengths
+from arena.results.tally import Count, Failure, Tally, tallies_of
 from arena.sheet import Sheet, sheet_of
 from arena.stats import wilson
 from arena.stats.bracket import Slot, advances, first_round, next_round
 from arena.stats.tiebreaks import Encounter, standings
 from arena.store import Store
-from arena.results.tally import Count, Failure, Tally, tallies_of
 from arena.tournament import Results
 
 Row = dict[str, Any]
