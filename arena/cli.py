@@ -119,9 +119,9 @@ def run(store: str | None, no_store: bool, fresh: bool, **asked: Any) -> int:
 @format_option
 def leaderboard(store: str, style: str) -> int:
     """Print the leaderboards of STORE, also while it is being filled."""
-    from arena.commands import running
+    from arena.commands import storing
 
-    return running.leaderboard(store, style=style)
+    return storing.leaderboard(store, style=style)
 
 
 @cli.command()
@@ -129,9 +129,9 @@ def leaderboard(store: str, style: str) -> int:
 @click.argument("id")
 def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual uses
     """Show match ID of STORE position by position, and check that it is what was recorded."""
-    from arena.commands import running
+    from arena.commands import replaying
 
-    return running.replay(store, id)
+    return replaying.replay(store, id)
 
 
 @cli.command()
@@ -139,9 +139,9 @@ def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual
 @click.option("--format", "style", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
 def export(store: str, style: str) -> int:
     """Print every record of STORE, one a line."""
-    from arena.commands import running
+    from arena.commands import storing
 
-    return running.export(store, style=style)
+    return storing.export(store, style=style)
 
 
 @cli.command()
@@ -193,9 +193,9 @@ def report(store: str, out: str, style: str, matches: int) -> int:
 @click.argument("stores", nargs=-1, required=True, metavar="IN...")
 def merge(out: str, stores: tuple[str, ...]) -> int:
     """Write OUT with the matches of all stores IN."""
-    from arena.commands import running
+    from arena.commands import storing
 
-    return running.merge_stores(out, stores)
+    return storing.merge_stores(out, stores)
 
 
 @cli.command()
@@ -203,9 +203,9 @@ def merge(out: str, stores: tuple[str, ...]) -> int:
 @plugin_option
 def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     """Check specs without playing: every fault with file, line and column."""
-    from arena.commands import validating as commands
+    from arena.commands import validating
 
-    return commands.validate(specs, plugins=plugins)
+    return validating.validate(specs, plugins=plugins)
 
 
 @cli.command("list")
@@ -249,9 +249,9 @@ def plugins_(plugins: tuple[str, ...]) -> int:
 @cli.command()
 def schema() -> int:
     """Print the JSON Schema of a spec."""
-    from arena.commands import validating as commands
+    from arena.commands import validating
 
-    return commands.schema()
+    return validating.schema()
 
 
 @cli.command()

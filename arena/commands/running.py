@@ -1,4 +1,4 @@
-"""The commands about tournaments: play one, and look at, check, hand on and put together what stores hold."""
+"""The command run: play a tournament, here or on a cluster, into a store or not, and print its leaderboards."""
 
 import os
 import shlex
@@ -9,21 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from arena.errors import ArenaError, ClusterLost, Interrupted, StoreError
+from arena.errors import ArenaError, ClusterLost, Interrupted
 from arena.feed import Feed, Shard
 from arena.fingerprint import trusted
 from arena.notices import say, say_problems
 from arena.output import results_alone
 from arena.progress import Progress, Work
 from arena.record import Record
-from arena.replay import Differs, Step, against_rules, played_again, steps, timed
-from arena.results import export as exports
-from arena.results.leaderboard import Leaderboard, leaderboards, stored
+from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
-from arena.schedule import Scheduled
 from arena.spec import Spec, load_spec
-from arena.spec.faults import one_line
-from arena.store import Store, merge
+from arena.store import Store, put_aside
 from arena.store.run import run_of
 from arena.tournament import Played, Results, check_plugins, play_all, record_all
 from arena.tracking import listening
@@ -110,7 +106,9 @@ def _opened(options: Options, spec: Spec) -> Iterator[Store | None]:
         yield None
         return
     if options.fresh:
-        _put_aside(path, quiet=options.quiet)
+        aside = put_aside(path)
+        if aside is not None and not options.quiet:
+            say(f"note: the matches so far are kept in {aside}")
     with Store.open(path, write=True) as store:
         planned = run_of(spec)
         if not options.accept:
@@ -144,19 +142,6 @@ _EXPOSED = (
     "{} is neither encrypted nor protected: whoever reaches that port can read along, and run programs on every machine of the "
     "cluster and on this one; use tls://, or a network of your own"
 )
-
-
-def _put_aside(path: Path, *, quiet: bool) -> None:
-    """Keep an old store under another name. Nobody may be writing to it."""
-    if not path.exists():
-        return
-    with Store.open(path, write=True):  # its log is merged into it, and the lock held while it is moved
-        number = 1
-        while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
-            number += 1
-    path.rename(aside)
-    if not quiet:
-        say(f"note: the matches so far are kept in {aside}")
 
 
 def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[Feed], "Coordinator"] | None) -> list[Played]:
@@ -223,86 +208,3 @@ def _void(results: Results) -> Iterator[Record]:
         return
     with Store.open(results.store) as store:
         yield from store.void()
-
-
-def leaderboard(store: str, *, style: str) -> int:
-    """Print the leaderboards of a store; 1 where a match was void."""
-    with results_alone() as out:
-        boards = stored(store)
-        with Store.open(store) as opened:
-            run = opened.last()
-        print(render(run, boards, style), file=out)
-    return 1 if any(board.void for board in boards) else 0
-
-
-def export(store: str, *, style: str) -> int:
-    """Print every record of a store."""
-    with results_alone() as out, Store.open(store) as opened:
-        for line in exports.lines(opened, style):
-            print(line, file=out)
-    return 0
-
-
-def merge_stores(out: str, inputs: Sequence[str]) -> int:
-    """Put several stores into one."""
-    with results_alone() as shown:
-        print(f"{out}: {merge(out, inputs):,} matches", file=shown)
-    return 0
-
-
-def replay(store: str, key: str) -> int:
-    """Show a match of a store position by position, and check it; 1 where it is not what was recorded."""
-    with results_alone() as out:
-        with Store.open(store) as opened:
-            record, place = opened.record(key)
-            spec = opened.last().load()
-        game = next((board.game for board in spec.boards if place is None or board is spec.boards[place.board]), None)
-        if game is None or game.name != record.game:
-            raise StoreError(f"the last run in {store} does not play {record.game}, so match {record.id} cannot be shown")
-        print(f"{record.id}: {' against '.join(record.labels)} at {record.game}", file=out)
-        differences: list[str] = []
-        first, last = None, None
-        try:
-            for step in steps(game, record):
-                print(f"\n{_headline(step, record)}\n{game.render(step.state)}", file=out)
-                first, last = first or step, step
-        except Differs as differs:
-            differences.append(str(differs))
-        print(f"\n{_ending(record)}", file=out)
-        if first is not None and last is not None and not differences:
-            moves = None if place is None else spec.boards[place.board].seats[place.pairing.seats[0]].limits.moves
-            differences += against_rules(game, record, first, last, moves)
-        verdict = _verdict(spec, place, record, differences)
-        for line in differences:
-            print(f"differs: {line}", file=out)
-        print("not what was recorded" if differences else verdict, file=out)
-    return 1 if differences else 0
-
-
-def _headline(step: Step, record: Record) -> str:
-    if step.action is None:
-        return "answer" if step.number < 0 else "position"
-    who = record.labels[step.seat or 0]
-    used = step.decision
-    more = ""
-    if used is not None:
-        value = "" if used.value is None else f", value {used.value:g}"
-        more = f" ({used.nodes:,} nodes, {used.seconds:.3f} s{value})"
-    return f"{step.number}. {who}: {step.action}{more}"
-
-
-def _ending(record: Record) -> str:
-    whose = "" if record.seat is None else f" of {record.labels[record.seat]}"
-    said = "" if record.message is None else f": {one_line(record.message)}"
-    result = f"solved: {record.solved}" if record.solved is not None else f"returns: {' '.join(map(str, record.returns))}"
-    return f"{record.termination}{whose}{said}; {result}"
-
-
-def _verdict(spec: Spec, place: Scheduled | None, record: Record, differences: list[str]) -> str:
-    """Have the agents play again where that says something; what differs is added to `differences`."""
-    if place is None:
-        return "the rules agree; the match is not in the schedule of the last run, so its agents did not play it again"
-    if timed(spec, place):
-        return "the rules agree; with a time limit the agents need not play the same again, so they were not asked to"
-    differences += played_again(spec, place, record)
-    return "the rules agree, and the agents have played the same again"

@@ -1,4 +1,4 @@
-"""What the commands do. Each writes its result to stdout, everything else to stderr, and returns the exit code."""
+"""The commands validate and schema: every fault of a spec, and what a spec may hold."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -2,7 +2,8 @@
 
 from arena.store.lock import Lock
 from arena.store.merging import merge
+from arena.store.opening import put_aside
 from arena.store.run import Run
 from arena.store.store import Kept, Store
 
-__all__ = ["Kept", "Lock", "Run", "Store", "merge"]
+__all__ = ["Kept", "Lock", "Run", "Store", "merge", "put_aside"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from arena.errors import StoreError
+from arena.errors import StoreError, StoreFull
 
 
 class Lock:
@@ -16,8 +16,14 @@ class Lock:
         real = store.resolve()  # a store has one lock, by whatever name it is called
         self._path = real.with_name(f"{real.name}.lock")
         self._file = self._held(store)
-        os.ftruncate(self._file, 0)
-        os.write(self._file, f"{os.getpid()}\n".encode())
+        try:
+            os.ftruncate(self._file, 0)
+            os.write(self._file, f"{os.getpid()}\n".encode())
+        except OSError as error:
+            self.release()
+            raise StoreFull(
+                f"{store} cannot be locked: {error.strerror} ({self._path}); make room and run the same command again"
+            ) from error
 
     def _held(self, store: Path) -> int:
         import fcntl
@@ -61,3 +67,14 @@ class Lock:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Give it up."""
         self.release()
+
+
+def locked(place: Path) -> Lock:
+    """The lock of a store that is there or is to be made; StoreError says why there can be none."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{place} cannot be made: {error.strerror}; name another place with --store") from error
+    if place.is_dir():
+        raise StoreError(f"{place} is a folder; expected a file")
+    return Lock(place)

@@ -8,8 +8,10 @@ from pathlib import Path
 from arena.errors import StoreConflict, StoreError
 from arena.record import Record
 from arena.schedule import Scheduled
+from arena.store.lock import locked
+from arena.store.opening import settle
 from arena.store.run import Run
-from arena.store.store import Store, locked, settle
+from arena.store.store import Store
 
 CHUNK = 2000
 """Records that are compared and written at a time."""

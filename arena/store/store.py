@@ -2,31 +2,27 @@
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from arena.errors import StoreError, StoreFull
+from arena.errors import StoreError
 from arena.format import Pairing
 from arena.record import Record
 from arena.schedule import Scheduled
-from arena.store.lock import Lock
+from arena.store.lock import Lock, locked
+from arena.store.opening import read_only, told, writable
 from arena.store.rows import RECORD, record_of, returns_of, rows_of
 from arena.store.run import Run, row_of, run_of_row
-from arena.store.schema import APPLICATION, TABLES, VERSION
 
 BATCH = 2000
 """Records in one transaction, at the most."""
 DELAY = 0.2
 """Seconds that a record waits to be written, at the most."""
-PATIENCE = 30.0
-"""Seconds to wait for a reader that holds the file."""
-CACHE = 32_000
-"""KiB of the file that are kept in memory: enough for the index of half a million keys, which are added all over it."""
 CHUNK = 500
 """Keys in one question."""
 
@@ -62,10 +58,10 @@ class Store:
         if not write:
             if not place.is_file():
                 raise StoreError(f"no store {place}; expected a file that `arena run` has made")
-            return cls(place, _read_only(place), None)
+            return cls(place, read_only(place), None)
         lock = locked(place)
         try:
-            return cls(place, _writable(place), lock)
+            return cls(place, writable(place), lock)
         except BaseException:
             lock.release()
             raise
@@ -316,26 +312,6 @@ class Store:
             raise told(self.path, error) from error
 
 
-def locked(place: Path) -> Lock:
-    """The lock of a store that is there or is to be made; StoreError says why there can be none."""
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{place} cannot be made: {error.strerror}; name another place with --store") from error
-    if place.is_dir():
-        raise StoreError(f"{place} is a folder; expected a file")
-    return Lock(place)
-
-
-def settle(place: Path) -> None:
-    """Bring all of a store into its one file. Whoever asks holds the lock; StoreError where somebody is reading it."""
-    with closing(_writable(place)) as connection:
-        try:
-            connection.execute("PRAGMA journal_mode = DELETE")
-        except sqlite3.Error as error:
-            raise told(place, error) from error
-
-
 def _into(table: str, columns: int) -> str:
     return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608 - a name of ours and question marks
 
@@ -373,73 +349,3 @@ def _found(row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
 def now() -> str:
     """Return the time of day as text, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def told(path: Path, error: sqlite3.Error) -> StoreError:
-    """An error of SQLite in words that help."""
-    name = getattr(error, "sqlite_errorname", "")
-    if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
-        return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
-    if name.startswith("SQLITE_READONLY"):
-        return StoreError(f"{path} cannot be written to: {error}; name another place with --store")
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return StoreError(f"{path} is held by another program: {error}")
-    if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
-        return StoreError(f"{path} is no database, or a damaged one: {error}; move it away, or name another store")
-    return StoreError(f"{path}: {error}")
-
-
-def _writable(place: Path) -> sqlite3.Connection:
-    return _opened(place, f"{place.absolute().as_uri()}?mode=rwc", _prepare)
-
-
-def _read_only(place: Path) -> sqlite3.Connection:
-    uri = place.absolute().as_uri()
-    try:
-        return _opened(place, f"{uri}?mode=ro", _check)
-    except StoreError:
-        if place.with_name(f"{place.name}-wal").exists():
-            raise
-        return _opened(place, f"{uri}?mode=ro&immutable=1", _check)  # a medium on which SQLite cannot put its side files
-
-
-def _opened(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    except sqlite3.Error as error:
-        raise told(place, error) from error
-    try:
-        ready(place, connection)
-    except sqlite3.Error as error:
-        connection.close()
-        raise told(place, error) from error
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _check(place: Path, connection: sqlite3.Connection) -> None:
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application != APPLICATION:
-        raise StoreError(f"{place} is a database of another program; expected a store of arena")
-    if version > VERSION:
-        raise StoreError(f"{place} is of version {version}, this arena knows {VERSION}; install a newer arena")
-    connection.execute("PRAGMA temp_store = MEMORY")
-
-
-def _prepare(place: Path, connection: sqlite3.Connection) -> None:
-    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] and not _labelled(connection):
-        connection.execute("PRAGMA journal_mode = WAL")
-        script = f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-        connection.executescript(script)
-    _check(place, connection)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute(f"PRAGMA cache_size = -{CACHE}")
-    connection.execute("PRAGMA wal_autocheckpoint = 8000")
-
-
-def _labelled(connection: sqlite3.Connection) -> bool:
-    return bool(connection.execute("PRAGMA application_id").fetchone()[0])

@@ -93,6 +93,7 @@ class Tournaments:
     def __init__(self, plugins: Sequence[str] = (), folder: Path = FOLDER) -> None:
         self._plugins = tuple(plugins)
         self._folder = folder
+        self._starting = asyncio.Lock()
         self.listed: dict[str, Tournament] = {}
 
     def show(self, store: Path, spec: Path | None = None) -> Tournament:
@@ -119,11 +120,12 @@ class Tournaments:
 
     async def start(self, spec: Path) -> Tournament:
         """Start a saved spec; Underway where another one that was started here is not over."""
-        self.check_free()
-        store = spec.with_suffix(".db")
-        known = next((one for one in self.listed.values() if one.store == store), None)
-        tournament = known or self.show(store, spec)
-        await tournament.start(self._plugins)
+        async with self._starting:  # of two at once, such as of a double click, the second finds the first
+            self.check_free()
+            store = spec.with_suffix(".db")
+            known = next((one for one in self.listed.values() if one.store == store), None)
+            tournament = known or self.show(store, spec)
+            await tournament.start(self._plugins)
         return tournament
 
     def check_free(self) -> None:

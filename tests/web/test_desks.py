@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -187,7 +188,10 @@ def test_a_form_makes_a_spec_that_arena_can_read_and_saves_it_under_its_own_name
 def test_a_form_starts_a_tournament_one_at_a_time_and_stops_it(server: Any, wait: Callable[..., Any]) -> None:
     agents = [{"agent": "random"}, {"agent": "greedy"}]
     tournament = {"name": "long", "game": {"name": "othello"}, "rounds": 1000, "agents": agents}
-    key = server.ask("/api/start", {"tournament": tournament}).json["key"]
+    with ThreadPoolExecutor() as pool:  # a double click, and more
+        answers = list(pool.map(lambda _: server.ask("/api/start", {"tournament": tournament}), range(3)))
+    assert sorted(answer.status for answer in answers) == [200, 409, 409]
+    key = next(answer.json["key"] for answer in answers if answer.status == 200)
     wait(lambda: server.ask(f"/api/t/{key}").json, lambda state: state["state"] == "running" and state["done"] > 0)
     assert server.ask("/api/start", {"tournament": tournament}).status == 409
     assert server.ask(f"/api/t/{key}/stop", {}).json == {"stopped": True}

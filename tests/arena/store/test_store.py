@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from arena.results.tally import Tally, tallies_of
 from arena.schedule import Scheduled
 from arena.sheet import sheet_of
 from arena.spec import load_spec
-from arena.store import Store, merge
+from arena.store import Store, merge, put_aside
 from arena.store.run import run_of
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
@@ -244,26 +246,66 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
         arena.run(SPEC, store=tmp_path)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a small file system")
-def test_a_full_disk_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
-    """On a file system of 300 KiB: a clear end, the store whole, and with more room the run goes on to the same end."""
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 300 KiB."""
     small = tmp_path / "small"
     small.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(small)]
-    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+    if sys.platform != "linux" or os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         pytest.skip("cannot mount a small file system here")
-    try:
-        many = {**SPEC, "rounds": 200}
-        with pytest.raises(StoreFull, match="the disk is full"):
-            arena.run(many, store=small / "a.db")
-        kept = timeless(small / "a.db")
-        subprocess.run(["mount", "-o", "remount,size=50m", str(small)], check=True)
+    yield small
+    subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_full_disk_ends_the_run_and_loses_nothing(small: Path) -> None:
+    """A clear end, the store whole, and with more room the run goes on to the same end."""
+    many = {**SPEC, "rounds": 200}
+    with pytest.raises(StoreFull, match="the disk is full"):
         arena.run(many, store=small / "a.db")
-        whole = timeless(small / "a.db")
-        assert kept.items() <= whole.items()
-        assert whole == {record.id: record.timeless() for record in arena.run(many).records}
-    finally:
-        subprocess.run(["umount", str(small)], check=True)
+    kept = timeless(small / "a.db")
+    subprocess.run(["mount", "-o", "remount,size=50m", str(small)], check=True)
+    arena.run(many, store=small / "a.db")
+    whole = timeless(small / "a.db")
+    assert kept.items() <= whole.items()
+    assert whole == {record.id: record.timeless() for record in arena.run(many).records}
+
+
+def test_a_disk_that_is_full_before_the_run(small: Path) -> None:
+    """Said as such, nothing is left, and the same process can go on when there is room."""
+    with suppress(OSError):
+        (small / "rest").write_bytes(bytes(10**6))
+    with pytest.raises(StoreFull, match=r"a\.db cannot be locked: No space left on device .*make room"):
+        arena.run(SPEC, store=small / "a.db")
+    assert [file.name for file in small.iterdir()] == ["rest"]
+    (small / "rest").unlink()
+    arena.run(SPEC, store=small / "a.db")
+    assert len(timeless(small / "a.db")) == 18
+
+
+def test_putting_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under a free name each time; never while somebody writes to it, and nobody can begin to while it is done."""
+    path = tmp_path / "a.db"
+    assert put_aside(path) is None
+    names, kept = [], []
+    rename = Path.rename
+
+    def held(self: Path, target: Path) -> Path:
+        with pytest.raises(StoreError, match="is in use by process"):
+            Store.open(path, write=True)
+        return rename(self, target)
+
+    for seed in (1, 2):
+        arena.run({**SPEC, "seed": seed}, store=path)
+        kept.append(timeless(path))
+        with Store.open(path, write=True), pytest.raises(StoreError, match="is in use by process"):
+            put_aside(path)
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "rename", held)
+            names.append(put_aside(path))
+    assert names == [tmp_path / "a.1.db", tmp_path / "a.2.db"]
+    assert [timeless(name) for name in names if name is not None] == kept
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.1.db", "a.2.db"]
 
 
 def test_a_medium_that_cannot_be_written_to(tmp_path: Path) -> None:

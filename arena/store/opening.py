@@ -1,0 +1,109 @@
+"""Opens the file of a store: what must hold of it, and what SQLite says in words that help."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from arena.errors import StoreError, StoreFull
+from arena.store.lock import locked
+from arena.store.schema import APPLICATION, TABLES, VERSION
+
+PATIENCE = 30.0
+"""Seconds to wait for a reader that holds the file."""
+CACHE = 32_000
+"""KiB of the file that are kept in memory: enough for the index of half a million keys, which are added all over it."""
+
+
+def writable(place: Path) -> sqlite3.Connection:
+    """A connection that writes; the file is made where there is none. StoreError says what is in the way."""
+    return _opened(place, f"{place.absolute().as_uri()}?mode=rwc", _prepare)
+
+
+def read_only(place: Path) -> sqlite3.Connection:
+    """A connection that reads, also on a medium that cannot be written to."""
+    uri = place.absolute().as_uri()
+    try:
+        return _opened(place, f"{uri}?mode=ro", _check)
+    except StoreError:
+        if place.with_name(f"{place.name}-wal").exists():
+            raise
+        return _opened(place, f"{uri}?mode=ro&immutable=1", _check)  # a medium on which SQLite cannot put its side files
+
+
+def _opened(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise told(place, error) from error
+    try:
+        ready(place, connection)
+    except sqlite3.Error as error:
+        connection.close()
+        raise told(place, error) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(place: Path, connection: sqlite3.Connection) -> None:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if application != APPLICATION:
+        raise StoreError(f"{place} is a database of another program; expected a store of arena")
+    if version > VERSION:
+        raise StoreError(f"{place} is of version {version}, this arena knows {VERSION}; install a newer arena")
+    connection.execute("PRAGMA temp_store = MEMORY")
+
+
+def _prepare(place: Path, connection: sqlite3.Connection) -> None:
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] and not _labelled(connection):
+        connection.execute("PRAGMA journal_mode = WAL")
+        script = f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+        connection.executescript(script)
+    _check(place, connection)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA cache_size = -{CACHE}")
+    connection.execute("PRAGMA wal_autocheckpoint = 8000")
+
+
+def _labelled(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA application_id").fetchone()[0])
+
+
+def settle(place: Path) -> None:
+    """Bring all of a store into its one file. Whoever asks holds the lock; StoreError where somebody is reading it."""
+    with closing(writable(place)) as connection:
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.Error as error:
+            raise told(place, error) from error
+
+
+def put_aside(place: Path) -> Path | None:
+    """Keep a store under another name, and return that; None where there is no store. StoreError where it is in use."""
+    with locked(place):
+        if not place.exists():
+            return None
+        settle(place)
+        number = 1
+        while (aside := place.with_name(f"{place.stem}.{number}{place.suffix}")).exists():
+            number += 1
+        place.rename(aside)
+    return aside
+
+
+def told(path: Path, error: sqlite3.Error) -> StoreError:
+    """An error of SQLite in words that help."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
+        return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
+    if name.startswith("SQLITE_READONLY"):
+        return StoreError(f"{path} cannot be written to: {error}; name another place with --store")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreError(f"{path} is held by another program: {error}")
+    if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
+        return StoreError(f"{path} is no database, or a damaged one: {error}; move it away, or name another store")
+    return StoreError(f"{path}: {error}")
