@@ -191,11 +191,12 @@ def report(store: str, out: str, style: str, matches: int) -> int:
 @cli.command()
 @click.argument("out")
 @click.argument("stores", nargs=-1, required=True, metavar="IN...")
-def merge(out: str, stores: tuple[str, ...]) -> int:
+@click.option("--accept-changed-plugins", "accept", is_flag=True, help="Merge though a plugin was not the same one everywhere.")
+def merge(out: str, stores: tuple[str, ...], *, accept: bool) -> int:
     """Write OUT with the matches of all stores IN."""
     from arena.commands import storing
 
-    return storing.merge_stores(out, stores)
+    return storing.merge_stores(out, stores, accept=accept)
 
 
 @cli.command()

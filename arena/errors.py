@@ -6,11 +6,15 @@
     +-- UnknownName             a name that no plugin brought, with the nearest known ones
     +-- Refused                 an agent that cannot play a game, with the reason
     +-- GameError               a game that broke its own rules while it was played
+    +-- CodeChanged             a plugin that was edited while a run that uses it was going on
     +-- StoreError              a store that cannot be used as it was asked to
     |   +-- StoreFull           there is no room for more records
     |   +-- StoreConflict       two stores have different records under one id
     +-- ClusterError            a cluster that cannot play what it was asked to
     |   +-- ClusterLost         a cluster that was there and is gone
+
+    What only one part can raise is declared there: NoHost and SandboxError in `arena.isolation`, CannotWrite in `arena.scaffold`,
+    and those of pages and of nodes, which reach nobody else.
 
     OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
     Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)
@@ -79,6 +83,10 @@ class Refused(ArenaError):
 
 class GameError(ArenaError):
     """A game contradicts itself, for example with a seat that does not exist."""
+
+
+class CodeChanged(ArenaError):
+    """A plugin was edited while a run that uses it was going on. What was recorded before is of the code as it was."""
 
 
 class StoreError(ArenaError):

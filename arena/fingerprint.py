@@ -7,6 +7,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from arena.errors import CodeChanged
+from arena.imports import SOURCE, imported
 from arena.plugins import Registry, Source
 from arena.spec import Board, Spec
 
@@ -26,17 +28,32 @@ def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
     """The fingerprint of every plugin and program that a spec uses, by the name of its source.
 
     A plugin in a package counts with all Python files of the package, a single file alone, a program with every word of its
-    command that names a file. What these import from elsewhere is not looked at.
+    command that names a file; each with what it imports, but for Python itself and installed packages.
     """
     found: dict[str, set[Path]] = {}
     versions: dict[str, str | None] = {}
     for source, used in _used(spec):
         found.setdefault(source.name, set()).update(_files(used))
         versions[source.name] = source.version
+    for name, files in found.items():
+        if not name.startswith(OWN):
+            files |= {one for file in list(files) for one in imported(file)}
     for words, folder in _commands(spec):
-        found.setdefault(" ".join(words), set()).update(path for word in words if (path := folder / word).is_file())
+        files = found.setdefault(" ".join(words), set())
+        for file in [place for word in words if (place := folder / word).is_file()]:
+            files |= {file, *(imported(file, [str(file.parent)]) if file.suffix == SOURCE else ())}
         versions.setdefault(" ".join(words), None)
     return {name: Fingerprint(versions[name], _hash(files)) for name, files in sorted(found.items())}
+
+
+def check_unchanged(before: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]) -> None:
+    """CodeChanged where the source of anything is another now."""
+    changed = [name for name, found in before.items() if name in now and now[name].hash != found.hash]
+    if changed:
+        raise CodeChanged(
+            f"{', '.join(changed)} changed while the run was going on, so it was ended; what was played so far was played with "
+            "it as it was: put it back and run the same command again, or run it with --fresh"
+        )
 
 
 def trusted(spec: Spec) -> bool:
@@ -51,12 +68,13 @@ def _used(spec: Spec) -> Iterator[tuple[Source, Any]]:
     for board in spec.boards:
         for key in _keys(board):
             source = spec.registry.sources.get(key)
-            if source is not None:
+            if source is not None and not (key[0] == "format" and source.name.startswith(OWN)):  # that would be all of arena
                 yield source, _value(spec.registry, key)
 
 
 def _keys(board: Board) -> Iterator[tuple[str, ...]]:
     yield "game", board.name
+    yield "format", board.format.name
     for seat in board.seats:
         if seat.heuristic is not None:
             yield "heuristic", board.name, seat.heuristic
@@ -68,6 +86,7 @@ def _value(registry: Registry, key: tuple[str, ...]) -> Any:
         "game": registry.games,
         "agent": registry.agents,
         "heuristic": registry.heuristics,
+        "format": registry.formats,
     }
     return tables[key[0]][key[1] if len(key) == 2 else key[1:]]
 

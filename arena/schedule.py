@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe
+from arena.fingerprint import check_unchanged, fingerprints
 from arena.format import Outcomes, Pairing
 from arena.game import Puzzle
 from arena.isolation.hosts import Hosts, proven
@@ -103,11 +104,15 @@ def identity_of(spec: Spec, scheduled: Scheduled) -> str:
     return match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number))
 
 
+def _isolated(spec: Spec) -> bool:
+    return any(seat.program is not None for board in spec.boards for seat in board.seats)
+
+
 class Stage:
     """Sets up and plays the matches of one spec. Keeps the position of the round at hand, which many matches share.
 
     `on_turn` is told, before every decision, which seat is to move. SandboxError where an agent wants a sandbox, and there is
-    none that holds.
+    none that holds; CodeChanged where a process for an agent was started after the source of a plugin had been changed.
     """
 
     def __init__(self, spec: Spec, on_turn: OnTurn = nobody) -> None:
@@ -116,6 +121,7 @@ class Stage:
         if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
             proven()
         self._hosts = Hosts()
+        self._code = fingerprints(spec) if _isolated(spec) else {}
         self._round: tuple[int, int] | None = None
         self._position: Position | BaseException | None = None
 
@@ -129,7 +135,11 @@ class Stage:
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
-        return play_match(Match(identity, board.game, position, seats, self._spec.seed), self._on_turn, self._hosts)
+        before = self._hosts.started
+        record = play_match(Match(identity, board.game, position, seats, self._spec.seed), self._on_turn, self._hosts)
+        if self._hosts.started != before:  # it has loaded what was on the disk then
+            check_unchanged(self._code, fingerprints(self._spec))
+        return record
 
     def position(self, scheduled: Scheduled) -> Position:
         """Return where a match begins. What the game raises instead is passed on."""

@@ -13,6 +13,7 @@ from arena.agent import Agent
 from arena.configured import name_of, settings
 from arena.errors import Refused, StoreError
 from arena.feed import Feed
+from arena.fingerprint import fingerprints
 from arena.format import Pairing
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation, bind, info_of
@@ -136,11 +137,10 @@ def _nobody(played: Played) -> None:
 
 def check_plugins(store: Store, run: Run) -> None:
     """StoreError where a plugin is not the one with which the store's matches were played."""
-    runs = store.runs()
-    if not runs:
-        return
-    before = runs[-1].plugins
-    changed = [name for name, found in run.plugins.items() if name in before and before[name].hash != found.hash]
+    before: dict[str, str] = {}
+    for one in store.runs():
+        before |= one.code()
+    changed = [name for name, found in run.code().items() if before.get(name, found) != found]
     if changed:
         listed = ", ".join(changed)
         raise StoreError(
@@ -177,13 +177,14 @@ def record_all(feed: Feed, played: Matches, observe: Callable[[Played], object])
 
 
 def _played(spec: Spec, feed: Feed, workers: int, alone: float | None, guarded: bool) -> Matches:
+    code = fingerprints(spec) if guarded or workers > 1 else None
     if not guarded and (workers == 1 or alone is not None):
         yield from _here(spec, feed, None if workers == 1 else alone)
     first = feed.take(1) if guarded or workers > 1 else []
     if first != []:
         total = sum(board.size for board in spec.boards) - feed.held - feed.played - feed.others
         exact = not any(board.format.follows_results for board in spec.boards)
-        yield from Pool(spec, workers, _after(first or [], feed), total=total if exact else None).play()
+        yield from Pool(spec, workers, _after(first or [], feed), total=total if exact else None, code=code).play()
 
 
 def _after(first: list[Scheduled], feed: Feed) -> Callable[[int], list[Scheduled] | None]:

@@ -8,6 +8,7 @@ from arena.schedule import Scheduled
 from arena.spec import Spec
 from arena.spec.faults import one_line
 from arena.store import Store
+from arena.store.run import mixed, run_of
 
 
 def replay(store: str, key: str) -> int:
@@ -15,6 +16,7 @@ def replay(store: str, key: str) -> int:
     with results_alone() as out:
         with Store.open(store) as opened:
             record, place = opened.record(key)
+            runs = opened.runs()
             spec = opened.last().load()
         game = next((board.game for board in spec.boards if place is None or board is spec.boards[place.board]), None)
         if game is None or game.name != record.game:
@@ -36,6 +38,12 @@ def replay(store: str, key: str) -> int:
         for line in differences:
             print(f"differs: {line}", file=out)
         print("not what was recorded" if differences else verdict, file=out)
+        changed = mixed([*runs, run_of(spec)])
+        if changed:
+            print(
+                f"{', '.join(changed)}: not the same now, or in all runs of this store; that may be why something differs",
+                file=out,
+            )
     return 1 if differences else 0
 
 

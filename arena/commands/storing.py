@@ -27,8 +27,8 @@ def export(store: str, *, style: str) -> int:
     return 0
 
 
-def merge_stores(out: str, inputs: Sequence[str]) -> int:
+def merge_stores(out: str, inputs: Sequence[str], *, accept: bool) -> int:
     """Put several stores into one."""
     with results_alone() as shown:
-        print(f"{out}: {merge(out, inputs):,} matches", file=shown)
+        print(f"{out}: {merge(out, inputs, accept=accept):,} matches", file=shown)
     return 0

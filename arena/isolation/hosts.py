@@ -242,6 +242,8 @@ class Hosts:
 
     def __init__(self) -> None:
         self._idle: OrderedDict[str, list[Host]] = OrderedDict()
+        self.started = 0
+        """How many processes were started so far."""
 
     def take(self, program: Program, limits: Limits, isolation: Isolation) -> Host:
         """Return an idle process of a program, or start one. Lost where it does not start as it should."""
@@ -249,7 +251,10 @@ class Hosts:
         host = idle.pop() if idle else None
         if idle:
             self._idle[_key(program, limits, isolation)] = idle
-        return host if host is not None and host.alive else Host(program, limits.memory_mb, isolation)
+        if host is not None and host.alive:
+            return host
+        self.started += 1
+        return Host(program, limits.memory_mb, isolation)
 
     def give_back(self, host: Host, program: Program, limits: Limits, isolation: Isolation) -> None:
         """Keep a process for its next match, unless it is dead."""

@@ -16,6 +16,7 @@ from arena.stats import wilson
 from arena.stats.bracket import Slot, advances, first_round, next_round
 from arena.stats.tiebreaks import Encounter, standings
 from arena.store import Store
+from arena.store.run import mixed
 from arena.tournament import Results
 
 Row = dict[str, Any]
@@ -61,6 +62,8 @@ class Leaderboard:
     """Who beats whom in a circle, each by more than chance."""
     decision: Decision | None
     """How the test of a head-to-head match stands."""
+    mixed: tuple[str, ...] = ()
+    """Plugins of which the matches in the store were played with more than one version."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
@@ -96,7 +99,9 @@ def stored(path: str | PathLike[str]) -> list[Leaderboard]:
     with Store.open(Path(path)) as store, store.snapshot():
         run = store.last()
         tallies = tallies_of(store, run.boards)
-        return of_tallies(tallies, finished=run.ended is not None, store=str(path))
+        boards = of_tallies(tallies, finished=run.ended is not None, store=str(path))
+        several = tuple(mixed(store.runs()))
+        return [replace(board, mixed=several) for board in boards] if several else boards
 
 
 def of_tallies(tallies: Sequence[Tally], *, finished: bool, store: str | None = None) -> list[Leaderboard]:

@@ -170,6 +170,8 @@ def remarks(board: Leaderboard) -> list[str]:
     if not board.finished:
         of = "" if board.size is None else f": {board.size - board.games - board.void:,} of {board.size:,} matches are missing"
         lines.append(f"The run is not finished{of}.")
+    if board.mixed:
+        lines.append(f"The store has matches of more than one version of {', '.join(board.mixed)}.")
     lines += _strengths(board)
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")

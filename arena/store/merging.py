@@ -17,14 +17,16 @@ CHUNK = 2000
 """Records that are compared and written at a time."""
 
 
-def merge(out: str | Path, inputs: Sequence[str | Path]) -> int:
+def merge(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False) -> int:
     """Write a store with every match of `inputs` once and return how many there are.
 
     The boards are those of the run that started last. StoreConflict where two stores have different records under one id,
-    apart from what the clock decides; StoreError where `out` exists and is not one of the inputs, or is in use. Then `out`
-    is as it was.
+    apart from what the clock decides, or were played with different versions of a plugin, unless these are to be accepted;
+    StoreError where `out` exists and is not one of the inputs, or is in use. Then `out` is as it was.
     """
     target, sources = Path(out), [Path(one) for one in inputs]
+    if not accept:
+        _check_code(sources)
     there = target.exists()
     if there and not any(one.exists() and target.samefile(one) for one in sources):
         raise StoreError(f"{target} exists; name it among the stores to merge, or another file")
@@ -40,6 +42,21 @@ def merge(out: str | Path, inputs: Sequence[str | Path]) -> int:
         finally:
             _remove(part)
     return count
+
+
+def _check_code(sources: Sequence[Path]) -> None:
+    """StoreConflict where a plugin was not the same one when the matches of two stores were played."""
+    known: dict[str, tuple[str, Path]] = {}
+    for source in sources:
+        with Store.open(source) as store:
+            code = {name: found for run in store.runs() for name, found in run.code().items()}
+        for name, found in code.items():
+            other, where = known.setdefault(name, (found, source))
+            if other != found:
+                raise StoreConflict(
+                    f"{name} was another one for {source} than for {where}; play one of the two anew with the same (--fresh), "
+                    "or keep the matches of both with --accept-changed-plugins"
+                )
 
 
 def _filled(whole: Store, sources: Sequence[Path]) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,10 +34,23 @@ class Run:
     started: str = ""
     ended: str | None = None
 
+    def code(self) -> dict[str, str]:
+        """The hash of every plugin's source. Files go by their names alone: the same one lies elsewhere on another machine."""
+        found: dict[str, list[str]] = {}
+        for name, fingerprint in self.plugins.items():
+            found.setdefault(name.rpartition("/")[2], []).append(fingerprint.hash)
+        return {name: " ".join(sorted(hashes)) for name, hashes in found.items()}
+
     def load(self) -> Spec:
         """The spec, ready to be played; what is wrong with it now is raised as from a file."""
         document = Document(self.spec["name"], dict(self.spec["values"]), Path(self.spec["folder"]))
         return reload_spec(document, self.spec["plugins"], self.seed)
+
+
+def mixed(runs: Iterable[Run]) -> list[str]:
+    """The plugins that are not the same in all runs."""
+    first: dict[str, str] = {}
+    return sorted({name for run in runs for name, found in run.code().items() if first.setdefault(name, found) != found})
 
 
 def run_of(spec: Spec) -> Run:

@@ -1,8 +1,9 @@
 """What a worker process and its parent say to each other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from arena.fingerprint import Fingerprint
 from arena.record import Record
 from arena.schedule import Scheduled
 from arena.spec import Document
@@ -29,7 +30,9 @@ class Order(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """The worker has loaded the spec."""
+    """The worker has loaded the spec, with the plugins as they were on the disk by then."""
+
+    code: Mapping[str, Fingerprint]
 
 
 class Failed(NamedTuple):

@@ -2,13 +2,14 @@
 
 import os
 import selectors
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 from arena.errors import ArenaError
+from arena.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import Spec
@@ -74,7 +75,8 @@ class Pool:
     these signs, so an agent that thinks long, sleeps, or waits for another process does not hang: for these there are
     limits. Time in which this process was itself not running, or nobody iterated, is not counted.
 
-    `command` starts a worker. `check` is called at least every LOOK_SECONDS; what it raises ends the iteration.
+    `command` starts a worker. `check` is called at least every LOOK_SECONDS; what it raises ends the iteration. `code` is what
+    the plugins of the spec were when it was loaded, by default what they are now: a worker that finds another ends it all, too.
     """
 
     def __init__(
@@ -87,8 +89,10 @@ class Pool:
         hang: float = HANG_SECONDS,
         command: Sequence[str] = WORKER,
         check: Callable[[], None] = _go_on,
+        code: Mapping[str, Fingerprint] | None = None,
     ) -> None:
         self._spec = spec
+        self._code = fingerprints(spec) if code is None else code
         self._most = workers if total is None else min(workers, total)
         self._hang = hang
         self._command = command
@@ -105,7 +109,8 @@ class Pool:
         """Yield every match with its record as it is finished, in no particular order; to be iterated by one thread.
 
         Closing it ends all workers with everything that they started and drops the matches that are being played.
-        ArenaError where workers cannot load the spec, or end again and again before they play.
+        ArenaError where workers cannot load the spec, or end again and again before they play; CodeChanged where one has loaded
+        a plugin that was changed meanwhile.
         """
         self._looked = monotonic()
         try:
@@ -200,6 +205,7 @@ class Pool:
         if isinstance(message, Failed):
             raise ArenaError(message.message)
         if isinstance(message, Ready):
+            check_unchanged(self._code, message.code)
             post.ready = True
         elif task is None:
             raise WorkerEnded("sent what it was not asked for")

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 from arena.errors import ArenaError, author_traceback, describe
+from arena.fingerprint import fingerprints
 from arena.record import Record
 from arena.schedule import Scheduled, Stage
 from arena.spec import reload_spec
@@ -92,14 +93,16 @@ def serve(requests: Iterator[Any], line: Line, vitals: Vitals) -> None:
         *recipe, core = next(requests)
         if core is not None:
             _stay_on(core)
-        stage = Stage(reload_spec(*recipe), on_turn=line.turn)
+        spec = reload_spec(*recipe)
+        code = fingerprints(spec)
+        stage = Stage(spec, on_turn=line.turn)
     except ArenaError as error:
         line.send(Failed(f"a worker process could not load the spec: {error}"))
         return
     except Exception as error:
         line.send(Failed(f"a worker process could not load the spec: {describe(error)}"))
         return
-    line.send(Ready())
+    line.send(Ready(code))
     try:
         for order in requests:
             line.alone = order.alone

@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -18,14 +20,21 @@ import pytest
 import arena as arena_
 from arena.results.leaderboard import stored
 from arena.store import Store
+from tests.conftest import Arena
 
-Arena = Callable[..., subprocess.CompletedProcess[str]]
 LONG = "game: tic-tac-toe\nrounds: {rounds}\nseed: 3\nagents: [random, greedy, {{agent: lookahead, depth: 1}}, type-a-plus]\n"
 
 
 def timeless(path: Path) -> dict[str, dict[str, Any]]:
     with Store.open(path) as store:
         return {record.id: record.timeless() for record, _ in store.records()}
+
+
+def counted(path: Path) -> int:
+    """How many matches a store holds that is being written."""
+    with suppress(arena_.ArenaError), Store.open(path) as store:
+        return len(store)
+    return 0
 
 
 def scores(text: str) -> Any:
@@ -73,8 +82,87 @@ def test_a_changed_plugin_is_not_mixed_in_unnoticed(arena: Arena, tmp_path: Path
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "mine.py changed since the matches in it were played" in refused.stderr
     assert "--fresh" in refused.stderr
-    assert arena("run", spec, "--accept-changed-plugins").returncode == 0
-    assert arena("run", spec).returncode == 0
+    spec.write_text(spec.read_text().replace("rounds: 1", "rounds: 2"))
+    accepted = arena("run", spec, "--accept-changed-plugins")
+    assert accepted.returncode == 0
+    said = "The store has matches of more than one version of mine.py."
+    assert said in accepted.stdout
+    again = arena("run", spec)
+    assert (again.returncode, said in again.stdout) == (0, True)
+    first = json.loads(arena("export", "results/s.db").stdout.splitlines()[0])["id"]
+    replayed = arena("replay", "results/s.db", first)
+    assert replayed.returncode == 1
+    assert "mine.py: not the same now" in replayed.stdout
+
+
+ENDS = """
+from arena import Agent, hookimpl
+{first}
+class Ends(Agent):
+    "Plays one end of the list, slowly."
+    name = "ends"
+    def choose(self, game, state, search):
+        {more}
+        return game.actions(state)[END]
+@hookimpl
+def arena_agents(): return [Ends]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isolation", ["none", "process"])
+def test_an_edit_while_the_run_goes_on_ends_it(arena: Arena, tmp_path: Path, isolation: str) -> None:
+    """A worker or an agent's process that starts later would play with another version: it ends, and nothing of that is kept."""
+    plugin, helper = tmp_path / "ends.py", tmp_path / "beside.py"
+    dies = "import os, time; time.sleep(0.02); os._exit(3) if search.rng.random() < 0.05 and state[0].bit_count() == 2 else None"
+    plugin.write_text(ENDS.format(first="from beside import END", more=dies))
+    helper.write_text("END = 0\n")
+    (tmp_path / "s.yaml").write_text(
+        f"game: tic-tac-toe\nrounds: 400\nagents: [ends, random]\nplugins: [ends.py]\nisolation: {isolation}\n"
+    )
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(arena, "run", "s.yaml", "--workers", "2", "--quiet", PYTHONPATH=str(tmp_path))
+        until = time.monotonic() + 60
+        while not counted(tmp_path / "results" / "s.db"):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        helper.write_text("END = -1\n")
+        ended = running.result()
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "ends.py changed while the run was going on" in ended.stderr
+    records = timeless(tmp_path / "results" / "s.db").values()
+    assert records
+    first = {record["actions"][0] for record in records if record["labels"][0] == "ends" and record["actions"]}
+    assert first == {"1"}
+    refused = arena("run", "s.yaml", PYTHONPATH=str(tmp_path))
+    assert "ends.py changed since the matches in it were played" in refused.stderr
+    helper.write_text("END = 0\n")
+    put_back = arena("leaderboard", "results/s.db")
+    assert "more than one version" not in put_back.stdout
+
+
+def test_versions_are_compared_wherever_the_folder_lies(arena: Arena, tmp_path: Path) -> None:
+    """A folder that was copied, and the parts of two machines: another plugin of that name is noticed."""
+    text = ENDS.format(first="END = 0", more="pass")
+    for name, changed in (("a", text), ("b", text), ("c", text.replace("END = 0", "END = -1"))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ends.py").write_text(changed)
+        (tmp_path / name / "s.yaml").write_text("game: tic-tac-toe\nrounds: 6\nagents: [ends, random]\nplugins: [ends.py]\n")
+    shards = {"a": "1/2", "b": "2/2", "c": "2/2"}
+    for name, shard in shards.items():
+        assert arena("run", f"{name}/s.yaml", "--store", f"{name}.db", "--shard", shard).returncode == 0
+    assert arena("merge", "ab.db", "a.db", "b.db").returncode == 0
+    refused = arena("merge", "ac.db", "a.db", "c.db")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "ends.py was another one for c.db than for a.db" in refused.stderr
+    assert not (tmp_path / "ac.db").exists()
+    assert arena("merge", "ac.db", "a.db", "c.db", "--accept-changed-plugins").returncode == 0
+    assert "more than one version of ends.py" in arena("leaderboard", "ac.db").stdout
+    (tmp_path / "d").mkdir()
+    copy(tmp_path / "c" / "ends.py", tmp_path / "d")
+    copy(tmp_path / "a" / "s.yaml", tmp_path / "d")
+    moved = arena("run", "d/s.yaml", "--store", "ab.db")
+    assert "ends.py changed since the matches in it were played" in moved.stderr
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(arena: Arena, tmp_path: Path) -> None:
