@@ -142,6 +142,12 @@ def _listed(names: Sequence[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
+def brief(value: object) -> str:
+    """A value as Python writes it, in a hundred characters at most."""
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
 def describe(error: BaseException) -> str:
     """One line for an exception: its type, its message, and the file and line that raised it.
 

@@ -5,7 +5,7 @@ from contextlib import closing
 from math import isclose
 from typing import Any, NamedTuple
 
-from arena.errors import Interrupted, describe
+from arena.errors import Interrupted, brief, describe
 from arena.game import Action, Game, Puzzle, State
 from arena.record import Decision, Record
 from arena.schedule import Scheduled, Stage
@@ -151,15 +151,10 @@ def played_again(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
     with closing(Stage(spec)) as stage:
         again = stage.play(scheduled).timeless()
     before = record.timeless()
-    return [f"{key}: recorded {_brief(before[key])}, now {_brief(again[key])}" for key in before if before[key] != again[key]]
+    return [f"{key}: recorded {brief(before[key])}, now {brief(again[key])}" for key in before if before[key] != again[key]]
 
 
 def timed(spec: Spec, scheduled: Scheduled) -> bool:
     """Tell whether the clock had a say in a match, so that it need not come out the same again."""
     board = spec.boards[scheduled.board]
     return any(board.seats[entry].limits.seconds is not None for entry in scheduled.pairing.seats)
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else f"{text[:97]}..."

@@ -68,7 +68,7 @@ def test_the_readme_names_every_command_game_agent_and_heuristic() -> None:
 
 def test_links_lead_somewhere() -> None:
     """Every relative link of README and docs is a file of the project."""
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text("utf-8")):
             if (ROOT / "Makefile").exists() or "docs" in target or "tournaments" in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -9,6 +9,7 @@ from arena.report.evidence import Evidence, Match
 from arena.report.lines import count_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
+from arena.stats.quantile import quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,14 +40,6 @@ def spread_plots(evidence: Evidence) -> list[Plot]:
             _plot(evidence, "nodes", "Nodes of an attempt", "The nodes of each attempt, solved or not.", _nodes, log=True),
         ]
     return [plot for plot in plots if plot is not None]
-
-
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """The value below which a share of ordered values lies, between two of them where it falls there."""
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
 def _moves(match: Match, _seat: int) -> float | None:

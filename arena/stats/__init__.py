@@ -1,6 +1,6 @@
 """Statistics: pure functions over plain values.
 
-    proportion       a share of successes                 elo, calculator   what a score is worth
+    proportion, quantile   shares of a sample             elo, calculator   what a score is worth
     pairs            pairs of games, tables of games      sprt              stop a match when it is decided
     intervals        ratings of a field, with intervals   plackett_luce     ratings from rankings of three and more
     paired, budget   puzzles: two agents on one set of positions, and what a budget buys

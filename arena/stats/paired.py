@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from arena.stats.proportion import Z95
+from arena.stats.quantile import quantile
 from arena.stats.student import bisect
 
 
@@ -106,7 +107,7 @@ def paired_bootstrap(
     if len(values) < 2:
         return Estimate(statistic(values), None, None)
     drawn = sorted(statistic(rng.choices(values, k=len(values))) for _ in range(samples))
-    return Estimate(statistic(values), _quantile(drawn, 0.025), _quantile(drawn, 0.975))
+    return Estimate(statistic(values), quantile(drawn, 0.025), quantile(drawn, 0.975))
 
 
 def paired_difference(pairs: Iterable[tuple[float, float]], rng: random.Random, *, samples: int = 2000) -> Estimate | None:
@@ -145,10 +146,3 @@ def holm(chances: Sequence[float]) -> list[float]:
         worst = max(worst, min(1.0, (len(chances) - rank) * chances[k]))
         corrected[k] = worst
     return corrected
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

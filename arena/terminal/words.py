@@ -66,12 +66,6 @@ def _value(text: str, what: str) -> Any:
     return document.values["value"]
 
 
-def word_of(entry: Mapping[str, Any]) -> str:
-    """The word that stands for an entry of plain options."""
-    options = options_of({key: value for key, value in entry.items() if key != "agent"})
-    return f"{entry['agent']}:{options}" if options else str(entry["agent"])
-
-
 def options_of(values: Mapping[str, Any]) -> str:
     """Values as `KEY=VALUE,...`, none as `null`."""
     return ",".join([f"{key}={_written(value)}" for key, value in values.items()])

@@ -43,7 +43,7 @@ class Gone(Exception):
 
 
 class Desk:
-    """One process. It is used from one thread at a time; `cancel` may be called from any."""
+    """One process. It is used from one thread at a time; `cancelled` may be set from any."""
 
     def __init__(self, plugins: Sequence[str], memory_mb: int) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -60,7 +60,7 @@ class Desk:
         self.cancelled = threading.Event()
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Return the answer to a request. Failed where it takes longer, or more memory than there is; Gone after `cancel`."""
+        """Return the answer to a request. Failed where it takes longer, or too much memory; Gone once it is `cancelled`."""
         if not self._greeted:
             self._read(monotonic() + STARTING, "did not start")
             self._greeted = True

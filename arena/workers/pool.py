@@ -241,7 +241,7 @@ class Pool:
                 self._replace(post, str(end), finished)
 
     def _replace(self, post: Post, reason: str, finished: list[Finished]) -> None:
-        """Let go of a worker that has ended, and see to its matches; `_staff` starts another one."""
+        """Let go of a worker that has ended, and see to its matches; `_hand_out` starts another one."""
         self._posts.remove(post)
         begun = post.worker.begun - post.begun
         for descriptor in (post.worker.replies, *([post.worker.requests] if post.writing else [])):

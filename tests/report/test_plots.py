@@ -17,8 +17,8 @@ from arena.report.palette import PAGE, VARIABLES
 from arena.report.plot import short
 from arena.report.plots import plots_of
 from arena.report.ratings import ratings_plot
-from arena.report.spread import quantile
 from arena.results.leaderboard import Leaderboard
+from arena.stats.quantile import quantile
 from arena.store import Store
 
 SVG = "{http://www.w3.org/2000/svg}"

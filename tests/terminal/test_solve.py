@@ -264,13 +264,14 @@ def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:
 
 def test_a_word_for_an_agent_and_its_options_are_each_others_inverse() -> None:
     """Plain options of every kind, drawn at random."""
-    from arena.terminal.words import entry_of, word_of
+    from arena.terminal.words import entry_of, options_of
 
     rng = random.Random(7)
     values = [1, -2.5, True, False, None, "first", [1, 2], {"name": "pattern-db", "partition": "5-5-5"}, {"nodes": 5}]
     for _ in range(200):
-        entry = {"agent": "lookahead", **{f"option_{n}": rng.choice(values) for n in range(rng.randrange(4))}}
-        assert entry_of(word_of(entry)) == entry
+        options = {f"option_{n}": rng.choice(values) for n in range(rng.randrange(4))}
+        word = f"lookahead:{options_of(options)}" if options else "lookahead"
+        assert entry_of(word) == {"agent": "lookahead", **options}
 
 
 def test_a_board_that_is_too_wide_is_not_broken_by_the_edge(terminal: Open) -> None:
