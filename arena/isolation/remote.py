@@ -8,7 +8,7 @@ from typing import Any
 from arena.configured import settings
 from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
-from arena.identity import POSITION, SEAT
+from arena.identity import position_purpose, seat_purpose
 from arena.isolation import protocol
 from arena.isolation.hosts import STARTING, Host, Hosts, Lost
 from arena.isolation.protocol import Broken
@@ -171,7 +171,7 @@ def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> A
 
 def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
     seat = match.seats[number]
-    purpose = SEAT.format(match.id, number)
+    purpose = seat_purpose(match.id, number)
     limits = seat.limits
     message = {
         "type": "start",
@@ -189,7 +189,7 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         message["agent"] = program.agent
         message["heuristic"] = program.heuristic
         message["plugins"] = list(program.plugins)
-        message["streams"] = {"seat": purpose, "start": POSITION.format(match.position.key, "start")}
+        message["streams"] = {"seat": purpose, "start": position_purpose(match.position.key, "start")}
     return message
 
 
