@@ -12,6 +12,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
+from arena import importing
 from arena.errors import ArenaError
 from arena.isolation import protocol
 from arena.isolation.processes import Contained
@@ -211,9 +212,8 @@ class Host:
 
 def _started(program: Program, memory: int, isolation: Isolation) -> Contained:
     asked = [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), ENVIRONMENT: os.pathsep.join(asked)}
     command = program.command or (sys.executable, "-P", "-m", "arena.isolation.agent_host")
-    surroundings = os.environ if program.command else environment
+    surroundings = os.environ if program.command else {**importing.environment(), ENVIRONMENT: os.pathsep.join(asked)}
     if isolation != "sandbox":
         return Contained(command, program.folder, memory, surroundings)
     proven()

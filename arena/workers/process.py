@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, cast
 
+from arena import importing
 from arena.isolation.descendants import MARK, end_all
 from arena.schedule import Scheduled
 from arena.spec import Spec
@@ -157,7 +158,7 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
 
 def _started(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
     # The same import path as here, and not the current folder: what is found must not depend on who plays.
-    environment: Mapping[str, str] = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), MARK: mark}
+    environment: Mapping[str, str] = {**importing.environment(), MARK: mark}
     bound = "bound" if threading.current_thread() is threading.main_thread() else "free"
     return subprocess.Popen(  # noqa: S603 - this very program
         [*command, str(os.getpid()), str(memory), bound],
