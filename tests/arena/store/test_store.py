@@ -14,7 +14,7 @@ import pytest
 
 import arena
 from arena.errors import StoreConflict, StoreError, StoreFull
-from arena.record import Record
+from arena.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
 from arena.results.tally import Tally, tallies_of
 from arena.schedule import Scheduled
@@ -54,6 +54,12 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
         moves=None,
         timing={"overrun": 0.25},
         seat=1,
+        decisions=(
+            Decision(0, 1, 2, 0.5, None, None),
+            Decision(1, 10**15, 0, 0.0, 3, None),
+            Decision(0, 0, 10**15, 1.0, None, -1e-300),
+            Decision(1, 0, 0, 0.25, 10**15, 1.7976931348623157e308),
+        ),
     )
     with Store.open(tmp_path / "odd.db", write=True) as store:
         store.begin(run_of(spec))
