@@ -19,6 +19,7 @@ Only the command line turns errors into exit codes.
 """
 
 import re
+import reprlib
 import sysconfig
 import traceback
 from collections.abc import Iterable, Sequence
@@ -143,6 +144,21 @@ def describe(error: BaseException) -> str:
     head = f"{type(error).__name__}: {text}" if text else type(error).__name__
     place = _place(error)
     return f"{head} ({place})" if place else head
+
+
+_brief = reprlib.Repr()
+_brief.maxstring = _brief.maxother = 120
+_brief.maxlist = _brief.maxtuple = 12
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it, cut where it is long."""
+    try:
+        return ADDRESS.sub("0x...", _brief.repr(value))
+    except Interrupted:
+        raise
+    except BaseException:  # written by the agent's author
+        return f"an object of type {type(value).__name__}"
 
 
 def _words(error: BaseException) -> str:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, NamedTuple, get_args
 
+from arena.bounds import LARGEST, is_count
 from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.game import Puzzle
 from arena.record import FAULTS, Decision, Reason, Record
 from arena.referee import lost
 from arena.schedule import Scheduled, identity_of
-from arena.search import LARGEST
 from arena.spec import Spec
 
 TOLERANCE = 1e-9
@@ -157,10 +157,6 @@ def _is_text_or_none(value: Any) -> bool:
     return value is None or _is_text(value)
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= LARGEST
-
-
 def _is_number(value: Any) -> bool:
     return (type(value) is float and -inf < value < inf) or (type(value) is int and -LARGEST <= value <= LARGEST)
 
@@ -174,7 +170,7 @@ def _is_flag_or_none(value: Any) -> bool:
 
 
 def _is_count_or_none(value: Any) -> bool:
-    return value is None or _is_count(value)
+    return value is None or is_count(value)
 
 
 def _are_texts(value: Any) -> bool:
@@ -220,7 +216,7 @@ _FITS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "traceback": (_is_text_or_none, "a text or null"),
     "moves": (_is_count_or_none, "a count or null"),
     "cost": (_is_number_or_none, "a number or null"),
-    "fallbacks": (_is_count, "a count"),
+    "fallbacks": (is_count, "a count"),
     "decisions": (_is_list, "a list"),
     "drew": (_are_flags, "a list of true and false"),
     "timing": (_is_timing, "numbers by name, or null"),
@@ -273,13 +269,13 @@ def _wrong_effort(record: Record, seats: int) -> str | None:
             return f"decisions[{number}]: expected {len(Decision._fields)} values, got {_brief(one)}"
         seat, nodes, evaluations, seconds, depth, value = one
         if not (
-            type(seat) is type(nodes) is type(evaluations) is int
-            and 0 <= seat < seats
-            and 0 <= nodes <= LARGEST
-            and 0 <= evaluations <= LARGEST
+            is_count(seat)
+            and seat < seats
+            and is_count(nodes)
+            and is_count(evaluations)
             and (type(seconds) is float or type(seconds) is int)
             and 0 <= seconds <= LONGEST_SECONDS
-            and (depth is None or (type(depth) is int and -LARGEST <= depth <= LARGEST))
+            and _is_count_or_none(depth)
             and _is_number_or_none(value)
         ):
             return f"decisions[{number}]: expected seat, nodes, evaluations, seconds, depth and value, got {_brief(one)}"

@@ -124,13 +124,17 @@ class RemotePlayer:
                 break  # it is too long, whatever follows
             state = game.result(state, action)
         if "illegal" in answer:
-            actions.append(Unreadable(protocol.text_of(answer, "illegal")))
+            fault = self._failed(protocol.object_of(answer, "failed")) if "failed" in answer else None
+            actions.append(Unreadable(protocol.text_of(answer, "illegal"), fault))
         missing = protocol.texts_of(answer, "actions")[len(actions) :]
         return actions + list(missing)
 
     def _answer(self, answer: Mapping[str, Any]) -> Any:
+        steps: Any = protocol.steps_of(answer)
+        if "illegal_steps" in answer:
+            steps = Unreadable(protocol.text_of(answer, "illegal_steps"))
         if "illegal" in answer:
-            return Answer(Unreadable(protocol.text_of(answer, "illegal")), protocol.steps_of(answer))
+            return Answer(Unreadable(protocol.text_of(answer, "illegal")), steps)
         text = protocol.text_of(answer, "state")
         try:
             state = self._game.parse_state(text)
@@ -139,7 +143,7 @@ class RemotePlayer:
         except Exception as error:
             message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
             raise Fault(Ending("illegal-action", self.number, message)) from error
-        return Answer(state, protocol.steps_of(answer))
+        return Answer(state, steps)
 
     def _understood(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
         """What `read` makes of an answer; where it breaks the protocol, the process is ended and the seat at fault."""
