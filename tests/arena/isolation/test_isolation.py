@@ -13,7 +13,7 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.fingerprint import trusted
-from arena.isolation.processes import MARK
+from arena.isolation.families import OF_AGENT
 from arena.plugins import Registry
 from arena.record import Record
 from arena.schedule import Plan, Stage
@@ -48,7 +48,7 @@ def left_behind() -> list[str]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            mark = re.search(rb"\x00?%s=(\d+)-" % MARK.encode(), (folder / "environ").read_bytes())
+            mark = re.search(rb"\x00?%s=(\d+)-" % OF_AGENT.encode(), (folder / "environ").read_bytes())
             if mark and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists()):
                 found.append((folder / "cmdline").read_text())
         except OSError:
