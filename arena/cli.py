@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from arena import __version__
+from arena.bounds import LARGEST
 from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreFull
 from arena.interrupts import user_interrupts
 
@@ -326,7 +327,7 @@ def match_options(command: Command) -> Command:
             click.option("--position", metavar="TEXT", help="Start from there, in the game's notation."),
             click.option("--heuristic", metavar="NAME", help="For every agent that has none of its own."),
             click.option("--limits", metavar="KEY=VALUE", help="Of a decision, as nodes=1000,depth=4; none lifts them."),
-            click.option("--nodes", type=click.IntRange(1, 10**15), help="The same as --limits nodes=N."),
+            click.option("--nodes", type=click.IntRange(1, LARGEST), help="The same as --limits nodes=N."),
             click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="The same as --limits seconds=S."),
             click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two positions."),
             plugin_option,

@@ -3,13 +3,13 @@
 A node is one state generated, by whatever method; the agent does not have to do anything for it. See `counting_view`.
 """
 
-import sys
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
 from time import perf_counter
 from typing import Any
 
+from arena.bounds import LARGEST
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, State, overrides
 
@@ -21,10 +21,11 @@ class Meter:
     """Counts what one decision uses, and ends it at its limits.
 
     `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock is looked at every
-    16 nodes, so a time limit holds to within 16 nodes of the game at hand.
+    16 nodes, so a time limit holds to within 16 nodes of the game at hand. Without a node limit more than LARGEST is a
+    ValueError: nobody generates that many, but an agent may claim to have.
     """
 
-    __slots__ = ("_deadline", "_most", "evaluations", "exhausted", "nodes", "stop")
+    __slots__ = ("_deadline", "_limited", "_most", "evaluations", "exhausted", "nodes", "stop")
 
     def __init__(self) -> None:
         self.begin(None, None)
@@ -34,12 +35,13 @@ class Meter:
         self.nodes = 0
         self.evaluations = 0
         self.exhausted = False
-        self._most = sys.maxsize if nodes is None else nodes
+        self._limited = nodes is not None
+        self._most = LARGEST if nodes is None else min(nodes, LARGEST)
         self._deadline = None if seconds is None else perf_counter() + seconds
         self.stop = self._most if seconds is None else 0
 
     def count(self, nodes: int) -> None:
-        """Count states generated; OutOfBudget where a limit is passed."""
+        """Count states generated; OutOfBudget where a limit is passed, ValueError beyond LARGEST without one."""
         self.nodes += nodes
         if self.nodes > self.stop:
             self.look()
@@ -48,7 +50,9 @@ class Meter:
         """Decide whether the decision may go on; called when `nodes` has passed `stop`."""
         late = self._deadline is not None and perf_counter() >= self._deadline
         if self.nodes > self._most or late:
-            self.nodes = min(self.nodes, self._most)
+            nodes, self.nodes = self.nodes, min(self.nodes, self._most)
+            if not (self._limited or late):
+                raise ValueError(f"expected at most {LARGEST:,} nodes in a decision, got {nodes:,}")
             self.stop = -1  # whoever swallows the exception meets it again at the next node
             self.exhausted = True
             raise OutOfBudget("seconds" if late else "nodes")

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from arena.agent import Agent
+from arena.bounds import clipped
 from arena.counting import Meter, counting_view
 from arena.errors import Interrupted, OutOfBudget, author_traceback, describe
 from arena.game import Action, Game, State
@@ -23,8 +24,8 @@ class Failed(Exception):
 
     def __init__(self, error: BaseException) -> None:
         self.kind = "memory" if isinstance(error, MemoryError) else "exception"
-        self.message = describe(error)
-        self.traceback = author_traceback(error)
+        self.message = clipped(describe(error))
+        self.traceback = clipped(author_traceback(error))
 
 
 class Decider:

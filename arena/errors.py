@@ -23,6 +23,7 @@ Only the command line turns errors into exit codes.
 """
 
 import re
+import reprlib
 import sysconfig
 import traceback
 from collections.abc import Iterable, Sequence
@@ -142,12 +143,6 @@ def _listed(names: Sequence[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
-def brief(value: object) -> str:
-    """A value as Python writes it, in a hundred characters at most."""
-    text = repr(value)
-    return text if len(text) <= 100 else f"{text[:97]}..."
-
-
 def describe(error: BaseException) -> str:
     """One line for an exception: its type, its message, and the file and line that raised it.
 
@@ -157,6 +152,21 @@ def describe(error: BaseException) -> str:
     head = f"{type(error).__name__}: {text}" if text else type(error).__name__
     place = _place(error)
     return f"{head} ({place})" if place else head
+
+
+_brief = reprlib.Repr()
+_brief.maxstring = _brief.maxother = 120
+_brief.maxlist = _brief.maxtuple = 12
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it, cut where it is long."""
+    try:
+        return ADDRESS.sub("0x...", _brief.repr(value))
+    except Interrupted:
+        raise
+    except BaseException:  # written by the agent's author
+        return f"an object of type {type(value).__name__}"
 
 
 def _words(error: BaseException) -> str:

@@ -7,8 +7,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from arena.dependencies import SOURCE, imported
 from arena.errors import CodeChanged
-from arena.imports import SOURCE, imported
 from arena.plugins import Registry, Source
 from arena.spec import Board, Spec
 

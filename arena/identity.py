@@ -10,10 +10,6 @@ from hashlib import blake2b
 from typing import Any
 
 KEY_BYTES = 16
-POSITION = "{}/{}"
-"""The purpose of a position's stream, from its key and its use."""
-SEAT = "{}/seat/{}"
-"""The purpose of a seat's stream, from the id of the match and the number of the seat."""
 
 
 def canonical(value: Any) -> str:
@@ -81,11 +77,21 @@ def drawn(generator: random.Random) -> bool:
     return not isinstance(generator, Stream)
 
 
+def position_purpose(position_key: str, use: str) -> str:
+    """The text that seeds the stream of a position for one use, such as its start."""
+    return f"{position_key}/{use}"
+
+
+def seat_purpose(match_id: str, seat: int) -> str:
+    """The text that seeds the stream of one seat of one match."""
+    return f"{match_id}/seat/{seat}"
+
+
 def position_stream(position_key: str, use: str = "initial") -> Stream:
     """The stream from which a position is drawn, the same for everyone who meets it."""
-    return Stream(f"{position_key}/{use}")
+    return Stream(position_purpose(position_key, use))
 
 
 def seat_stream(match_id: str, seat: int) -> Stream:
     """The stream of one seat of one match."""
-    return Stream(f"{match_id}/seat/{seat}")
+    return Stream(seat_purpose(match_id, seat))

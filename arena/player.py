@@ -1,12 +1,11 @@
 """A seat while a match is played: an agent in this process, or one in a process of its own, behind one interface."""
 
-import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from arena.decider import Decider, Failed
-from arena.errors import ADDRESS, GameError, Interrupted, author_traceback, describe
+from arena.errors import GameError, Interrupted, shown
 from arena.game import Action, State
 from arena.identity import drawn, seat_stream
 from arena.limits import MARGIN
@@ -49,10 +48,12 @@ class Log:
 
 
 class Unreadable:
-    """Something that an agent returned and that is no action or solution, by its text; it equals nothing."""
+    """Something that an agent in another process returned and that is no action or solution, by its text; it equals nothing."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, fault: Fault | None = None) -> None:
         self.text = text
+        self.fault = fault
+        """What it is to be judged as, None where it is merely no action."""
 
 
 class Player(Protocol):
@@ -95,7 +96,7 @@ class LocalPlayer:
         try:
             self._decider = Decider(match.game, seat.make, seat.evaluation, seat.limits, self._rng, start)
         except Failed as failed:
-            raise self._fault(failed) from failed
+            raise failure(self.number, failed) from failed
 
     @property
     def solver(self) -> bool:
@@ -114,7 +115,7 @@ class LocalPlayer:
             choice = decider.choose(state, legal)
         except Failed as failed:
             self._note((self.number, *decider.used))
-            raise self._fault(failed) from failed
+            raise failure(self.number, failed) from failed
         self._note((self.number, *decider.used))
         if decider.fallback:
             self._log.fallbacks += 1
@@ -129,7 +130,7 @@ class LocalPlayer:
             found = decider.solve(state)
         except Failed as failed:
             self._note((self.number, *decider.used))
-            raise self._fault(failed) from failed
+            raise failure(self.number, failed) from failed
         self._note((self.number, *decider.used))
         if self._seconds is not None:
             in_time(self.number, decider.used[2], self._seconds, self._log)
@@ -137,10 +138,6 @@ class LocalPlayer:
 
     def leave(self) -> None:
         """Nothing has to be given back."""
-
-    def _fault(self, failed: Failed) -> Fault:
-        kind: Reason = "memory" if failed.kind == "memory" else "exception"
-        return Fault(Ending(kind, self.number, failed.message, failed.traceback))
 
 
 def in_time(seat: int, spent: float, limit: float, log: Log) -> None:
@@ -153,32 +150,39 @@ def in_time(seat: int, spent: float, limit: float, log: Log) -> None:
 def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's. A Fault without one."""
     try:
-        return legal[legal.index(choice)]
-    except Interrupted:
-        raise
+        return chosen(choice, legal)
+    except Failed as failed:
+        raise failure(seat, failed) from failed
     except ValueError:
+        if type(choice) is Unreadable and choice.fault is not None:
+            raise choice.fault from None
         expected = "an action" if choice is None else f"one of {short(list(legal))}"
         message = f"expected {expected}, got {short(choice)}"
         raise Fault(Ending("illegal-action", seat, message)) from None
-    except BaseException as error:  # a comparison written by the agent's author
+
+
+def chosen(choice: Any, legal: Sequence[Action]) -> Action:
+    """Return the legal action that equals `choice`: the game's own object, never the agent's.
+
+    ValueError where there is none; Failed where the comparison raises, which an agent's author has written; GameError where
+    the legal actions are no sequence.
+    """
+    try:
+        return legal[legal.index(choice)]
+    except (Interrupted, ValueError):
+        raise
+    except BaseException as error:
         if not isinstance(legal, Sequence):
             raise GameError(f"actions gave {short(legal)}; expected a sequence") from error
-        kind: Reason = "memory" if isinstance(error, MemoryError) else "exception"
-        raise Fault(Ending(kind, seat, describe(error), author_traceback(error))) from error
+        raise Failed(error) from error
 
 
-_brief = reprlib.Repr()
-_brief.maxstring = _brief.maxother = 120
-_brief.maxlist = _brief.maxtuple = 12
+def failure(seat: int, failed: Failed) -> Fault:
+    """The fault of a seat whose agent raised an exception."""
+    kind: Reason = "memory" if failed.kind == "memory" else "exception"
+    return Fault(Ending(kind, seat, failed.message, failed.traceback))
 
 
 def short(value: object) -> str:
     """A value as a message shows it, cut where it is long."""
-    if type(value) is Unreadable:
-        return value.text
-    try:
-        return ADDRESS.sub("0x...", _brief.repr(value))
-    except Interrupted:
-        raise
-    except BaseException:  # written by the agent's author
-        return f"an object of type {type(value).__name__}"
+    return value.text if type(value) is Unreadable else shown(value)

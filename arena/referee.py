@@ -5,6 +5,7 @@ from functools import partial
 from hashlib import blake2b
 from math import isfinite
 
+from arena.bounds import is_count
 from arena.configured import name_of
 from arena.errors import GameError, Interrupted, author_traceback, describe
 from arena.game import Game, Puzzle
@@ -14,9 +15,9 @@ from arena.isolation.remote import RemotePlayer
 from arena.isolation.sandbox import SandboxError
 from arena.match import Match
 from arena.outcome import Answer, Path
-from arena.player import Ending, Fault, LocalPlayer, Log, Player, checked, short
+from arena.player import Ending, Fault, LocalPlayer, Log, Player, Unreadable, checked, short
 from arena.record import Decision, Record
-from arena.search import LARGEST, Start
+from arena.search import Start
 
 TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
@@ -180,6 +181,8 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, log: Log
     if puzzle.path_matters:
         message = f"expected a Path or None, got an Answer: in {name_of(puzzle)} the path matters"
         raise Fault(Ending("illegal-action", player.number, message))
+    if type(answer.state) is Unreadable:
+        raise Fault(Ending("illegal-action", player.number, f"expected a state of {name_of(puzzle)}, got {answer.state.text}"))
     try:
         log.solved = bool(puzzle.is_answer(match.position.state, answer.state))
         text = puzzle.format_state(answer.state)
@@ -188,7 +191,7 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, log: Log
     except BaseException as error:  # whatever the agent calls a state went through the rules
         message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error)})"
         raise Fault(Ending("illegal-action", player.number, message)) from error
-    if answer.steps is not None and (type(answer.steps) is not int or not 0 <= answer.steps <= LARGEST):
+    if answer.steps is not None and not is_count(answer.steps):
         message = f"expected a whole number of steps or None, got {short(answer.steps)}"
         raise Fault(Ending("illegal-action", player.number, message))
     encoded = text.encode("utf-8", "backslashreplace")

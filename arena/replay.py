@@ -5,7 +5,7 @@ from contextlib import closing
 from math import isclose
 from typing import Any, NamedTuple
 
-from arena.errors import Interrupted, brief, describe
+from arena.errors import Interrupted, describe, shown
 from arena.game import Action, Game, Puzzle, State
 from arena.record import Decision, Record
 from arena.schedule import Scheduled, Stage
@@ -151,7 +151,7 @@ def played_again(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
     with closing(Stage(spec)) as stage:
         again = stage.play(scheduled).timeless()
     before = record.timeless()
-    return [f"{key}: recorded {brief(before[key])}, now {brief(again[key])}" for key in before if before[key] != again[key]]
+    return [f"{key}: recorded {shown(before[key])}, now {shown(again[key])}" for key in before if before[key] != again[key]]
 
 
 def timed(spec: Spec, scheduled: Scheduled) -> bool:

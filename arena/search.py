@@ -2,18 +2,17 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import isfinite
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from arena.bounds import LARGEST, finite, is_count, plies
 from arena.configured import name_of
 from arena.counting import Meter
+from arena.errors import shown
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
 from arena.limits import Limits
 
 Item = TypeVar("Item")
-LARGEST = 10**15
-"""No count that an agent gives may be larger, so that sums of them can be kept anywhere."""
 
 
 class Comparable(Protocol):
@@ -41,23 +40,26 @@ class Start:
         return self._state[0]
 
 
+class Report(NamedTuple):
+    """What an agent has said last of its decision."""
+
+    best: Any = None
+    value: float | None = None
+    depth: int | None = None
+    line: tuple[Any, ...] = ()
+    exact: bool | None = None
+
+
+NOTHING = Report()
+
+
 class Search:
     """One decision. An agent reads `rng` and `limits`, evaluates states, and reports the best it has so far.
 
     The counts are kept by the game that the agent is given; nothing here has to be called for them.
     """
 
-    reported = False
-    """Whether anything has been reported."""
-    best_action: Any = None
-    """What was reported last."""
-    value: float | None = None
-    """How good it is for the seat that decides; None where nothing was said."""
-    depth: int | None = None
-    """To how many plies it was searched; None where nothing was said."""
-    line: tuple[Any, ...] = ()
-    """The actions that are expected."""
-    _exact: bool | None = None
+    _last = NOTHING
 
     def __init__(
         self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: Start
@@ -79,6 +81,31 @@ class Search:
     def evaluations(self) -> int:
         """Calls of `evaluate` and `cost_to_go` in this decision so far."""
         return self._meter.evaluations
+
+    @property
+    def reported(self) -> bool:
+        """Whether anything has been reported."""
+        return self._last is not NOTHING
+
+    @property
+    def best_action(self) -> Any:
+        """What was reported last."""
+        return self._last.best
+
+    @property
+    def value(self) -> float | None:
+        """How good it is for the seat that decides; None where nothing was said."""
+        return self._last.value
+
+    @property
+    def depth(self) -> int | None:
+        """To how many plies it was searched; None where nothing was said."""
+        return self._last.depth
+
+    @property
+    def line(self) -> tuple[Any, ...]:
+        """The actions that are expected."""
+        return self._last.line
 
     def evaluate(self, state: State, player: int = 0) -> float:
         """How good `state` is for `player`, higher is better.
@@ -132,7 +159,8 @@ class Search:
             nodes, evaluations = meter.nodes, meter.evaluations
             yield depth
             used = (meter.nodes - nodes, meter.evaluations - evaluations, self.value)
-            if self._exact or (used == before and self._exact is None):
+            exact = self._last.exact
+            if exact or (used == before and exact is None):
                 return
             before = used
             depth += 1
@@ -148,18 +176,17 @@ class Search:
     ) -> None:
         """Say what is `best` so far: an action, or for a solver a Path or an Answer. It counts if the budget runs out.
 
-        `depth` is how many plies were searched, up to 10^15 (ValueError beyond); `value` is from the view of the seat that
-        decides, `line` the expected actions, and `exact` says that no deeper search can change the value; None leaves it to
-        `depths` to guess.
+        `depth` is how many plies were searched, a whole number from 0 to 10^15; `value` is from the view of the seat that
+        decides, any number (infinite ones and nan are not kept). ValueError for anything else. `line` are the expected
+        actions, and `exact` says that no deeper search can change the value; None leaves it to `depths` to guess.
         """
-        self.best_action = best
-        self.reported = True
-        self.value = None if value is None or not isfinite(value) else float(value) + 0.0  # no minus zero in a record
-        if depth is not None and not -LARGEST <= depth <= LARGEST:
-            raise ValueError(f"expected a depth in plies, got {type(depth).__name__}")
-        self.depth = None if depth is None else int(depth)
-        self.line = tuple(line)
-        self._exact = exact
+        self._last = Report(
+            best,
+            None if value is None else finite(value),
+            None if depth is None else plies(depth),
+            tuple(line),
+            exact,
+        )
 
     def start(self) -> State:
         """The complete state from which a local search starts, the same for every agent that meets this position.
@@ -171,8 +198,9 @@ class Search:
     def count(self, nodes: int) -> None:
         """Count `nodes`, states that were generated without the game object; OutOfBudget where a limit is passed.
 
-        ValueError for anything but a whole number of 0 or more: nothing is ever taken back.
+        ValueError for anything but a whole number of 0 or more, since nothing is ever taken back, and where a decision without
+        a limit would have more than 10^15.
         """
-        if type(nodes) is not int or not 0 <= nodes <= LARGEST:
-            raise ValueError(f"expected a whole number of nodes from 0 to {LARGEST}, got {nodes!r}")
+        if not is_count(nodes):
+            raise ValueError(f"expected a whole number of nodes from 0 to {LARGEST:,}, got {shown(nodes)}")
         self._meter.count(nodes)

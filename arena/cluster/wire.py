@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, NamedTuple, get_args
 
-from arena.errors import ArenaError, brief
+from arena.bounds import LARGEST, is_count
+from arena.errors import ArenaError, shown
 from arena.format import Pairing
 from arena.game import Puzzle
 from arena.record import FAULTS, Decision, Reason, Record
 from arena.referee import lost
 from arena.schedule import Scheduled, identity_of
-from arena.search import LARGEST
 from arena.spec import Spec
 
 TOLERANCE = 1e-9
@@ -98,7 +98,7 @@ class Reader:
             raise Invalid(f"match {identity}: expected a record of {len(Record._fields)} values")
         record = Record(*row)
         if record.id != identity:
-            raise Invalid(f"match {identity}: got a record of {brief(record.id)}, which was not asked for")
+            raise Invalid(f"match {identity}: got a record of {shown(record.id)}, which was not asked for")
         fault = self._fault(row, record, scheduled)
         if fault is not None:
             raise Invalid(f"match {identity}: {fault}")
@@ -120,10 +120,10 @@ class Reader:
             ("seed", record.seed, self._spec.seed),
         ):
             if got != wanted or type(got) is not type(wanted):
-                return f"{key}: expected {brief(wanted)}, got {brief(got)}"
+                return f"{key}: expected {shown(wanted)}, got {shown(got)}"
         for value, (key, fits, what) in zip(row, _KEYS, strict=True):
             if fits is not None and not fits(value):
-                return f"{key}: expected {what}, got {brief(value)}"
+                return f"{key}: expected {what}, got {shown(value)}"
         puzzle = isinstance(board.game, Puzzle)
         answers = isinstance(board.game, Puzzle) and not board.game.path_matters
         return (
@@ -157,10 +157,6 @@ def _is_text_or_none(value: Any) -> bool:
     return value is None or _is_text(value)
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= LARGEST
-
-
 def _is_number(value: Any) -> bool:
     return (type(value) is float and -inf < value < inf) or (type(value) is int and -LARGEST <= value <= LARGEST)
 
@@ -174,7 +170,7 @@ def _is_flag_or_none(value: Any) -> bool:
 
 
 def _is_count_or_none(value: Any) -> bool:
-    return value is None or _is_count(value)
+    return value is None or is_count(value)
 
 
 def _are_texts(value: Any) -> bool:
@@ -220,7 +216,7 @@ _FITS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "traceback": (_is_text_or_none, "a text or null"),
     "moves": (_is_count_or_none, "a count or null"),
     "cost": (_is_number_or_none, "a number or null"),
-    "fallbacks": (_is_count, "a count"),
+    "fallbacks": (is_count, "a count"),
     "decisions": (_is_list, "a list"),
     "drew": (_are_flags, "a list of true and false"),
     "timing": (_is_timing, "numbers by name, or null"),
@@ -232,17 +228,17 @@ _KEYS = tuple([(key, *_FITS.get(key, (None, ""))) for key in Record._fields])
 def _wrong_result(record: Record, seats: int, *, puzzle: bool, zero_sum: bool) -> str | None:
     returns = record.returns
     if len(returns) != seats or not all(-1.0 <= value <= 1.0 for value in returns):
-        return f"returns: expected {seats} numbers from -1 to 1, got {brief(returns)}"
+        return f"returns: expected {seats} numbers from -1 to 1, got {shown(returns)}"
     if zero_sum and abs(sum(returns)) > TOLERANCE:
-        return f"returns: expected numbers that add up to 0, got {brief(returns)}"
+        return f"returns: expected numbers that add up to 0, got {shown(returns)}"
     if puzzle is (record.solved is None):
-        return f"solved: expected {'true or false' if puzzle else 'null'}, got {brief(record.solved)}"
+        return f"solved: expected {'true or false' if puzzle else 'null'}, got {shown(record.solved)}"
     if puzzle and list(returns) != [float(bool(record.solved))]:
-        return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {brief(returns)}"
+        return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {shown(returns)}"
     if record.solved and record.termination != "normal":
         return f"solved: expected false with {record.termination}, got true"
     if record.answer is None and record.moves != len(record.actions):
-        return f"moves: expected {len(record.actions)}, the number of actions, got {brief(record.moves)}"
+        return f"moves: expected {len(record.actions)}, the number of actions, got {shown(record.moves)}"
     return None
 
 
@@ -256,11 +252,11 @@ def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
     if not puzzle and reason in ("gave-up", "stuck"):
         return f"termination: expected that of a game, got {reason}"
     if record.answer is not None and (not answers or reason != "normal"):
-        return f"answer: expected null, got {brief(record.answer)}"
+        return f"answer: expected null, got {shown(record.answer)}"
     if reason in ("void", "move-limit") and any(record.returns):
-        return f"returns: expected zeros with {reason}, got {brief(record.returns)}"
+        return f"returns: expected zeros with {reason}, got {shown(record.returns)}"
     if reason in FAULTS and seats > 1 and tuple(record.returns) != lost(seats, seat):
-        return f"returns: expected a loss of seat {seat} by {reason}, got {brief(record.returns)}"
+        return f"returns: expected a loss of seat {seat} by {reason}, got {shown(record.returns)}"
     return None
 
 
@@ -270,17 +266,17 @@ def _wrong_effort(record: Record, seats: int) -> str | None:
     one: Any
     for number, one in enumerate(record.decisions):
         if type(one) is not list or len(one) != 6:
-            return f"decisions[{number}]: expected {len(Decision._fields)} values, got {brief(one)}"
+            return f"decisions[{number}]: expected {len(Decision._fields)} values, got {shown(one)}"
         seat, nodes, evaluations, seconds, depth, value = one
         if not (
-            type(seat) is type(nodes) is type(evaluations) is int
-            and 0 <= seat < seats
-            and 0 <= nodes <= LARGEST
-            and 0 <= evaluations <= LARGEST
+            is_count(seat)
+            and seat < seats
+            and is_count(nodes)
+            and is_count(evaluations)
             and (type(seconds) is float or type(seconds) is int)
             and 0 <= seconds <= LONGEST_SECONDS
-            and (depth is None or (type(depth) is int and -LARGEST <= depth <= LARGEST))
+            and _is_count_or_none(depth)
             and _is_number_or_none(value)
         ):
-            return f"decisions[{number}]: expected seat, nodes, evaluations, seconds, depth and value, got {brief(one)}"
+            return f"decisions[{number}]: expected seat, nodes, evaluations, seconds, depth and value, got {shown(one)}"
     return None

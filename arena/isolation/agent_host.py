@@ -7,19 +7,19 @@ search and random stream as an agent in arena's own process, so it plays the sam
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any, BinaryIO
 
 from arena.agent import Agent
+from arena.bounds import is_count
 from arena.decider import Decider, Failed
-from arena.errors import Interrupted, describe
-from arena.game import Game
+from arena.errors import GameError, Interrupted, describe
+from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation, bind
 from arena.identity import Stream, canonical, drawn
 from arena.isolation import protocol
 from arena.limits import Limits
 from arena.outcome import Answer, Path
-from arena.player import short
+from arena.player import chosen, short
 from arena.plugins import Registry, load_plugins
 from arena.search import Start
 from arena.version import __version__
@@ -95,8 +95,8 @@ class Seat:
         if choice is None:
             return {"type": "action", "action": None}
         try:
-            action = legal[legal.index(choice)]
-        except ValueError:
+            action = chosen(choice, legal)
+        except (ValueError, GameError):  # the referee meets the same, and judges
             return {"type": "action", "illegal": short(choice)}
         text = game.format_action(self.state, action)
         self._own = (text, action)
@@ -119,24 +119,38 @@ class Seat:
         for choice in path.actions:
             legal = game.actions(state)
             try:
-                action = legal[legal.index(choice)]
-            except ValueError:
+                action = chosen(choice, legal)
+            except (ValueError, GameError):
                 return {"type": "path", "actions": texts, "illegal": short(choice)}
+            except Failed as failed:
+                return {"type": "path", "actions": texts, "illegal": short(choice), "failed": _failure(failed)}
             texts.append(game.format_action(state, action))
             state = game.result(state, action)
         return {"type": "path", "actions": texts}
 
     def _answer(self, answer: Answer) -> Message:
-        steps = answer.steps if type(answer.steps) is int and answer.steps >= 0 else None
+        if answer.steps is None or is_count(answer.steps):
+            steps: Message = {"steps": answer.steps}
+        else:
+            steps = {"steps": None, "illegal_steps": short(answer.steps)}
         try:
-            text = self.game.format_state(answer.state)
-            if self.game.parse_state(text) != answer.state:
-                raise ValueError("its text stands for another state")
+            text = self._text(answer.state)
         except Interrupted:
             raise
         except BaseException as error:  # whatever the agent calls a state goes through the rules
-            return {"type": "answer", "illegal": f"{short(answer.state)} ({describe(error)})", "steps": steps}
-        return {"type": "answer", "state": text, "steps": steps}
+            return {"type": "answer", "illegal": f"{short(answer.state)} ({describe(error)})", **steps}
+        return {"type": "answer", "state": text, **steps}
+
+    def _text(self, state: Any) -> str:
+        """The text of a final state, which is judged in its place: ValueError where it would be judged otherwise."""
+        puzzle = self.game
+        assert isinstance(puzzle, Puzzle)
+        solved = bool(puzzle.is_answer(self.state, state))
+        text = puzzle.format_state(state)
+        read = puzzle.parse_state(text)
+        if read != state and bool(puzzle.is_answer(self.state, read)) is not solved:
+            raise ValueError("its text stands for another state")
+        return text
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
@@ -185,7 +199,7 @@ def _decided(seat: Seat, played: Sequence[str] | None) -> Message | bytes:
     answer["nodes"], answer["evaluations"] = nodes, evaluations
     if depth is not None:
         answer["depth"] = depth
-    if value is not None and isfinite(value):
+    if value is not None:
         answer["value"] = value
     if decider.fallback:
         answer["fallback"] = True

@@ -12,6 +12,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
+from arena import importing
 from arena.errors import ArenaError
 from arena.isolation import protocol
 from arena.isolation.processes import Contained
@@ -27,7 +28,7 @@ from arena.version import __version__
 STARTING = 60.0
 """Seconds for a process to say hello, and for an agent to be made."""
 LOOK = 0.02
-"""Seconds of waiting between two looks at what a process uses."""
+"""Seconds between two looks at what a process uses while it is waited for, whether it is silent or not."""
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
 SIGNALLED = 128
@@ -61,6 +62,7 @@ class Host:
         self._enclosed = isolation == "sandbox"
         self._lines: list[bytes] = []
         self._rest = b""
+        self._looked = 0.0
         try:
             self._process = _started(program, self._memory or 0, isolation)
         except OSError as error:
@@ -96,7 +98,7 @@ class Host:
         After `seconds` the agent is told to stop, `margin` later it is killed: Lost, as where it dies, breaks the protocol or
         uses too much memory. Reports that come before the answer are under its key `reports`, the last one alone.
         """
-        began = perf_counter()
+        began = self._looked = perf_counter()
         stop = None if seconds is None else began + seconds
         end = None if stop is None else stop + margin
         if self._lines or self._rest or self._readable.poll(0):
@@ -137,12 +139,13 @@ class Host:
         writable = select.poll()
         writable.register(self._in, select.POLLOUT)
         writable.poll(LOOK * 1000)
-        self._look()
+        self._look_if_due()
         if end is not None and perf_counter() >= end:
             raise self.lost("timeout", "does not read what it is sent")
 
     def _line(self, began: float, stop: float | None, end: float | None, limit: float | None) -> bytes:
         while not self._lines:
+            self._look_if_due()
             now = perf_counter()
             if end is not None and now >= end:
                 message = f"a decision took longer than its limit of {limit:g} s"
@@ -157,8 +160,6 @@ class Host:
                     wait = min(wait, moment - now)
             if self._readable.poll(max(wait, 0.0) * 1000):
                 self._split(self._read())
-            else:
-                self._look()
         return self._lines.pop(0)
 
     def _read(self) -> bytes:
@@ -175,6 +176,11 @@ class Host:
         self._lines += lines
         if len(self._rest) > protocol.LONGEST_LINE:
             raise self.lost("crash", f"sent a line of more than {protocol.LONGEST_LINE >> 20} MiB")
+
+    def _look_if_due(self) -> None:
+        if perf_counter() >= self._looked + LOOK:
+            self._look()
+            self._looked = perf_counter()
 
     def _look(self) -> None:
         """Kill it where it uses more memory or more processes than it may."""
@@ -211,9 +217,8 @@ class Host:
 
 def _started(program: Program, memory: int, isolation: Isolation) -> Contained:
     asked = [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), ENVIRONMENT: os.pathsep.join(asked)}
     command = program.command or (sys.executable, "-P", "-m", "arena.isolation.agent_host")
-    surroundings = os.environ if program.command else environment
+    surroundings = os.environ if program.command else {**importing.environment(), ENVIRONMENT: os.pathsep.join(asked)}
     if isolation != "sandbox":
         return Contained(command, program.folder, memory, surroundings)
     proven()

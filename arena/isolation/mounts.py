@@ -12,6 +12,8 @@ from types import ModuleType
 
 from platformdirs import user_cache_path
 
+from arena.importing import import_path
+
 SYSTEM = (
     *("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share"),
     *("/usr/local/bin", "/usr/local/lib", "/usr/local/lib64"),
@@ -55,7 +57,7 @@ def _python() -> Iterator[Path]:
 
 
 def _packages() -> Iterator[Path]:
-    for entry in map(Path, filter(None, sys.path)):
+    for entry in map(Path, import_path()):
         if entry.name in SITES or entry.is_file():
             yield entry
         else:  # a folder of sources is the user's own: what has been imported from it, and by which names it is installed

@@ -1,20 +1,17 @@
 """Starts programs within limits, looks after what they use, and ends them with everything that they started."""
 
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from time import monotonic, sleep
 from typing import NamedTuple
 
 from arena.isolation.chatter import Chatter
+from arena.isolation.families import OF_AGENT, Family, end_families
 
-MARK = "ARENA_AGENT_PROCESS"
-"""The environment variable by which whatever an agent starts is found again."""
 LAUNCHER = Path(__file__).with_name("launch.py")
 
 
@@ -39,14 +36,14 @@ class Contained(subprocess.Popen[bytes]):
     """A program with pipes to its stdin and stdout, in a session of its own, that dies with its parent."""
 
     def __init__(self, command: Sequence[str], folder: str, memory: int, environment: Mapping[str, str]) -> None:
-        self.mark = f"{os.getpid()}-{token_hex(8)}"
+        self._mark = f"{os.getpid()}-{token_hex(8)}"
         super().__init__(
             [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env={**environment, MARK: self.mark},
+            env={**environment, OF_AGENT: self._mark},
             start_new_session=True,
             bufsize=0,
         )
@@ -64,11 +61,9 @@ class Contained(subprocess.Popen[bytes]):
         return Usage(0, 0, ())
 
     def end(self) -> None:
-        """Kill it and everything that it started, also what has left its group or lost its parents. It is gone afterwards."""
-        with suppress(OSError):
-            os.killpg(self.pid, signal.SIGKILL)
+        """Kill it and everything that it started, as `end_families` does. It is gone afterwards."""
+        end_families([Family(self.pid, OF_AGENT, self._mark)])
         self.kill()
-        _end_marked(self.mark)
         self.wait()
         self.chatter.end(FAREWELL)
         for stream in (self.stdin, self.stdout):
@@ -96,38 +91,3 @@ def _proportional(pid: int) -> int:
         return 0
     proportional: int = getattr(full, "pss", full.rss)
     return proportional
-
-
-PATIENCE = 2.0
-"""Seconds for the last of a family to go."""
-
-
-def _end_marked(mark: str) -> None:
-    """Kill every process that carries a mark in its environment, until there is none."""
-    until = monotonic() + PATIENCE
-    while monotonic() < until:
-        found = False
-        for pid in marked(mark):
-            found = True
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        if not found:
-            return
-        sleep(0.002)
-
-
-def marked(mark: str) -> Iterator[int]:
-    """The processes that carry a mark and are not dead; none where there is no /proc."""
-    wanted = f"{MARK}={mark}".encode()
-    with suppress(OSError):
-        for name in os.listdir("/proc"):  # noqa: PTH208 - every kill waits for this
-            if name.isdigit() and _carries(name, wanted):
-                yield int(name)
-
-
-def _carries(pid: str, wanted: bytes) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
-            return wanted in file.read().split(b"\0")  # of a dead process it is empty
-    except OSError:
-        return False

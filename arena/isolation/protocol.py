@@ -5,18 +5,14 @@ Nothing that an agent sends is trusted: every line is parsed as JSON, and every 
 
 import json
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
-from arena.search import LARGEST
+from arena.bounds import LARGEST, clipped, is_count
 
 VERSION = 1
 LONGEST_LINE = 16 << 20
 """Bytes of one line."""
-LONGEST_TEXT = 8 << 10
-"""Characters that are kept of a message or a traceback."""
-MOST = LARGEST
-"""No count may be larger."""
 
 _dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
 in_quotes = json.encoder.encode_basestring_ascii
@@ -105,7 +101,7 @@ def message_of(message: Mapping[str, Any], key: str) -> str | None:
     value = message.get(key)
     if value is None:
         return None
-    return text_of(message, key)[:LONGEST_TEXT].encode("utf-8", "backslashreplace").decode()
+    return clipped(text_of(message, key))
 
 
 def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
@@ -114,6 +110,14 @@ def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
     if not isinstance(value, list) or not all(type(item) is str for item in value):
         raise Broken(f"{message['type']}: {key}: expected a list of texts, got {_shown(value)}")
     return value
+
+
+def object_of(message: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """An object within a message, which is of the message's type for what is said of it; Broken for anything else."""
+    value = message.get(key)
+    if not isinstance(value, dict):
+        raise Broken(f"{message['type']}: {key}: expected an object, got {_shown(value)}")
+    return {**value, "type": message["type"]}
 
 
 def flag(message: Mapping[str, Any], key: str, default: bool) -> bool:
@@ -131,8 +135,8 @@ def steps_of(message: Mapping[str, Any]) -> int | None:
 
 def _count(message: Mapping[str, Any], key: str) -> int:
     value = message.get(key, 0)
-    if type(value) is not int or not 0 <= value <= MOST:
-        raise Broken(f"{message['type']}: {key}: expected a whole number from 0, got {_shown(value)}")
+    if not is_count(value):
+        raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {LARGEST:,}, got {_shown(value)}")
     return value
 
 
@@ -140,9 +144,13 @@ def _number(message: Mapping[str, Any], key: str) -> float | None:
     value = message.get(key)
     if value is None:
         return None
-    if type(value) not in (int, float) or abs(value) > 1e300 or not isfinite(value):
+    try:
+        number = float(value) if type(value) in (int, float) else inf
+    except OverflowError:
+        number = inf
+    if not isfinite(number):
         raise Broken(f"{message['type']}: {key}: expected a finite number or null, got {_shown(value)}")
-    return float(value)
+    return number
 
 
 def _shown(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from arena.configured import settings
 from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
-from arena.identity import POSITION, SEAT
+from arena.identity import position_purpose, seat_purpose
 from arena.isolation import protocol
 from arena.isolation.hosts import STARTING, Host, Hosts, Lost
 from arena.isolation.protocol import Broken
@@ -124,13 +124,17 @@ class RemotePlayer:
                 break  # it is too long, whatever follows
             state = game.result(state, action)
         if "illegal" in answer:
-            actions.append(Unreadable(protocol.text_of(answer, "illegal")))
+            fault = self._failed(protocol.object_of(answer, "failed")) if "failed" in answer else None
+            actions.append(Unreadable(protocol.text_of(answer, "illegal"), fault))
         missing = protocol.texts_of(answer, "actions")[len(actions) :]
         return actions + list(missing)
 
     def _answer(self, answer: Mapping[str, Any]) -> Any:
+        steps: Any = protocol.steps_of(answer)
+        if "illegal_steps" in answer:
+            steps = Unreadable(protocol.text_of(answer, "illegal_steps"))
         if "illegal" in answer:
-            return Answer(Unreadable(protocol.text_of(answer, "illegal")), protocol.steps_of(answer))
+            return Answer(Unreadable(protocol.text_of(answer, "illegal")), steps)
         text = protocol.text_of(answer, "state")
         try:
             state = self._game.parse_state(text)
@@ -139,7 +143,7 @@ class RemotePlayer:
         except Exception as error:
             message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
             raise Fault(Ending("illegal-action", self.number, message)) from error
-        return Answer(state, protocol.steps_of(answer))
+        return Answer(state, steps)
 
     def _understood(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
         """What `read` makes of an answer; where it breaks the protocol, the process is ended and the seat at fault."""
@@ -171,7 +175,7 @@ def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> A
 
 def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
     seat = match.seats[number]
-    purpose = SEAT.format(match.id, number)
+    purpose = seat_purpose(match.id, number)
     limits = seat.limits
     message = {
         "type": "start",
@@ -189,7 +193,7 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         message["agent"] = program.agent
         message["heuristic"] = program.heuristic
         message["plugins"] = list(program.plugins)
-        message["streams"] = {"seat": purpose, "start": POSITION.format(match.position.key, "start")}
+        message["streams"] = {"seat": purpose, "start": position_purpose(match.position.key, "start")}
     return message
 
 

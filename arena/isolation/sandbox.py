@@ -24,6 +24,7 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.isolation.canary import process_mark
+from arena.isolation.families import OF_WORKER
 from arena.isolation.mounts import mounts, tables
 
 BWRAP = "bwrap"
@@ -34,7 +35,7 @@ SIZE = 64 << 20
 """Bytes that fit into it; a quarter of that into /dev/shm."""
 KEPT = (
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "PYTHONHASHSEED", "PYTHONUTF8"),
-    *("ARENA_PLUGINS", "ARENA_WORKER", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("ARENA_PLUGINS", OF_WORKER, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
 )
 """Variables that go in; the others may hold what is nobody's business."""
 PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -176,12 +176,13 @@ def _count_solutions(facts: Facts, count: Count) -> None:
 def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
     """The tallies of the boards of the last run, summed up by the database."""
     tallies = [Tally(sheet) for sheet in sheets]
-    for board, seats, returns, termination, seat, solved, *sums in store.query(_FACTS):
+    for board, seats, returns, termination, seat, solved, matches, moves, *sums in store.query(_FACTS):
         entries = seats_of(seats)
-        facts = Facts(entries, returns_of(returns), termination, seat, None if solved is None else bool(solved), *sums[:6])
+        known = None if solved is None else bool(solved)
+        facts = Facts(entries, returns_of(returns), termination, seat, known, matches, int(moves), *sums[:4])
         tallies[board].count(facts)
         if termination != "void":
-            for entry, used in zip(entries, (sums[6:9], sums[9:]), strict=False):
+            for entry, used in zip(entries, (sums[4:7], sums[7:]), strict=False):
                 tallies[board].effort(entry, used[0], int(used[1]), used[2] / NANO)
     for board, seats, seat, decisions, nodes, nanoseconds in store.query(_EFFORT):
         tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANO)
@@ -201,7 +202,7 @@ def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
 
 # Sums that may become too large for SQLite's whole numbers are floats.
 _FACTS = """
-SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), coalesce(sum(r.moves), 0), count(r.moves),
+SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), total(r.moves), count(r.moves),
        coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks), sum(r.decisions_0), total(r.nodes_0), total(r.nanoseconds_0),
        sum(r.decisions_1), total(r.nodes_1), total(r.nanoseconds_1)
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6

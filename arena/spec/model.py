@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from arena.bounds import LARGEST
 from arena.limits import MOVES
 from arena.match import Isolation
 
@@ -23,7 +24,7 @@ class _Keys(BaseModel):
 class DecisionLimits(_Keys):
     """What an agent may use for one decision."""
 
-    nodes: Annotated[int, Field(ge=1, le=10**15)] | None = Field(None, description="States generated.")
+    nodes: Annotated[int, Field(ge=1, le=LARGEST)] | None = Field(None, description="States generated.")
     seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(None, description="Wall-clock seconds.")
     depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Plies.")
     memory_mb: Count | None = Field(None, description="Memory of the agent's process, in MiB.")

@@ -111,10 +111,12 @@ def _decisions(record: Record) -> tuple[str, list[list[int]]]:
         if depth is None and value is None:
             texts.append(f"{seat},{nodes},{evaluations},{spent}")
         else:
-            texts.append(
-                f"{seat},{nodes},{evaluations},{spent},{'' if depth is None else depth},{'' if value is None else value!r}"
-            )
+            texts.append(f"{seat},{nodes},{evaluations},{spent},{_or_nothing(depth)},{_or_nothing(value)}")
     return ";".join(texts), [[min(total, MOST) for total in seat] for seat in totals]
+
+
+def _or_nothing(value: float | None) -> str:
+    return "" if value is None else repr(value)
 
 
 def _decision(text: str) -> Decision:

@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from arena import importing
 from arena.errors import ArenaError
 from arena.isolation.processes import Contained
 
@@ -46,10 +47,9 @@ class Desk:
     """One process. It is used from one thread at a time; `cancelled` may be set from any."""
 
     def __init__(self, plugins: Sequence[str], memory_mb: int) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         command = [sys.executable, "-P", "-m", "arena.web.desk", *plugins]
         self._memory = memory_mb << 20
-        self._process = Contained(command, str(Path.cwd()), self._memory, environment)
+        self._process = Contained(command, str(Path.cwd()), self._memory, importing.environment())
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from arena import importing
 from arena.errors import ArenaError
 from arena.web.live import Watcher
 
@@ -59,7 +60,7 @@ class Tournament:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,  # so that Ctrl-C reaches the server alone
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=importing.environment(),
         )
         self._reader = asyncio.create_task(self._listen(self._process))
 

@@ -6,7 +6,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-MARK = b"\xa7arena\r\n"
+PREAMBLE = b"\xa7arena\r\n"
+"""What every frame begins with."""
 _HEAD = struct.Struct("<8sII")
 
 
@@ -15,9 +16,9 @@ class Garbled(Exception):
 
 
 def frame(value: Any) -> bytes:
-    """Return a value as a frame: a mark, the length and the checksum of its pickle, and the pickle."""
+    """Return a value as a frame: a preamble, the length and the checksum of its pickle, and the pickle."""
     body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    return _HEAD.pack(MARK, len(body), zlib.crc32(body)) + body
+    return _HEAD.pack(PREAMBLE, len(body), zlib.crc32(body)) + body
 
 
 class Frames:
@@ -36,8 +37,8 @@ class Frames:
         start = 0
         try:
             while len(waiting) - start >= _HEAD.size:
-                mark, length, checksum = _HEAD.unpack_from(waiting, start)
-                if mark != MARK:
+                preamble, length, checksum = _HEAD.unpack_from(waiting, start)
+                if preamble != PREAMBLE:
                     raise Garbled
                 end = start + _HEAD.size + length
                 if len(waiting) < end:
@@ -45,7 +46,7 @@ class Frames:
                 body = bytes(waiting[start + _HEAD.size : end])
                 start = end
                 yield _value(body, checksum)
-            if not MARK.startswith(waiting[start : start + len(MARK)]):
+            if not PREAMBLE.startswith(waiting[start : start + len(PREAMBLE)]):
                 raise Garbled
         finally:
             del waiting[:start]

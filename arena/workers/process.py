@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, cast
 
-from arena.isolation.descendants import MARK, end_all
+from arena import importing
+from arena.isolation.families import OF_WORKER, Family, end_families
 from arena.schedule import Scheduled
 from arena.spec import Spec
 from arena.workers.frames import Frames, Garbled, frame
@@ -81,9 +82,9 @@ class WorkerProcess:
         return self._vitals.begun
 
     @property
-    def mark(self) -> str:
-        """What marks the environment of its descendants."""
-        return self._mark
+    def family(self) -> Family:
+        """It and its descendants."""
+        return Family(self.pid, OF_WORKER, self._mark)
 
     def order(self, matches: Sequence[Scheduled], *, alone: bool) -> None:
         """Give it matches to play; `send` is to be called until all of the order is on its way."""
@@ -150,14 +151,14 @@ class WorkerProcess:
 def end_workers(workers: Sequence[WorkerProcess]) -> None:
     """Kill workers with everything that they started, whatever they are doing."""
     if workers:
-        end_all({worker.pid: worker.mark for worker in workers})
+        end_families([worker.family for worker in workers])
     for worker in workers:
         worker.close()
 
 
 def _started(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
     # The same import path as here, and not the current folder: what is found must not depend on who plays.
-    environment: Mapping[str, str] = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), MARK: mark}
+    environment: Mapping[str, str] = {**importing.environment(), OF_WORKER: mark}
     bound = "bound" if threading.current_thread() is threading.main_thread() else "free"
     return subprocess.Popen(  # noqa: S603 - this very program
         [*command, str(os.getpid()), str(memory), bound],

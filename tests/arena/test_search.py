@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from arena import Agent, Answer, Game, Limits, Puzzle, Search, heuristic, play
+from arena.bounds import LARGEST
 from arena.counting import Meter, counting_view
+from arena.errors import OutOfBudget
 from arena.heuristic import bind
 from arena.identity import Stream, drawn
 from arena.search import Start
@@ -246,3 +248,33 @@ def test_states_generated_elsewhere_are_counted_on_request() -> None:
     with pytest.raises(BaseException, match="nodes"):
         search.count(7)
     assert search.nodes == 10
+
+
+def test_no_decision_has_more_nodes_than_a_record_holds() -> None:
+    """Whoever claims more meets a ValueError, at every attempt, however it is claimed; a limit still ends a decision first."""
+    game, search = search_on(TicTacToe())
+    search.count(LARGEST)
+    for claim in (lambda: search.count(LARGEST), lambda: search.count(1), lambda: game.result((0, 0), 1)):
+        with pytest.raises(ValueError, match=r"^expected at most 1,000,000,000,000,000 nodes in a decision, got [12],000"):
+            claim()
+        assert search.nodes == LARGEST
+    for nodes in (10, 10**18):
+        _, limited = search_on(TicTacToe(), nodes=nodes)
+        limited.count(most := min(nodes, LARGEST))
+        with pytest.raises(OutOfBudget):
+            limited.count(LARGEST)
+        assert limited.nodes == most
+
+
+def test_a_report_that_is_refused_leaves_the_last_one() -> None:
+    """ValueError says what was expected; and nobody writes on what was reported by other means."""
+    _, search = search_on(TicTacToe())
+    search.report(1, value=-0.0, depth=LARGEST)
+    for said in ({"depth": -1}, {"depth": LARGEST + 1}, {"depth": 1.5}, {"value": 10**400}, {"value": "good"}):
+        with pytest.raises(ValueError, match=r"^expected a (whole number of plies from 0 to|number that a float can hold)"):
+            search.report(2, **said)
+    with pytest.raises(AttributeError):
+        search.value = 3.0  # type: ignore[misc]
+    assert (search.best_action, search.value, search.depth, search.reported) == (1, 0.0, LARGEST, True)
+    search.report(2, value=float("-inf"))
+    assert (search.best_action, search.value, search.depth) == (2, None, None)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.fingerprint import trusted
-from arena.isolation.processes import MARK
+from arena.isolation.families import OF_AGENT
 from arena.plugins import Registry
 from arena.record import Record
 from arena.schedule import Plan, Stage
@@ -47,7 +48,7 @@ def left_behind() -> list[str]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            mark = re.search(rb"\x00?%s=(\d+)-" % MARK.encode(), (folder / "environ").read_bytes())
+            mark = re.search(rb"\x00?%s=(\d+)-" % OF_AGENT.encode(), (folder / "environ").read_bytes())
             if mark and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists()):
                 found.append((folder / "cmdline").read_text())
         except OSError:
@@ -302,3 +303,28 @@ def test_a_gallery_of_hostile_agents_in_one_tournament() -> None:
             assert record.termination in ("timeout", "memory", "crash"), record
             assert record.seat is not None
             assert record.labels[record.seat] in hostile
+
+
+TALKATIVE = """
+import json, os, sys, time
+
+for _ in range(2):
+    if os.fork() == 0:
+        kept = b"x" * (80 << 20)
+        time.sleep(60)
+answers = {"hello": '{"type":"hello","protocol":1,"can":["choose"]}', "start": '{"type":"ready"}'}
+for line in sys.stdin:
+    kind = json.loads(line)["type"]
+    while kind == "choose":
+        print('{"type":"report","action":"1"}')
+    print(answers[kind], flush=True)
+"""
+
+
+def test_a_program_that_never_stops_reporting_is_looked_after(tmp_path: Path) -> None:
+    """The memory of its children, 160 MiB where 120 are allowed, is found while its reports come without a pause."""
+    (tmp_path / "talkative.py").write_text(TALKATIVE)
+    program = [sys.executable, "-I", "-S", str(tmp_path / "talkative.py")]
+    mine = {"agent": {"command": program}, "label": "mine", "limits": {"memory_mb": 120, "seconds": 5}}
+    record = played({"game": "tic-tac-toe", "agents": [mine, "random"], "rounds": 1})[0]
+    assert (record.termination, record.seat, record.message) == ("memory", 0, "used more than its limit of 120 MiB")

@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from arena import run
+from arena.bounds import LARGEST, LONGEST_TEXT
 from arena.isolation.hosts import KEPT, MOST_PROCESSES, STARTING
-from arena.isolation.protocol import LONGEST_LINE, LONGEST_TEXT, MOST, VERSION
+from arena.isolation.protocol import LONGEST_LINE, VERSION
 from arena.isolation.sandbox import SIZE
 from arena.limits import MARGIN
 from arena.record import Record
@@ -121,6 +122,21 @@ def test_what_goes_wrong_ends_as_the_page_says(answer: str, ending: str, tmp_pat
     assert (record.termination, record.seat, record.returns) == (ending, 0, (-1.0, 1.0)), record.message
 
 
+@pytest.mark.parametrize(("said", "kept"), [("1e301", 1e301), ("-1.7e308", -1.7e308), ("1" + 300 * "0", 1e300), ("0", 0.0)])
+def test_a_value_may_be_any_number_that_a_double_holds(said: str, kept: float, tmp_path: Path) -> None:
+    """It goes into the record as it is; one that is larger, the table of the page has."""
+    record = first(answering(tmp_path, f'{{"type":"action","action":"1","value":{said}}}'))
+    assert record.termination == "illegal-action"  # its second action is the first again
+    assert record.decisions[0].value == kept
+
+
+def test_a_whole_number_beyond_every_double_is_a_crash(tmp_path: Path) -> None:
+    """JSON has no limit for it, and so a program may say it."""
+    record = first(answering(tmp_path, f'{{"type":"action","action":"1","value":1{400 * "0"}}}'))
+    assert (record.termination, record.seat) == ("crash", 0)
+    assert "value: expected a finite number or null, got 1000" in str(record.message)
+
+
 def test_the_shortest_agent_plays_to_the_end(tmp_path: Path) -> None:
     """In fifteen lines, as it stands on the page."""
     (code,) = re.findall(r"<!-- file: my_agent.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
@@ -172,6 +188,6 @@ def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
         f"up to {LONGEST_TEXT:,} characters",
         f"({SIZE >> 20} MiB, gone",
         f"This is version {VERSION}.",
-        f"are 10^{len(str(MOST)) - 1} at most",
+        f"are 10^{len(str(LARGEST)) - 1} at most",
     ):
         assert text in PAGE, text

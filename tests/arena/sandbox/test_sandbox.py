@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
+from arena.isolation.families import OF_AGENT
 from arena.isolation.hosts import Hosts, proven
-from arena.isolation.processes import MARK
 from arena.isolation.sandbox import SandboxError, enclosed, environment, prove
 from arena.limits import Limits
 from arena.match import Program
@@ -71,7 +71,7 @@ def nobody_left_behind() -> Iterator[None]:
 
 def _marked(folder: Path) -> bool:
     try:
-        mark = re.search(rb"\x00?%s=(\d+)-" % MARK.encode(), (folder / "environ").read_bytes())
+        mark = re.search(rb"\x00?%s=(\d+)-" % OF_AGENT.encode(), (folder / "environ").read_bytes())
         return mark is not None and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists())
     except OSError:
         return False

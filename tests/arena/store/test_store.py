@@ -8,18 +8,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import arena
+from arena.bounds import LARGEST
 from arena.errors import StoreConflict, StoreError, StoreFull
-from arena.record import Record
+from arena.format import Pairing
+from arena.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
 from arena.results.tally import Tally, tallies_of
-from arena.schedule import Scheduled
+from arena.schedule import Plan, Scheduled, Stage
 from arena.sheet import sheet_of
 from arena.spec import load_spec
 from arena.store import Store, merge, put_aside
@@ -56,6 +58,12 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
         moves=None,
         timing={"overrun": 0.25},
         seat=1,
+        decisions=(
+            Decision(0, 1, 2, 0.5, None, None),
+            Decision(1, 10**15, 0, 0.0, 3, None),
+            Decision(0, 0, 10**15, 1.0, None, -1e-300),
+            Decision(1, 0, 0, 0.25, 10**15, 1.7976931348623157e308),
+        ),
     )
     with Store.open(tmp_path / "odd.db", write=True) as store:
         store.begin(run_of(spec))
@@ -405,3 +413,20 @@ def test_tallies_of_an_empty_store(tmp_path: Path) -> None:
             store.last()
         store.begin(run_of(spec))
         assert [tally.games for tally in tallies_of(store, store.last().boards)] == [0]
+
+
+def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) -> None:
+    """10^15 a match in more matches than a whole number of SQLite has room for; their mean is told exactly."""
+    rounds = 2**63 // 10**15 + 1
+    spec = load_spec({"game": {"name": "n-queens", "n": 4}, "agents": ["dfs"], "rounds": rounds})
+    with closing(Stage(spec)) as stage:
+        first = (Plan(spec).take(1) or [])[0]
+        record = stage.play(first)._replace(answer="2 4 1 3", moves=LARGEST, cost=None)
+    with Store.open(tmp_path / "a.db", write=True) as store:
+        store.begin(run_of(spec))
+        for number in range(rounds):
+            store.add(Scheduled(number, 0, Pairing(number, (0,))), record._replace(id=f"{number:032x}"))
+        store.flush()
+        (tally,) = tallies_of(store, store.last().boards)
+    assert (tally.games, tally.counts[0].solved, tally.counts[0].moves_of) == (rounds, rounds, rounds)
+    assert tally.counts[0].moves / rounds == LARGEST

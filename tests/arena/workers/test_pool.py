@@ -19,7 +19,7 @@ import pytest
 from arena import run
 from arena.errors import ArenaError
 from arena.format import Pairing
-from arena.isolation.descendants import MARK
+from arena.isolation.families import OF_WORKER
 from arena.record import Record
 from arena.schedule import Plan, Scheduled
 from arena.spec import load_spec
@@ -221,7 +221,7 @@ def nobody_left() -> Iterator[None]:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):
-                if process.environ().get(MARK, "").startswith(ours) and process.status() != psutil.STATUS_ZOMBIE:
+                if process.environ().get(OF_WORKER, "").startswith(ours) and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
         return found
 
@@ -427,7 +427,7 @@ def test_two_interrupts_end_the_run_at_once(busy: Busy) -> None:
 )
 def test_workers_that_cannot_start_end_the_run(tmp_path: Path, deed: str, words: str) -> None:
     """With the reason, and without trying for ever."""
-    (tmp_path / "shy.py").write_text(f"import os\nif {MARK!r} in os.environ:\n    {deed}\n{AGENTS}")
+    (tmp_path / "shy.py").write_text(f"import os\nif {OF_WORKER!r} in os.environ:\n    {deed}\n{AGENTS}")
     spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["first", "random"], "plugins": [str(tmp_path / "shy.py")]})
     with pytest.raises(ArenaError, match=words):
         list(Pool(spec, 2, Plan(spec).take).play())

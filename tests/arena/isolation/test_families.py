@@ -1,0 +1,129 @@
+"""A process is ended with everything that it started, whatever that has done to get away."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from secrets import token_hex
+
+import psutil
+import pytest
+
+from arena.isolation.families import OF_AGENT, OF_WORKER, Family, end_families
+from arena.isolation.processes import Contained
+
+LEADER = """
+import os, signal, sys, time
+
+def born():
+    open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()
+
+def child(deed, *environment):
+    if os.fork() == 0:
+        deed()
+        if environment:
+            code = "import time; time.sleep(600)"
+            os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", code], environment[0])
+        time.sleep(600)
+        os._exit(0)
+
+def at_home():
+    born()
+
+def away():
+    os.setsid()
+    born()
+
+def orphaned():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    born()
+
+def stopped():
+    away()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+def parent():
+    away()
+    child(away, {})
+
+{way}
+time.sleep(600)
+"""
+WAYS = {
+    "in its group": ("child(at_home)", 1),
+    "in a session of its own": ("child(away)", 1),
+    "without a parent": ("child(orphaned)", 1),
+    "without its environment": ("child(away, {})", 1),
+    "without its environment, below one without": ("child(parent, {})", 2),
+    "stopped": ("child(stopped)", 1),
+    "many": ("for _ in range(12): child(at_home); child(away); child(orphaned)", 36),
+}
+End = Callable[[], None]
+
+
+def as_an_agent(command: list[str]) -> End:
+    """A program as agents run: its end is complete."""
+    return Contained(command, "/", 0, os.environ).end
+
+
+def as_a_worker(command: list[str]) -> End:
+    """A process as workers run, of which several are ended at a time."""
+    value = token_hex(8)
+    started = [
+        subprocess.Popen(command, env={**os.environ, OF_WORKER: value, OF_AGENT: "0-none"}, start_new_session=True)
+        for _ in range(2)
+    ]
+
+    def end() -> None:
+        end_families([Family(one.pid, OF_WORKER, value) for one in started])
+        for one in started:
+            one.wait(5)
+
+    return end
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("start", "times"), [(as_an_agent, 1), (as_a_worker, 2)])
+def test_nothing_that_a_process_has_started_is_left(
+    tmp_path: Path, start: Callable[[list[str]], End], times: int, way: str
+) -> None:
+    """Gone when the end returns, or dying."""
+    code, number = WAYS[way]
+    end = start([sys.executable, "-I", "-S", "-c", LEADER.replace("{way}", code), str(tmp_path)])
+    until = time.monotonic() + 10
+    while len(list(tmp_path.iterdir())) < number * times and time.monotonic() < until:
+        time.sleep(0.01)
+    born = [int(file.name) for file in tmp_path.iterdir()]
+    end()
+    assert len(born) == number * times
+    assert not list(filter(living, born))
+
+
+def living(pid: int) -> bool:
+    """Whether a process lives; one that was killed may take a moment, and stays a zombie until somebody asks for it."""
+    until = time.monotonic() + 1
+    try:
+        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            if time.monotonic() > until:
+                return True
+            time.sleep(0.002)
+    except psutil.NoSuchProcess:
+        pass
+    return False
+
+
+def test_others_are_left_alone(tmp_path: Path) -> None:
+    """Processes of another family, and of none, live on."""
+    others = [
+        subprocess.Popen(["sleep", "60"], env={**os.environ, OF_WORKER: "another"}, start_new_session=own)
+        for own in (True, False)
+    ]
+    as_an_agent(["sleep", "60"])()
+    as_a_worker(["sleep", "60"])()
+    assert [other.poll() for other in others] == [None, None]
+    end_families([Family(others[0].pid, OF_WORKER, "another")])
+    assert [other.wait(5) for other in others] == [-9, -9]  # the second by its mark
