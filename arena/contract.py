@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from functools import cache
 from inspect import isabstract, isclass
 from typing import Any
 
@@ -52,7 +53,7 @@ def brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
             if not isinstance(returned, Iterable):
                 raise Unfit(f"{hook} returned {_seen(returned)}; expected a list ({line(implementation.function)})")
             for value in returned:
-                yield _checked(hook, value, line(implementation.function))
+                yield _checked(hook, value, implementation.function)
 
 
 def _refuse_misspelt(manager: pluggy.PluginManager) -> None:
@@ -68,11 +69,12 @@ def _seen(value: object) -> str:
     return ADDRESS.sub("0x...", repr(value))
 
 
-def _checked(hook: str, value: Any, where: str) -> tuple[tuple[str, ...], Any]:
+def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
     if hook == "arena_heuristics":
         info = info_of(value)
         if info is None:
-            raise Unfit(f"{hook} returned {_seen(value)}; expected functions or classes decorated with @heuristic ({where})")
+            expected = "functions or classes decorated with @heuristic"
+            raise Unfit(f"{hook} returned {_seen(value)}; expected {expected} ({line(implementation)})")
         _check_name("heuristic", info.name, value)
         if isclass(value):
             _check_parameters("heuristic", info.name, value)
@@ -80,7 +82,7 @@ def _checked(hook: str, value: Any, where: str) -> tuple[tuple[str, ...], Any]:
         return ("heuristic", info.game, info.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
-        raise Unfit(f"{hook} returned {_seen(value)}; expected classes derived from {base.__name__} ({where})")
+        raise Unfit(f"{hook} returned {_seen(value)}; expected classes derived from {base.__name__} ({line(implementation)})")
     name = getattr(value, "name", None)
     _check_name(kind, name, value)
     if isabstract(value):
@@ -131,13 +133,19 @@ def _check_methods(kind: str, name: object, value: type, base: type) -> None:
         given = inspect.getattr_static(value, method, None)
         if method.startswith("_") or given is promised or not inspect.isfunction(promised) or not inspect.isfunction(given):
             continue
-        wanted = inspect.signature(promised)
+        wanted = _promised_parameters(promised)
         try:
-            inspect.signature(given).bind(*[None] * len(wanted.parameters))
+            inspect.signature(given).bind(*[None] * len(wanted))
         except TypeError:
-            expected = f"{method}({', '.join(wanted.parameters)})"
+            expected = f"{method}({', '.join(wanted)})"
             got = f"{method}({', '.join(map(str, inspect.signature(given).parameters))})"
             raise Unfit(f"{kind} {name} ({line(given)}): expected {expected}, got {got}") from None
+
+
+@cache
+def _promised_parameters(method: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parameters of a method of the framework's own."""
+    return tuple(inspect.signature(method).parameters)
 
 
 def _check_call(name: str, value: Any) -> None:

@@ -136,8 +136,18 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
         for point in _installed():
             _add(registry, _origin(point), point.load, point.module)
     for path in _asked(paths, environ):
-        _add(registry, Source(path), _loader(path), path)
+        _ask(registry, path)
     return registry
+
+
+def add_plugin(registry: Registry, path: str) -> None:
+    """Load one more plugin, as if it had been the last of those that `load_plugins` was asked for.
+
+    PluginError where it cannot be used; the registry is as before then.
+    """
+    asked = [plugin.source.name for plugin in registry.plugins if plugin.source.asked]
+    if _canonical(path) not in map(_canonical, asked):
+        _ask(registry, path)
 
 
 def survey(paths: Iterable[str | Path] = ()) -> Registry:
@@ -145,11 +155,15 @@ def survey(paths: Iterable[str | Path] = ()) -> Registry:
     registry = load_plugins(environ=False)
     for path in _asked(paths, environ=True):
         try:
-            _add(registry, Source(path), _loader(path), path)
+            _ask(registry, path)
         except PluginError as error:
             problem = str(error).removeprefix(f"plugin {path}: ")
             registry.plugins.append(Plugin(Source(path), problem=problem, file=path))
     return registry
+
+
+def _ask(registry: Registry, path: str) -> None:
+    _add(registry, Source(path), _loader(path), path)
 
 
 def _installed() -> Iterator[EntryPoint]:
@@ -162,7 +176,8 @@ def _installed() -> Iterator[EntryPoint]:
 
 def _origin(point: EntryPoint) -> Source:
     try:
-        owner, version = (point.dist.name, point.dist.version) if point.dist else (None, None)
+        told = point.dist.metadata if point.dist else None  # parsed anew at every look
+        owner, version = (None, None) if told is None else (told["Name"], told["Version"])
     except Exception:  # the remains of a distribution may lack their metadata
         owner, version = None, None
     return Source(f"{owner or 'unknown'}:{point.name}", version, asked=False)
@@ -279,8 +294,10 @@ def _refuse_duplicates(registry: Registry, source: Source, found: list[tuple[tup
 def _same_code(registry: Registry, key: tuple[str, ...], value: Any) -> bool:
     """Whether what was asked for is installed from the very same lines, as with `pip install --editable`."""
     other = registry.table(key[0]).get(_name(key))
+    if other is value:
+        return False
     here, there = source_line(value), source_line(other)
-    return other is not value and None not in (here, there) and os.path.realpath(str(here)) == os.path.realpath(str(there))
+    return None not in (here, there) and os.path.realpath(str(here)) == os.path.realpath(str(there))
 
 
 def _enter(registry: Registry, source: Source, key: tuple[str, ...], value: Any) -> None:

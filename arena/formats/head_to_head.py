@@ -1,6 +1,6 @@
 """Two agents, pair of games after pair of games, until a test decides or the rounds are over."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -53,6 +53,8 @@ class HeadToHead(Format):
             self.sprt = None if keys is None else Sprt(**keys.sprt.model_dump())
         except ArenaError as error:
             raise ValueError(str(error)) from error
+        self._told: Counted | None = None
+        """What the last status was made from: the next one has only the pairs to add that have come since."""
 
     @property
     def follows_results(self) -> bool:  # type: ignore[override]
@@ -85,7 +87,7 @@ class HeadToHead(Format):
             yield Pairing(number, (1, 0))
             if self.sprt is not None and (number + 1) % PAIRS_AT_ONCE == 0:
                 yield None
-                pairs.take(range(number + 1 - PAIRS_AT_ONCE, number + 1))
+                pairs.up_to(number + 1)
                 if self.sprt.verdict(log_likelihood_ratio(pairs.counts, self.sprt)) is not None or pairs.repeats >= ENOUGH:
                     return
 
@@ -102,7 +104,9 @@ class HeadToHead(Format):
         """Return the state of the test."""
         if self.sprt is None:
             return None
-        pairs = Counted(outcomes).take(range(len(outcomes) // 2))
+        if self._told is None or self._told.outcomes is not outcomes:
+            self._told = Counted(outcomes)
+        pairs = self._told.up_to(len(outcomes) // 2)
         llr = log_likelihood_ratio(pairs.counts, self.sprt)
         words = f"LLR {llr:+.2f} ({self.sprt.lower:.2f} to {self.sprt.upper:.2f})"
         return f"{words}, only repeats: try openings" if pairs.repeats else words
@@ -116,26 +120,31 @@ class Counted:
         """Pentanomial, from the view of the first entry; pairs with a void game are left out."""
         self.repeats = 0
         """How many pairs in a row have only repeated others."""
-        self._outcomes = outcomes
+        self.outcomes = outcomes
+        self._next = 0
         self._seen: set[tuple[int, int]] = set()
 
-    def take(self, numbers: Iterable[int]) -> "Counted":
-        """Count the pairs of these positions, too."""
-        for number in numbers:
-            ahead, behind = Pairing(number, (0, 1)), Pairing(number, (1, 0))
-            one, two = self._outcomes.of(ahead), self._outcomes.of(behind)
-            if one is None or two is None:
-                continue
-            courses = self._outcomes.course(ahead), self._outcomes.course(behind)
-            if courses[0] is not None and courses[1] is not None:
-                if courses in self._seen:
-                    self.repeats += 1
-                    continue
-                self._seen.add((courses[0], courses[1]))
-            self.repeats = 0
-            share = (points(one[0], one[1]) + points(two[1], two[0])) / 2
-            self.counts[PAIR_SCORES.index(share)] += 1
+    def up_to(self, number: int) -> "Counted":
+        """Count the pairs of all positions before this one; those that have been counted are not looked at again."""
+        while self._next < number:
+            self._take(self._next)
+            self._next += 1
         return self
+
+    def _take(self, number: int) -> None:
+        ahead, behind = Pairing(number, (0, 1)), Pairing(number, (1, 0))
+        one, two = self.outcomes.of(ahead), self.outcomes.of(behind)
+        if one is None or two is None:
+            return
+        courses = self.outcomes.course(ahead), self.outcomes.course(behind)
+        if courses[0] is not None and courses[1] is not None:
+            if courses in self._seen:
+                self.repeats += 1
+                return
+            self._seen.add((courses[0], courses[1]))
+        self.repeats = 0
+        share = (points(one[0], one[1]) + points(two[1], two[0])) / 2
+        self.counts[PAIR_SCORES.index(share)] += 1
 
 
 def points(got: float, theirs: float) -> float:

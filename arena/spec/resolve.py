@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from arena.errors import PluginError
-from arena.plugins import Registry, load_plugins
+from arena.plugins import Registry, add_plugin, load_plugins
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
 from arena.spec.document import Document, as_document, read_document
@@ -67,7 +67,7 @@ def _plugins(
             continue  # its fault is noted
         place = _beside(document, name)
         try:
-            registry = load_plugins([*wanted, place])
+            add_plugin(registry, place)
             wanted.append(place)
         except PluginError as error:
             faults.add(("plugins", number), str(error))

@@ -1,5 +1,6 @@
 """Plugins: where they come from, what is wrong with them, and that one that is broken leaves the others alone."""
 
+import linecache
 import os
 import pickle
 import re
@@ -13,6 +14,7 @@ import pytest
 
 import arena
 from arena import Agent, Game, PluginError, SpecError, load_plugins
+from arena.plugins import load_file
 from arena.spec import load_spec
 
 Plugin = Callable[..., str]
@@ -191,6 +193,28 @@ def test_a_file_that_is_asked_for_twice_is_loaded_once(tmp_path: Path, plugin: P
     spec = load_spec("cup.yaml", plugins=["mine.py", f"{tmp_path}/../{tmp_path.name}/mine.py"])
     assert spec.boards[0].size == 20
     assert mark.read_text() == "x"
+
+
+def test_every_plugin_of_a_spec_is_asked_once_what_it_brings(
+    tmp_path: Path, plugin: Plugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is named by the command, the environment or the spec, and however many others are."""
+    count = "    arena_agents.asked = getattr(arena_agents, 'asked', 0) + 1\n"
+    names = ["environment", "command", "first", "second"]
+    files = [plugin(agent(name).replace("    return [", f"{count}    return ["), f"{name}.py") for name in names]
+    monkeypatch.setenv("ARENA_PLUGINS", files[0])
+    listed = "first.py, command.py, environment.py, second.py, ./first.py"
+    (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\nagents: [{', '.join(names)}]\nplugins: [{listed}]\n")
+    spec = load_spec(tmp_path / "cup.yaml", plugins=[files[1]])
+    assert [load_file(file).arena_agents.asked for file in files] == [1, 1, 1, 1]
+    assert [Path(one.source.name).stem for one in spec.registry.plugins if one.source.asked] == names
+
+
+def test_what_a_plugin_brings_is_known_without_reading_its_source(plugin: Plugin) -> None:
+    """Only a message needs to know where in a file something is written; to look there takes longer than to load it."""
+    path = plugin(agent("unread"))
+    load_plugins([path], entry_points=False)
+    assert path not in linecache.cache
 
 
 def test_two_files_of_one_name_are_two_plugins(tmp_path: Path) -> None:

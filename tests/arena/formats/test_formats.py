@@ -1,5 +1,6 @@
 """Formats: who meets whom, by rules that are checked here on the results of real tournaments."""
 
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,7 @@ def outcomes(scores: list[float]) -> Outcomes:
 def test_the_counts_of_a_test_are_pentanomial() -> None:
     """From the view of the first entry, whichever seat it has."""
     scores = [0, 0.5, 0.5, 1, 1, 1, 1.5, 2, 2]
-    assert Counted(outcomes(scores)).take(range(len(scores))).counts == [1, 2, 3, 1, 2]
+    assert Counted(outcomes(scores)).up_to(len(scores)).counts == [1, 2, 3, 1, 2]
 
 
 def test_a_pair_that_repeats_itself_counts_once() -> None:
@@ -144,6 +145,35 @@ def test_the_winner_of_a_knockout_stands_first() -> None:
     rows = leaderboards(arena.run({**SPEC, "agents": [*agents, "random"], "rounds": 1, "format": "knockout"}))[0].rows
     assert [(row["rank"], row["rounds_won"]) for row in rows] == [(1, 3), (2, 2), (3, 1), (3, 1), (5, 0)]
     assert [row["agent"] for row in rows[:2]] == ["first", "second"]
+
+
+class Asked(Outcomes):
+    """Outcomes that know how often they were asked for a result."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.questions = 0
+
+    def of(self, pairing: Pairing) -> tuple[float, ...] | None:
+        self.questions += 1
+        return super().of(pairing)
+
+
+def test_the_state_of_a_long_test_looks_at_every_result_once() -> None:
+    """Asked after every few of 400 pairs, it says what it would say at once, and does not begin again each time."""
+    test: Any = {"sprt": {"elo0": 0, "elo1": 5}}
+    format_, told, draw = HeadToHead(test=test), Asked(), random.Random(1)
+    for number in range(400):
+        for seats in ((0, 1), (1, 0)):
+            points = draw.choice((1.0, 0.0, -1.0))
+            told.add(Pairing(number, seats), (points, -points), draw.choice((None, draw.randrange(3))))
+        if number % 4 == 3:
+            questions = told.questions
+            at_once = HeadToHead(test=test).status(told)
+            told.questions = questions
+            assert format_.status(told) == at_once
+    assert told.questions == 2 * 400
+    assert format_.status(outcomes([2, 2, 2, 2])) == HeadToHead(test=test).status(outcomes([2, 2, 2, 2]))
 
 
 def test_openings_that_leave_no_game_are_a_fault_of_the_spec() -> None:
@@ -167,8 +197,7 @@ def test_a_test_stops_as_soon_as_it_is_decided() -> None:
     pairs = len(results.records) // 2
     assert format_.sprt is not None
     decided = [
-        format_.sprt.verdict(log_likelihood_ratio(Counted(told).take(range(n)).counts, format_.sprt))
-        for n in range(4, pairs + 1, 4)
+        format_.sprt.verdict(log_likelihood_ratio(Counted(told).up_to(n).counts, format_.sprt)) for n in range(4, pairs + 1, 4)
     ]
     assert decided == [None] * (pairs // 4 - 1) + ["H1"]
     assert "LLR +" in str(format_.status(told))
