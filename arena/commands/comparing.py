@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
+from math import ceil
 from typing import Any
 
 from arena.errors import ArenaError, StoreError, UnknownName
@@ -26,6 +27,10 @@ from arena.store import Store
 
 SURE = 0.05
 """The chance of a false alarm that a difference may have."""
+LEAST = 1e-15
+"""The least chance that is told as a number: one is 1 less a likelihood, which has 16 digits."""
+NOTHING = 1e-6
+"""A log-likelihood ratio of a pair that says nothing."""
 
 Found = Attempted | Met
 
@@ -146,7 +151,7 @@ def _words(found: Attempted, chance: float, several: bool) -> str:
     ratio = None if found.nodes is None or found.nodes.estimate.low is None else found.nodes.estimate.value
     if found.difference < 0:
         one, other, low, high, ratio = other, one, -high, -low, None if ratio is None else 1 / ratio
-    said = f"p = {_chance(chance)}{' after correction for several' if several else ''}"
+    said = f"{_chance(chance)}{' after correction for several' if several else ''}"
     if chance <= SURE:
         told = f"{one} solves {_points(low)} to {_points(high)} points more than {other} (95 %), {said}"
     else:
@@ -208,9 +213,7 @@ def _met(found: Met, chance: float, several: bool) -> str:
     if worth is None or found.counts is None:
         return _among_others(found, chance, corrected)
     lines = [_worth_line(found.one, worth, sum(found.counts))]
-    lines.append(
-        f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. p = {_chance(chance)}{corrected}."
-    )
+    lines.append(f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. {_chance(chance)}{corrected}.")
     if found.table is not None and found.table.low is not None and found.table.high is not None:
         bounds = f"{found.table.low:+.0f} to {found.table.high:+.0f}"
         lines.append(f"By all games of the board {found.one} is {found.table.elo:+.0f} Elo from {found.other} ({bounds}, 95 %).")
@@ -226,7 +229,7 @@ def _among_others(found: Met, chance: float, corrected: str) -> str:
     table_ = found.table
     assert table_ is not None
     bounds = "" if table_.low is None or table_.high is None else f" ({table_.low:+.0f} to {table_.high:+.0f}, 95 %)"
-    sure = "" if table_.superiority is None else f"; likelihood of superiority {_sure(table_.superiority)}, p = {_chance(chance)}"
+    sure = "" if table_.superiority is None else f"; likelihood of superiority {_sure(table_.superiority)}, {_chance(chance)}"
     return f"By all games of the board {found.one} is {table_.elo:+.0f} Elo from {found.other}{bounds}{sure}{corrected}."
 
 
@@ -307,10 +310,21 @@ def _calculated(worth: Worth, test: Sprt | None, ratio: float | None, style: str
                 f"({test.lower:.2f} to {test.upper:.2f}), {decided}.",
                 file=out,
             )
-            if verdict is None:
-                likely = expected_pairs(test, worth.normalized_elo or 0.0)
+            likely = None if verdict is not None else _forecast(test, worth, ratio)
+            if likely is not None:
                 print(f"A match between such agents takes about {likely:,.0f} pairs in all.", file=out)
     return 0
+
+
+def _forecast(test: Sprt, worth: Worth, ratio: float) -> float | None:
+    """About how many pairs a test takes in all that go on like those so far; None where these lead nowhere."""
+    pairs = worth.games / 2
+    likely = None if worth.normalized_elo is None else expected_pairs(test, worth.normalized_elo)
+    if likely is not None and likely > pairs:
+        return likely
+    if not pairs or abs(ratio) < NOTHING * pairs:
+        return None
+    return ceil(pairs * (test.upper if ratio > 0 else test.lower) / ratio)  # alike pairs add the same to it each
 
 
 # Figures
@@ -339,4 +353,5 @@ def _figure(value: float | None) -> str:
 
 
 def _chance(value: float) -> str:
-    return f"{value:.2g}" if value >= 0.0001 else f"{value:.0e}" if value else "0"
+    """A p-value in words; never 0, which no test gives."""
+    return f"p = {value:.2g}" if value >= 0.0001 else f"p = {value:.0e}" if value >= LEAST else f"p < {LEAST:g}"

@@ -16,6 +16,7 @@ from arena.cli import cli
 from arena.record import Record
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
+from arena.stats.sprt import Sprt, log_likelihood_ratio
 
 PUZZLE = {
     "game": {"name": "sliding-tiles", "shuffle": 30},
@@ -149,6 +150,32 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     assert int(cells[0][0][0]) == -int(cells[1][0][0]) == round(-found["table"]["elo"])
 
 
+LOSER = """
+from arena import Agent, hookimpl
+
+class Loser(Agent):
+    name = "loser"
+
+    def choose(self, game, state, search):
+        raise ValueError(search.rng.random())
+
+@hookimpl
+def arena_agents():
+    return [Loser]
+"""
+
+
+def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
+    """An agent that loses all of 60 pairs: were it as good, that would happen once in 2 ** 60 times, not never."""
+    (tmp_path / "loser.py").write_text(LOSER)
+    spec = {"game": "tic-tac-toe", "rounds": 60, "agents": ["random", "greedy", "loser"], "plugins": [str(tmp_path / "loser.py")]}
+    arena.run(spec, store=tmp_path / "lost.db")
+    for named in ([], ["random", "loser"]):
+        text = called("compare", str(tmp_path / "lost.db"), *named).output
+        assert "0, 0, 0, 0, 60. p < 1e-15" in text
+        assert not re.search(r"p = 0(?!\.)", text)
+
+
 def test_the_calculator_gives_published_figures() -> None:
     """A match of a public framework: 11.84 plus or minus 4.83 Elo, a ratio of 2.91; and 120, 80, 200."""
     text = called("stats", "--pentanomial", "24", "609", "1406", "767", "42", "--sprt", "0", "3").output
@@ -166,6 +193,30 @@ def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
     assert "Elo difference none: all points went one way (above +" in text
     assert "nan" not in text
     assert "inf" not in called("stats", "0", "0", "0").output
+
+
+@pytest.mark.parametrize("score", [0, 1, 2, 4])
+def test_a_test_of_alike_pairs_is_foretold_to_the_pair(score: int) -> None:
+    """Five pairs that all came out alike have no variance to go by; the least number that decides is found by counting up."""
+
+    def counts(pairs: int) -> list[str]:
+        return [str(pairs * (place == score)) for place in range(5)]
+
+    needed = next(
+        n for n in range(6, 5000) if Sprt(0, 10).verdict(log_likelihood_ratio([int(count) for count in counts(n)], Sprt(0, 10)))
+    )
+    text = called("stats", "--pentanomial", *counts(5), "--sprt", "0", "10").output
+    assert f"A match between such agents takes about {needed:,} pairs in all." in text
+
+
+def test_what_is_foretold_is_never_less_than_what_was_played() -> None:
+    """51 pairs that have not decided take more than 51; nothing is foretold of none."""
+    text = called("stats", "--pentanomial", "0", "1", "0", "0", "50", "--sprt", "0", "10").output
+    foretold = re.search(r"takes about (\d+) pairs in all", text)
+    assert "not decided yet" in text
+    assert foretold is not None
+    assert 51 < int(foretold[1]) < 99  # a clean sweep of 99 decides
+    assert "in all" not in called("stats", "--pentanomial", "0", "0", "0", "0", "0", "--sprt", "0", "10").output
 
 
 @pytest.mark.parametrize(
