@@ -14,6 +14,7 @@ from arena.identity import Stream
 from arena.output import results_alone
 from arena.results.attempts import Attempts, attempts_of
 from arena.results.comparison import Attempted, Means, Met, attempted, met, met_among_others
+from arena.results.leaderboard import complete
 from arena.results.tables import table
 from arena.results.tally import Tally, tallies_of
 from arena.sheet import Sheet
@@ -49,7 +50,7 @@ def compare(path: str, agents: Sequence[str], *, style: str) -> int:
         boards = [(sheet, pairs) for sheet, pairs in found if pairs]
         if not boards:
             raise StoreError(f"{path}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
-        if run.ended is None:
+        if not all(complete(tally, ended=run.ended is not None) for tally in tallies):
             print("note: the run is not finished", file=sys.stderr)
         if style == "json":
             print(json.dumps([_document(sheet, pairs) for sheet, pairs in boards], indent=2, allow_nan=False), file=out)

@@ -145,8 +145,6 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         else _puzzle_row(rank, sheet.labels[entry], counts[entry])
         for rank, entry in zip(ranks, order, strict=True)
     ]
-    played = tally.games + tally.void
-    missing = sheet.size - played if sheet.exact else None if finished else -1
     return Leaderboard(
         title=sheet.title,
         game=sheet.game,
@@ -159,7 +157,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         fallbacks=tally.fallbacks,
         failures=tally.failures(),
         size=sheet.size if sheet.exact else None,
-        finished=missing == 0 or missing is None,
+        finished=complete(tally, ended=finished),
         timed=sheet.timed,
         soft=sheet.soft,
         store=store,
@@ -170,6 +168,11 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
         decision=decision(sheet, tally.matches),
     )
+
+
+def complete(tally: Tally, *, ended: bool) -> bool:
+    """Whether all matches of a board are there: by their number, or, where that depends on results, by the run's having ended."""
+    return tally.games + tally.void == tally.sheet.size if tally.sheet.exact else ended
 
 
 def _merits(

@@ -150,6 +150,20 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     assert int(cells[0][0][0]) == -int(cells[1][0][0]) == round(-found["table"]["elo"])
 
 
+def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
+    """What says of half a run that it is not finished says nothing of both halves, as the leaderboard does; nobody ended it."""
+    (tmp_path / "cup.yaml").write_text(json.dumps({**GAME, "rounds": 4}))
+    stores = [str(tmp_path / f"{half}.db") for half in ("one", "two", "both")]
+    for half in (0, 1):
+        called("run", str(tmp_path / "cup.yaml"), "--store", stores[half], "--shard", f"{half + 1}/2", "--quiet")
+    merged = called("merge", stores[2], *stores[:2])
+    assert merged.return_value == 0
+    halves, both = called("compare", stores[0]), called("compare", stores[2])
+    assert "the run is not finished" in halves.stderr
+    assert both.stderr == ""
+    assert "not finished" not in called("leaderboard", stores[2]).output
+
+
 LOSER = """
 from arena import Agent, hookimpl
 
