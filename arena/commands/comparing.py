@@ -162,7 +162,8 @@ def _words(found: Attempted, chance: float, several: bool) -> str:
     if ratio is None:
         return f"{told}."
     times = f"{1 / ratio:.2g} times fewer" if ratio < 0.95 else f"{ratio:.2g} times as many" if ratio > 1.05 else "about as many"
-    return f"{told}; {one} takes {times} nodes." if chance > SURE else f"{told}, with {times} nodes."
+    nodes = f"{times} nodes where both solve (geometric mean)"
+    return f"{told}; {one} takes {nodes}." if chance > SURE else f"{told}, with {nodes}."
 
 
 def _figures(found: Attempted, style: str) -> str:
@@ -182,7 +183,8 @@ def _figures(found: Attempted, style: str) -> str:
     for name, means in ((f"Moves, {both}", found.moves), (f"Cost, {both}", found.cost)):
         if means is not None:
             rows.append([name, _figure(means.one), _figure(means.other), _signed(means.estimate.value), _range(means, _signed)])
-    for name, means in ((f"Nodes, {both}", found.nodes), (f"Seconds, {both}", found.seconds)):
+    typical = f"{both}, geometric mean"
+    for name, means in ((f"Nodes, {typical}", found.nodes), (f"Seconds, {typical}", found.seconds)):
         if means is not None:
             times = f"x {means.estimate.value:.3g}"
             rows.append([name, _figure(means.one), _figure(means.other), times, _range(means, lambda value: f"{value:.3g}")])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean, geometric_mean
 
 from arena.identity import Stream
 from arena.results.attempts import Attempt
@@ -31,7 +32,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """A figure of each of the two, and the difference or the ratio with its interval."""
+    """A figure of each of the two: means with their difference, or geometric means with their ratio; and its interval."""
 
     one: float
     other: float
@@ -86,11 +87,11 @@ def attempted(
     def differ(figure: Callable[[Attempt], float | None]) -> Means | None:
         known = [(figure(one), figure(other)) for one, other in both]
         values = [(one, other) for one, other in known if one is not None and other is not None]
-        return _means(values, paired_difference(values, rng))
+        return _means(values, fmean, paired_difference(values, rng))
 
     def ratio(figure: Callable[[Attempt], float], least: float) -> Means | None:
-        values = [(figure(one), figure(other)) for one, other in both]
-        return _means(values, paired_ratio(values, rng, least=least))
+        values = [(max(least, figure(one)), max(least, figure(other))) for one, other in both]
+        return _means(values, geometric_mean, paired_ratio(values, rng, least=least))
 
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
     unlike = any(attempt.cost != attempt.moves for pair in both for attempt in pair)
@@ -115,12 +116,12 @@ def attempted(
     )
 
 
-def _means(values: list[tuple[float, float]], estimate: Estimate | None) -> Means | None:
+def _means(values: list[tuple[float, float]], mean: Callable[[list[float]], float], estimate: Estimate | None) -> Means | None:
     if estimate is None:
         return None
     if len(values) < FEW:
         estimate = Estimate(estimate.value, None, None)
-    return Means(sum(one for one, _ in values) / len(values), sum(other for _, other in values) / len(values), estimate)
+    return Means(mean([one for one, _ in values]), mean([other for _, other in values]), estimate)
 
 
 Spent = tuple[list[float | None], list[float | None]]

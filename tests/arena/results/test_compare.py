@@ -89,6 +89,14 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     assert moves["estimate"]["value"] == pytest.approx(fmean((a.moves or 0) - (b.moves or 0) for a, b in both))
     assert moves["estimate"]["low"] <= moves["estimate"]["value"] <= moves["estimate"]["high"]
     assert found["nodes"]["estimate"]["value"] == pytest.approx(geometric_mean([nodes(a) / nodes(b) for a, b in both]))
+    assert found["nodes"]["one"] == pytest.approx(typical := geometric_mean([nodes(a) for a, _ in both]))
+    assert found["nodes"]["one"] / found["nodes"]["other"] == pytest.approx(found["nodes"]["estimate"]["value"])
+    line = f"Nodes, the {len(both)} both solved, geometric mean "
+    text = called("compare", str(path), "by distance", "by place").output
+    assert re.search(rf"^{line} +{typical:.3g} ", text, re.MULTILINE)
+    times = 1 / found["nodes"]["estimate"]["value"]
+    assert times > 1.05
+    assert f" with {times:.2g} times fewer nodes where both solve (geometric mean).\n" in text
     limit = max(nodes(record) for pair in met for record in pair)
     assert found["limit_nodes"] == limit
     assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(a) if a.solved else 2 * limit for a, _ in met))
