@@ -42,7 +42,7 @@ def compare(path: str, agents: Sequence[str], *, style: str) -> int:
         with Store.open(path) as store, store.snapshot():
             run = store.last()
             names = _chosen(path, run.boards, agents)
-            attempts, tallies = attempts_of(store), tallies_of(store, run.boards)
+            attempts, tallies = attempts_of(store, run.boards), tallies_of(store, run.boards)
         found = [
             (sheet, _corrected(_pairs(sheet, names, attempts.get(number, {}), tallies[number])))
             for number, sheet in enumerate(run.boards)
@@ -138,7 +138,7 @@ def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool) 
     parts = [heading, _words(found, chance, several), _figures(found, style)]
     for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
         if rows:
-            cells = [[f"{row.budget:,g}{unit}", _percent(row.one), _percent(row.other)] for row in rows]
+            cells = [[f"{_figure(row.budget)}{unit}", _percent(row.one), _percent(row.other)] for row in rows]
             parts.append(f"Solved within a budget of {title}:\n\n{table([title.title(), found.one, found.other], cells, style)}")
     return "\n\n".join(parts)
 

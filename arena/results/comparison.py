@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from statistics import fmean, geometric_mean
 
 from arena.identity import Stream
@@ -68,6 +69,7 @@ class Attempted:
     optima: int
     """On how many positions the optimum is known."""
     by_nodes: tuple[Budget, ...]
+    """At budgets that every attempt had or did not need."""
     by_seconds: tuple[Budget, ...]
 
 
@@ -111,8 +113,8 @@ def attempted(
         *_par2(seconds, met, lambda attempt: attempt.seconds),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         len(known),
-        _by_budget(*nodes),
-        _by_budget(*seconds),
+        _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes)),
+        _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds)),
     )
 
 
@@ -150,21 +152,31 @@ def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int,
     return optimality_gap([(cost, best) for cost, best in costs if cost is not None])
 
 
-def _by_budget(one: list[float | None], other: list[float | None]) -> tuple[Budget, ...]:
-    """Both shares at budgets of 1, 2, 5, 10 ... between the least and the most that a solution took."""
+def _most_known(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> float:
+    """The largest budget that all attempts had, or needed: the least that one spent which a limit stopped."""
+    return min((figure(attempt) for pair in met for attempt in pair if attempt.stopped), default=inf)
+
+
+def _by_budget(one: list[float | None], other: list[float | None], most: float) -> tuple[Budget, ...]:
+    """Both shares at budgets of 1, 2, 5, 10 ... between the least and the most that a solution took; `most` is the largest."""
     steps = solved_by_budget(one), solved_by_budget(other)
     budgets = [step.budget for each in steps for step in each]
     if not budgets:
         return ()
-    grid = _round_numbers(max(min(budgets), MICRO), max(budgets))
+    grid = _round_numbers(max(min(budgets), MICRO), max(budgets), most)
     return tuple([Budget(budget, share_at(steps[0], budget), share_at(steps[1], budget)) for budget in grid])
 
 
-def _round_numbers(low: float, high: float) -> list[float]:
-    """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to BUDGETS."""
+def _round_numbers(low: float, high: float, most: float) -> list[float]:
+    """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to BUDGETS.
+
+    None is above `most`, which stands for those that would be.
+    """
     numbers = [float(f"{digit}e{power}") for power in range(-7, 16) for digit in (1, 2, 5)]
     inner = [one for one, two in pairwise(numbers) if two > low and one < high]
     inner += [number for number in numbers if number >= high][:1]
+    if inner[-1] > most:
+        inner = [*[number for number in inner if number < most], most]
     every = -(-len(inner) // BUDGETS)
     return inner[::-1][::every][::-1]
 

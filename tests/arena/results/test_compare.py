@@ -29,6 +29,7 @@ PUZZLE = {
         {"agent": "a-star", "heuristic": "manhattan", "weight": 3},
     ],
 }
+GIVES_UP = {"agent": "hill-climb", "label": "climb"}
 GAME = {
     "game": "tic-tac-toe",
     "rounds": 30,
@@ -105,6 +106,36 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     assert found["gaps"][0] == pytest.approx(fmean(gaps))
     for row in found["by_nodes"]:
         assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
+
+
+def test_no_share_is_told_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
+    """Searches stopped at 300 nodes: the last row is 300, not 500; of seconds, where the first of them was stopped."""
+    spec = {**PUZZLE, "limits": {"nodes": 300}, "agents": ["bfs", "a-star", "greedy"]}
+    records = list(arena.run(spec, store=tmp_path / "limited.db").records)
+    (board,) = json.loads(called("compare", str(tmp_path / "limited.db"), "--format", "json").output)
+    pairs = {(pair["one"], pair["other"]): pair for pair in board["pairs"]}
+    for names, found in pairs.items():
+        searches = [record for record in records if record.labels[0] in set(names) - {"greedy"}]
+        cut = [record for record in searches if not record.solved]
+        assert {nodes(record) for record in cut} == {300}
+        assert found["by_nodes"][-1]["budget"] == 300
+        assert found["by_seconds"][-1]["budget"] <= min(record.decisions[0].seconds for record in cut) + 1e-9
+    text = called("compare", str(tmp_path / "limited.db"), "bfs", "a-star").output
+    assert re.search(r"^ *300 +\d", text, re.MULTILINE)
+    assert not re.search(r"^ *500 ", text, re.MULTILINE)
+
+
+def test_attempts_that_end_by_themselves_limit_no_table(tmp_path: Path) -> None:
+    """A climb that gives up at once would not have solved more with more nodes, so the search's rows all stand."""
+    spec = {"game": "n-queens", "rounds": 20, "limits": {"nodes": 20_000}, "agents": [GIVES_UP, "min-conflicts"]}
+    records = list(arena.run(spec, store=tmp_path / "queens.db").records)
+    first, second = ([record for record in records if record.labels[0] == label] for label in ("climb", "min-conflicts"))
+    assert 0 < sum(bool(record.solved) for record in first) < 20
+    assert all(record.solved for record in second)
+    (board,) = json.loads(called("compare", str(tmp_path / "queens.db"), "--format", "json").output)
+    last = board["pairs"][0]["by_nodes"][-1]
+    assert last["budget"] >= max(nodes(record) for record in records if record.solved)
+    assert (last["one"], last["other"]) == (fmean(bool(record.solved) for record in first), 1.0)
 
 
 def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None:
