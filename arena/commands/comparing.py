@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
@@ -16,7 +17,7 @@ from arena.results.attempts import Attempts, attempts_of
 from arena.results.comparison import Attempted, Means, Met, attempted, met, met_among_others
 from arena.results.leaderboard import complete
 from arena.results.tables import table
-from arena.results.tally import Tally, tallies_of
+from arena.results.tally import Tally, distinct_of, tallies_of
 from arena.sheet import Sheet
 from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
 from arena.stats.intervals import rate
@@ -42,9 +43,9 @@ def compare(path: str, agents: Sequence[str], *, style: str) -> int:
         with Store.open(path) as store, store.snapshot():
             run = store.last()
             names = _chosen(path, run.boards, agents)
-            attempts, tallies = attempts_of(store, run.boards), tallies_of(store, run.boards)
+            attempts, tallies, distinct = attempts_of(store, run.boards), tallies_of(store, run.boards), distinct_of(store)
         found = [
-            (sheet, _corrected(_pairs(sheet, names, attempts.get(number, {}), tallies[number])))
+            (sheet, _corrected(_pairs(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
             for number, sheet in enumerate(run.boards)
         ]
         boards = [(sheet, pairs) for sheet, pairs in found if pairs]
@@ -75,7 +76,9 @@ def _chosen(path: str, sheets: Sequence[Sheet], agents: Sequence[str]) -> list[s
     return list(agents) or known
 
 
-def _pairs(sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally) -> list[Found]:
+def _pairs(
+    sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally, distinct: Counter[frozenset[int]]
+) -> list[Found]:
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
     if sheet.kind == "puzzle":
         optima = _optima(sheet, attempts)
@@ -99,7 +102,7 @@ def _pairs(sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally)
         pairs = pairings.get((str(min(i, j)), str(max(i, j))), [])
         if pairs and ratings is not None:
             games = pairs if i < j else list(map(swapped, pairs))
-            found.append(met((one, other), games, ratings.difference(str(i), str(j))))
+            found.append(met((one, other), games, ratings.difference(str(i), str(j)), distinct[frozenset((i, j))]))
     return found
 
 
@@ -133,7 +136,7 @@ def _document(sheet: Sheet, pairs: list[tuple[Found, float]]) -> dict[str, Any]:
 
 def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool) -> str:
     if isinstance(found, Met):
-        return f"{sheet.title}: {found.one} against {found.other}\n\n{_met(found, chance, several)}"
+        return f"{sheet.title}: {found.one} against {found.other}\n\n{_met(found, chance, several, alone=len(sheet.labels) == 2)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
     parts = [heading, _words(found, chance, several), _figures(found, style)]
     for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
@@ -210,19 +213,23 @@ def _range(means: Means, shown: Any) -> str:
 # Games
 
 
-def _met(found: Met, chance: float, several: bool) -> str:
+def _met(found: Met, chance: float, several: bool, *, alone: bool) -> str:
+    """The comparison in sentences; `alone` where nobody else is on the board, whose ratings say no more then."""
     worth = found.worth
     corrected = " after correction for several" if several else ""
     if worth is None or found.counts is None:
         return _among_others(found, chance, corrected)
-    lines = [_worth_line(found.one, worth, sum(found.counts))]
+    lines = [_worth_line(found.one, worth, _counted(sum(found.counts), found))]
     lines.append(f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. {_chance(chance)}{corrected}.")
-    if found.table is not None and found.table.low is not None and found.table.high is not None:
+    if not alone and found.table is not None and found.table.low is not None and found.table.high is not None:
         bounds = f"{found.table.low:+.0f} to {found.table.high:+.0f}"
-        lines.append(f"By all games of the board {found.one} is {found.table.elo:+.0f} Elo from {found.other} ({bounds}, 95 %).")
+        lines.append(
+            f"By all games of the board, on its scale (draws and the first seat taken out), {found.one} is "
+            f"{found.table.elo:+.0f} Elo from {found.other} ({bounds}, 95 %)."
+        )
     if sum(found.counts) < 2:
         lines.append(
-            "Fewer than two distinct pairs: no interval. Agents that draw nothing by lot repeat themselves; try openings."
+            "Fewer than two pairs that differ: no interval. Agents that draw nothing by lot repeat themselves; try openings."
         )
     return "\n".join(lines)
 
@@ -248,15 +255,23 @@ def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str) -> str:
             cells[pair.one][pair.other] = f"{elo:+.0f} ({_sure(sure)})"
             cells[pair.other][pair.one] = f"{-elo:+.0f} ({_sure(1 - sure)})"
     rows = [[name, *cells[name].values()] for name in names]
-    heading = f"{sheet.title}: Elo of each row above each column by all games, and the likelihood of superiority"
+    heading = (
+        f"{sheet.title}: Elo of each row above each column by all games, on the board's scale, and the likelihood of superiority"
+    )
     return f"{heading}\n\n{table(['', *names], rows, style)}"
 
 
-def _worth_line(name: str, worth: Worth, pairs: int) -> str:
+def _counted(pairs: int, found: Met) -> str:
+    """How many pairs are counted, and of which games where some repeat others."""
+    games = f" ({found.games:,} games, {found.distinct:,} distinct)" if found.distinct < found.games else ""
+    return f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"
+
+
+def _worth_line(name: str, worth: Worth, counted: str) -> str:
     bounds = ""
     if worth.score_low is not None and worth.score_high is not None:
         bounds = f" ({_percent(worth.score_low)} to {_percent(worth.score_high)}, 95 %)"
-    return f"{name} scores {_percent(worth.score)}{bounds} in {pairs:,} distinct pairs of games. {_elo_words(worth)}"
+    return f"{name} scores {_percent(worth.score)}{bounds} in {counted}. {_elo_words(worth)}"
 
 
 def _elo_words(worth: Worth) -> str:

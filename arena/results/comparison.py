@@ -188,21 +188,28 @@ class Met:
     one: str
     other: str
     counts: tuple[int, int, int, int, int] | None
-    """Distinct pairs of games in which one had 0, a half, 1, one and a half, and 2 points; None for three and more seats."""
+    """Pairs of games in which one had 0, a half, 1, one and a half, and 2 points; None for three and more seats.
+
+    Pairs that only repeat another are counted with it where no seat drew a random number.
+    """
     worth: Worth | None
     chance: float
     """How likely two equally good agents differ at least this much."""
     table: Difference | None
     """One's rating above the other's by all games of the board, in Elo."""
+    games: int = 0
+    """How many games these were, repeats and halves of pairs among them."""
+    distinct: int = 0
+    """How many of them differ in who sat where, the position or the actions."""
 
 
-def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None) -> Met:
-    """Compare two entries by the games between them; games whose other half is missing are left out."""
+def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None, distinct: int) -> Met:
+    """Compare two entries by the games between them, so many of them `distinct`; halves of pairs do not count."""
     whole = [pair for pair in pairs if pair.forward.games and pair.backward.games]
     counts = pentanomial([round(pair.score * 4) / 4 for pair in whole])
     worth = worth_of_pairs(counts)
     chance = min(1.0, 2 * min(worth.superiority, 1 - worth.superiority))
-    return Met(*names, counts, worth, chance, table)
+    return Met(*names, counts, worth, chance, table, round(sum(pair.games for pair in pairs)), distinct)
 
 
 def met_among_others(names: tuple[str, str], table: Difference) -> Met:

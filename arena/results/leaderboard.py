@@ -34,6 +34,8 @@ class Leaderboard:
     games: int
     distinct_games: int
     """How many matches differ in who sat where, the position or the actions."""
+    folded: bool
+    """Whether pairs of games that only repeat others count as one: those in which no seat drew a random number."""
     void: int
     """How many matches could not be scored, since the game or arena itself was at fault."""
     fallbacks: int
@@ -153,6 +155,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         cross=_cross(counts, order) if versus else None,
         games=tally.games,
         distinct_games=tally.distinct_games,
+        folded=tally.matches.folded,
         void=tally.void,
         fallbacks=tally.fallbacks,
         failures=tally.failures(),

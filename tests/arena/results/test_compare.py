@@ -181,8 +181,11 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     assert sum(points * count for points, count in counts.items()) == pytest.approx(found["worth"]["score"] * 60)
     text = called("compare", str(path), "greedy", "random").output
     assert f"greedy scores {100 * found['worth']['score']:.1f} % (" in text
-    assert "in 30 distinct pairs of games" in text
-    assert "By all games of the board greedy is +" in text
+    own = [record for record in records if set(record.labels) == {"greedy", "random"}]
+    distinct = {(record.labels, record.position, record.actions) for record in own}
+    assert (found["games"], found["distinct"]) == (60, len(distinct))
+    assert f"in 30 pairs of games{f' (60 games, {len(distinct)} distinct)' if len(distinct) < 60 else ''}. Elo" in text
+    assert "By all games of the board, on its scale (draws and the first seat taken out), greedy is +" in text
     lines = called("compare", str(path)).output.splitlines()
     assert lines[2].split() == ["random", "greedy", "lookahead"]
     cells = [re.findall(r"([+-]\d+) \((?:above |below )?([\d.]+) %\)", line) for line in lines[4:7]]
@@ -201,6 +204,50 @@ def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
     assert "the run is not finished" in halves.stderr
     assert both.stderr == ""
     assert "not finished" not in called("leaderboard", stores[2]).output
+
+
+STUBBORN = """
+from arena import Agent, hookimpl
+
+class Stubborn(Agent):
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Silent(Stubborn):
+    name = "silent"
+
+class Drawing(Stubborn):
+    name = "drawing"
+
+    def choose(self, game, state, search):
+        search.rng.random()
+        return super().choose(game, state, search)
+
+@hookimpl
+def arena_agents():
+    return [Silent, Drawing]
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "counted", "folded"),
+    [
+        ("drawing", "in 20 pairs of games (40 games, 2 distinct).", False),
+        ("alpha-beta", "in 1 pair of games (40 games, 2 distinct).", True),
+    ],
+)
+def test_what_is_counted_is_said(other: str, counted: str, folded: bool, tmp_path: Path) -> None:
+    """Two games, over and over: one pair where nobody drew a number, else twenty, which the board does not call worthless."""
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["silent", other], "plugins": [str(tmp_path / "stubborn.py")]}
+    results = arena.run(spec, store=tmp_path / "twice.db")
+    text = called("compare", str(tmp_path / "twice.db")).output
+    assert counted in text
+    assert ("Fewer than two pairs that differ" in text) == folded
+    assert "By all games of the board" not in text  # there are only these two
+    remarks = render(results, leaderboards(results))
+    assert "40 games, 2 distinct." in remarks
+    assert ("Repeated games say nothing new" in remarks) == folded
 
 
 LOSER = """
