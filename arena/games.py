@@ -44,6 +44,8 @@ class Games:
     def __init__(self, *, by_round: bool = False) -> None:
         self.by_round = by_round
         """Whether to keep who met whom in which round, as a Swiss table needs it."""
+        self.folded = False
+        """Whether pairs, or games of more than two seats, that only repeat others have been added to these."""
         self._orders: dict[tuple[int, ...], _Order] = {}
         self._played: dict[Entries, dict[tuple[int, int], Pair]] = defaultdict(dict)
         self._rankings: dict[tuple[int, ...], dict[object, list[Ranking]]] = defaultdict(lambda: defaultdict(list))
@@ -73,6 +75,7 @@ class Games:
             pair = Pair.of(one[0], two[0])
             played = self._played[order.entries]
             before = played.get((one[1], two[1]))
+            self.folded |= before is not None
             played[one[1], two[1]] = pair if before is None else before.plus(pair)
 
     def _order(self, seats: tuple[int, ...]) -> "_Order":
@@ -88,7 +91,9 @@ class Games:
     def _add_ranking(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play: int, drew: bool) -> None:
         ranking = ranking_of({str(entry): value for entry, value in zip(seats, returns, strict=True)})
         cluster: object = ("round", round_) if drew else ("play", play)
-        self._rankings[tuple(sorted(seats))][cluster].append(ranking)
+        games = self._rankings[tuple(sorted(seats))][cluster]
+        self.folded |= not drew and bool(games)
+        games.append(ranking)
 
     def pairings(self) -> dict[tuple[str, str], list[Pair]]:
         """The pairs of every two entries who met; games whose other half is missing count as half a pair."""

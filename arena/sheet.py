@@ -1,10 +1,11 @@
 """What a leaderboard has to know of a board, without its game, its agents or any plugin."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from arena.format import Kind
 from arena.formats import HeadToHead
+from arena.limits import Limits
 from arena.spec import Board
 
 
@@ -39,6 +40,8 @@ class Sheet:
 
     optimal: tuple[str, ...] = ()
     """Entries whose solutions are cheapest ones."""
+    limits: dict[str, dict[str, float]] = field(default_factory=dict)
+    """What a decision of each entry may use at the most, of `nodes` and of `seconds`, where that is limited."""
 
     def as_dict(self) -> dict[str, Any]:
         """The sheet as plain values."""
@@ -69,4 +72,10 @@ def sheet_of(board: Board) -> Sheet:
         columns=board.view.columns,
         sort=board.view.sort,
         optimal=tuple([seat.label for seat in board.seats if seat.optimal]),
+        limits={seat.label: limits for seat in board.seats if (limits := _limits(seat.limits))},
     )
+
+
+def _limits(limits: Limits) -> dict[str, float]:
+    given = {"nodes": limits.nodes, "seconds": limits.seconds}
+    return {name: limit for name, limit in given.items() if limit is not None}

@@ -2,9 +2,11 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
+from math import ceil
 from typing import Any
 
 from arena.errors import ArenaError, StoreError, UnknownName
@@ -13,8 +15,9 @@ from arena.identity import Stream
 from arena.output import results_alone
 from arena.results.attempts import Attempts, attempts_of
 from arena.results.comparison import Attempted, Means, Met, attempted, met, met_among_others
+from arena.results.leaderboard import complete
 from arena.results.tables import table
-from arena.results.tally import Tally, tallies_of
+from arena.results.tally import Tally, distinct_of, tallies_of
 from arena.sheet import Sheet
 from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
 from arena.stats.intervals import rate
@@ -26,6 +29,10 @@ from arena.store import Store
 
 SURE = 0.05
 """The chance of a false alarm that a difference may have."""
+LEAST = 1e-15
+"""The least chance that is told as a number: one is 1 less a likelihood, which has 16 digits."""
+NOTHING = 1e-6
+"""A log-likelihood ratio of a pair that says nothing."""
 
 Found = Attempted | Met
 
@@ -36,15 +43,15 @@ def compare(path: str, agents: Sequence[str], *, style: str) -> int:
         with Store.open(path) as store, store.snapshot():
             run = store.last()
             names = _chosen(path, run.boards, agents)
-            attempts, tallies = attempts_of(store), tallies_of(store, run.boards)
+            attempts, tallies, distinct = attempts_of(store, run.boards), tallies_of(store, run.boards), distinct_of(store)
         found = [
-            (sheet, _corrected(_pairs(sheet, names, attempts.get(number, {}), tallies[number])))
+            (sheet, _corrected(_pairs(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
             for number, sheet in enumerate(run.boards)
         ]
         boards = [(sheet, pairs) for sheet, pairs in found if pairs]
         if not boards:
             raise StoreError(f"{path}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
-        if run.ended is None:
+        if not all(complete(tally, ended=run.ended is not None) for tally in tallies):
             print("note: the run is not finished", file=sys.stderr)
         if style == "json":
             print(json.dumps([_document(sheet, pairs) for sheet, pairs in boards], indent=2, allow_nan=False), file=out)
@@ -69,7 +76,9 @@ def _chosen(path: str, sheets: Sequence[Sheet], agents: Sequence[str]) -> list[s
     return list(agents) or known
 
 
-def _pairs(sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally) -> list[Found]:
+def _pairs(
+    sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally, distinct: Counter[frozenset[int]]
+) -> list[Found]:
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
     if sheet.kind == "puzzle":
         optima = _optima(sheet, attempts)
@@ -93,7 +102,7 @@ def _pairs(sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally)
         pairs = pairings.get((str(min(i, j)), str(max(i, j))), [])
         if pairs and ratings is not None:
             games = pairs if i < j else list(map(swapped, pairs))
-            found.append(met((one, other), games, ratings.difference(str(i), str(j))))
+            found.append(met((one, other), games, ratings.difference(str(i), str(j)), distinct[frozenset((i, j))]))
     return found
 
 
@@ -127,12 +136,12 @@ def _document(sheet: Sheet, pairs: list[tuple[Found, float]]) -> dict[str, Any]:
 
 def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool) -> str:
     if isinstance(found, Met):
-        return f"{sheet.title}: {found.one} against {found.other}\n\n{_met(found, chance, several)}"
+        return f"{sheet.title}: {found.one} against {found.other}\n\n{_met(found, chance, several, alone=len(sheet.labels) == 2)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
     parts = [heading, _words(found, chance, several), _figures(found, style)]
     for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
         if rows:
-            cells = [[f"{row.budget:,g}{unit}", _percent(row.one), _percent(row.other)] for row in rows]
+            cells = [[f"{_figure(row.budget)}{unit}", _percent(row.one), _percent(row.other)] for row in rows]
             parts.append(f"Solved within a budget of {title}:\n\n{table([title.title(), found.one, found.other], cells, style)}")
     return "\n\n".join(parts)
 
@@ -146,7 +155,7 @@ def _words(found: Attempted, chance: float, several: bool) -> str:
     ratio = None if found.nodes is None or found.nodes.estimate.low is None else found.nodes.estimate.value
     if found.difference < 0:
         one, other, low, high, ratio = other, one, -high, -low, None if ratio is None else 1 / ratio
-    said = f"p = {_chance(chance)}{' after correction for several' if several else ''}"
+    said = f"{_chance(chance)}{' after correction for several' if several else ''}"
     if chance <= SURE:
         told = f"{one} solves {_points(low)} to {_points(high)} points more than {other} (95 %), {said}"
     else:
@@ -156,7 +165,8 @@ def _words(found: Attempted, chance: float, several: bool) -> str:
     if ratio is None:
         return f"{told}."
     times = f"{1 / ratio:.2g} times fewer" if ratio < 0.95 else f"{ratio:.2g} times as many" if ratio > 1.05 else "about as many"
-    return f"{told}; {one} takes {times} nodes." if chance > SURE else f"{told}, with {times} nodes."
+    nodes = f"{times} nodes where both solve (geometric mean)"
+    return f"{told}; {one} takes {nodes}." if chance > SURE else f"{told}, with {nodes}."
 
 
 def _figures(found: Attempted, style: str) -> str:
@@ -176,7 +186,8 @@ def _figures(found: Attempted, style: str) -> str:
     for name, means in ((f"Moves, {both}", found.moves), (f"Cost, {both}", found.cost)):
         if means is not None:
             rows.append([name, _figure(means.one), _figure(means.other), _signed(means.estimate.value), _range(means, _signed)])
-    for name, means in ((f"Nodes, {both}", found.nodes), (f"Seconds, {both}", found.seconds)):
+    typical = f"{both}, geometric mean"
+    for name, means in ((f"Nodes, {typical}", found.nodes), (f"Seconds, {typical}", found.seconds)):
         if means is not None:
             times = f"x {means.estimate.value:.3g}"
             rows.append([name, _figure(means.one), _figure(means.other), times, _range(means, lambda value: f"{value:.3g}")])
@@ -202,21 +213,23 @@ def _range(means: Means, shown: Any) -> str:
 # Games
 
 
-def _met(found: Met, chance: float, several: bool) -> str:
+def _met(found: Met, chance: float, several: bool, *, alone: bool) -> str:
+    """The comparison in sentences; `alone` where nobody else is on the board, whose ratings say no more then."""
     worth = found.worth
     corrected = " after correction for several" if several else ""
     if worth is None or found.counts is None:
         return _among_others(found, chance, corrected)
-    lines = [_worth_line(found.one, worth, sum(found.counts))]
-    lines.append(
-        f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. p = {_chance(chance)}{corrected}."
-    )
-    if found.table is not None and found.table.low is not None and found.table.high is not None:
+    lines = [_worth_line(found.one, worth, _counted(sum(found.counts), found))]
+    lines.append(f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. {_chance(chance)}{corrected}.")
+    if not alone and found.table is not None and found.table.low is not None and found.table.high is not None:
         bounds = f"{found.table.low:+.0f} to {found.table.high:+.0f}"
-        lines.append(f"By all games of the board {found.one} is {found.table.elo:+.0f} Elo from {found.other} ({bounds}, 95 %).")
+        lines.append(
+            f"By all games of the board, on its scale (draws and the first seat taken out), {found.one} is "
+            f"{found.table.elo:+.0f} Elo from {found.other} ({bounds}, 95 %)."
+        )
     if sum(found.counts) < 2:
         lines.append(
-            "Fewer than two distinct pairs: no interval. Agents that draw nothing by lot repeat themselves; try openings."
+            "Fewer than two pairs that differ: no interval. Agents that draw nothing by lot repeat themselves; try openings."
         )
     return "\n".join(lines)
 
@@ -226,7 +239,7 @@ def _among_others(found: Met, chance: float, corrected: str) -> str:
     table_ = found.table
     assert table_ is not None
     bounds = "" if table_.low is None or table_.high is None else f" ({table_.low:+.0f} to {table_.high:+.0f}, 95 %)"
-    sure = "" if table_.superiority is None else f"; likelihood of superiority {_sure(table_.superiority)}, p = {_chance(chance)}"
+    sure = "" if table_.superiority is None else f"; likelihood of superiority {_sure(table_.superiority)}, {_chance(chance)}"
     return f"By all games of the board {found.one} is {table_.elo:+.0f} Elo from {found.other}{bounds}{sure}{corrected}."
 
 
@@ -242,15 +255,23 @@ def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str) -> str:
             cells[pair.one][pair.other] = f"{elo:+.0f} ({_sure(sure)})"
             cells[pair.other][pair.one] = f"{-elo:+.0f} ({_sure(1 - sure)})"
     rows = [[name, *cells[name].values()] for name in names]
-    heading = f"{sheet.title}: Elo of each row above each column by all games, and the likelihood of superiority"
+    heading = (
+        f"{sheet.title}: Elo of each row above each column by all games, on the board's scale, and the likelihood of superiority"
+    )
     return f"{heading}\n\n{table(['', *names], rows, style)}"
 
 
-def _worth_line(name: str, worth: Worth, pairs: int) -> str:
+def _counted(pairs: int, found: Met) -> str:
+    """How many pairs are counted, and of which games where some repeat others."""
+    games = f" ({found.games:,} games, {found.distinct:,} distinct)" if found.distinct < found.games else ""
+    return f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"
+
+
+def _worth_line(name: str, worth: Worth, counted: str) -> str:
     bounds = ""
     if worth.score_low is not None and worth.score_high is not None:
         bounds = f" ({_percent(worth.score_low)} to {_percent(worth.score_high)}, 95 %)"
-    return f"{name} scores {_percent(worth.score)}{bounds} in {pairs:,} distinct pairs of games. {_elo_words(worth)}"
+    return f"{name} scores {_percent(worth.score)}{bounds} in {counted}. {_elo_words(worth)}"
 
 
 def _elo_words(worth: Worth) -> str:
@@ -307,10 +328,21 @@ def _calculated(worth: Worth, test: Sprt | None, ratio: float | None, style: str
                 f"({test.lower:.2f} to {test.upper:.2f}), {decided}.",
                 file=out,
             )
-            if verdict is None:
-                likely = expected_pairs(test, worth.normalized_elo or 0.0)
+            likely = None if verdict is not None else _forecast(test, worth, ratio)
+            if likely is not None:
                 print(f"A match between such agents takes about {likely:,.0f} pairs in all.", file=out)
     return 0
+
+
+def _forecast(test: Sprt, worth: Worth, ratio: float) -> float | None:
+    """About how many pairs a test takes in all that go on like those so far; None where these lead nowhere."""
+    pairs = worth.games / 2
+    likely = None if worth.normalized_elo is None else expected_pairs(test, worth.normalized_elo)
+    if likely is not None and likely > pairs:
+        return likely
+    if not pairs or abs(ratio) < NOTHING * pairs:
+        return None
+    return ceil(pairs * (test.upper if ratio > 0 else test.lower) / ratio)  # alike pairs add the same to it each
 
 
 # Figures
@@ -339,4 +371,5 @@ def _figure(value: float | None) -> str:
 
 
 def _chance(value: float) -> str:
-    return f"{value:.2g}" if value >= 0.0001 else f"{value:.0e}" if value else "0"
+    """A p-value in words; never 0, which no test gives."""
+    return f"p = {value:.2g}" if value >= 0.0001 else f"p = {value:.0e}" if value >= LEAST else f"p < {LEAST:g}"

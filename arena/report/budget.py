@@ -1,13 +1,15 @@
 """What a budget of nodes or of seconds would have bought in a puzzle."""
 
 from collections.abc import Callable, Sequence
-from math import floor, log10
+from dataclasses import dataclass
+from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
 from arena.report.evidence import Effort, Evidence
 from arena.report.lines import legend, share_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, room_for, short
+from arena.results.attempts import stopped
 from arena.stats.budget import Step, share_at, solved_by_budget
 
 if TYPE_CHECKING:
@@ -24,49 +26,87 @@ def budget_plots(evidence: Evidence) -> list[Plot]:
     return [plot for plot in (nodes, seconds) if plot is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What one agent has solved by budget, as far as that is known."""
+
+    steps: tuple[Step, ...]
+    end: float
+    """The least that an attempt spent which a limit stopped: nobody knows what it would have done with more."""
+
+    def at(self, budget: float) -> float | None:
+        return share_at(self.steps, budget) if budget <= self.end else None
+
+
 def _plot(evidence: Evidence, unit: str, heading: str, least: float, spent: Callable[[Effort], float]) -> Plot | None:
     """`least` is where less is drawn, since the axis is logarithmic."""
-    used: dict[int, list[float | None]] = {entry: [] for entry in range(len(evidence.sheet.labels))}
-    for match in evidence.scored:
-        used[match.seats[0]].append(max(least, spent(match.efforts[0])) if match.solved else None)
-    steps = {entry: solved_by_budget(costs) for entry, costs in used.items()}
-    budgets = _round_budgets([step.budget for found in steps.values() for step in found])
+    lines = _lines(evidence, least, spent)
+    budgets = _round_budgets([step.budget for line in lines for step in line.steps], max(line.end for line in lines))
     if not budgets:
         return None
     kept, note = room_for(evidence.ranked, MOST_LINES)
     labels = evidence.sheet.labels
+    if any(line.end < budgets[-1] for line in lines):
+        note = f" A line ends where a limit stopped an attempt: what more would have brought is not known.{note}"
     return Plot(
         f"budget-{unit}",
         f"Solved by budget of {unit}",
         f"The share of positions that each agent solved with at most so many {unit} an attempt.{note}",
-        ("Agent", *[f"{budget:g}" for budget in budgets]),
-        tuple([(labels[entry], *[share_at(steps[entry], budget) for budget in budgets]) for entry in evidence.ranked]),
+        ("Agent", *[f"{budget:.10g}" for budget in budgets]),
+        tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in evidence.ranked]),
         2.5 + 0.16 * ((len(kept) + 1) // 2),
-        lambda axes, palette: _draw(axes, palette, heading, budgets, [(labels[entry], steps[entry]) for entry in kept]),
+        lambda axes, palette: _draw(axes, palette, heading, budgets, [(labels[entry], lines[entry]) for entry in kept]),
     )
 
 
-def _round_budgets(budgets: Sequence[float]) -> tuple[float, ...]:
-    """Powers of ten around all budgets at which a share grows."""
+def _lines(evidence: Evidence, least: float, spent: Callable[[Effort], float]) -> list[_Line]:
+    """The line of every entry, in the order of the sheet."""
+    labels = evidence.sheet.labels
+    used: list[list[float | None]] = [[] for _ in labels]
+    ends = [inf for _ in labels]
+    for match in evidence.scored:
+        entry, effort = match.seats[0], match.efforts[0]
+        amount = max(least, spent(effort))
+        used[entry].append(amount if match.solved else None)
+        if not match.solved and stopped(evidence.sheet.limits.get(labels[entry], {}), match.termination, *effort):
+            ends[entry] = min(ends[entry], amount)
+    return [_Line(solved_by_budget(costs), end) for costs, end in zip(used, ends, strict=True)]
+
+
+def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
+    """Powers of ten around all budgets at which a share grows; `most`, up to which shares are known, instead of any above it.
+
+    Empty where nothing is known to grow.
+    """
     if not budgets:
         return ()
     low, high = floor(log10(min(budgets))), floor(log10(max(budgets))) + 1
-    return tuple([float(f"1e{power}") for power in range(low, high + 1)])
+    powers = [float(f"1e{power}") for power in range(low, high + 1)]
+    if powers[-1] <= most:
+        return tuple(powers)
+    below = [power for power in powers if power < most]
+    return (*below, most) if below else ()
 
 
-def _draw(
-    axes: "Axes", palette: Palette, name: str, budgets: Sequence[float], lines: Sequence[tuple[str, tuple[Step, ...]]]
-) -> None:
-    for number, (label, steps) in enumerate(lines):
+def _draw(axes: "Axes", palette: Palette, name: str, budgets: Sequence[float], lines: Sequence[tuple[str, _Line]]) -> None:
+    for number, (label, line) in enumerate(lines):
+        steps = [step for step in line.steps if step.budget <= line.end]
         drawn = steps[:: max(1, len(steps) // DRAWN)] + steps[-1:]
-        places = [budgets[0], *[step.budget for step in drawn], budgets[-1]]
+        places = [budgets[0], *[step.budget for step in drawn], max(budgets[0], min(line.end, budgets[-1]))]
         shares = [0.0, *[step.share for step in drawn], steps[-1].share if steps else 0.0]
         style = palette.line(number)
         axes.plot(places, shares, label=short(label), drawstyle="steps-post", markevery=(1, max(1, len(places) // 5)), **style)
     axes.set_xscale("log")
-    axes.set_xticks(budgets, [f"{budget:,g}" if 1e-4 <= budget < 1e6 else f"{budget:.0e}" for budget in budgets])
+    axes.set_xticks(budgets, _ticks(budgets))
     axes.set_xlim(budgets[0], budgets[-1])
     axes.set_xlabel(name)
     axes.minorticks_off()
     share_axis(axes, "Solved")
     legend(axes)
+
+
+def _ticks(budgets: Sequence[float]) -> list[str]:
+    """What stands below the axis; no power of ten so near to the last budget that one would stand on the other."""
+    shown = [f"{budget:,.0f}" if 1000 <= budget < 1e6 else f"{budget:.3g}" for budget in budgets]
+    near = budgets[-1] / 4
+    return [text if budget <= near or budget == budgets[-1] else "" for budget, text in zip(budgets, shown, strict=True)]

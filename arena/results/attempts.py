@@ -1,8 +1,12 @@
 """What every entry of a puzzle board made of every position, gathered from a store."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
+from arena.record import Reason
+from arena.sheet import Sheet
 from arena.store import Store
 from arena.store.rows import NANO
 from arena.store.store import seats_of
@@ -16,22 +20,36 @@ class Attempt(NamedTuple):
     cost: float | None
     nodes: int
     seconds: float
+    stopped: bool
+    """Whether a limit ended it unsolved, so that nobody knows what it would have done with more."""
 
 
 Attempts = dict[int, dict[int, Attempt]]
 """By the number of the entry, then by that of the position."""
 
 
-def attempts_of(store: Store) -> dict[int, Attempts]:
+def attempts_of(store: Store, sheets: Sequence[Sheet]) -> dict[int, Attempts]:
     """The attempts on every puzzle board of the last run, by the board's number; void ones are left out."""
     found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
-    for board, round_, seats, solved, moves, cost, nodes, nanoseconds in store.query(_ATTEMPTS):
-        attempt = Attempt(bool(solved), moves, cost, nodes, nanoseconds / NANO)
-        found[board][seats_of(seats)[0]][round_] = attempt
+    for board, round_, seats, solved, termination, moves, cost, decisions, nodes, nanoseconds in store.query(_ATTEMPTS):
+        sheet, entry, seconds = sheets[board], seats_of(seats)[0], nanoseconds / NANO
+        limits = sheet.limits.get(sheet.labels[entry], {})
+        cut = not solved and stopped(limits, termination, decisions, nodes, seconds)
+        found[board][entry][round_] = Attempt(bool(solved), moves, cost, nodes, seconds, cut)
     return {board: dict(attempts) for board, attempts in found.items()}
 
 
+def stopped(limits: Mapping[str, float], termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:
+    """Whether one of the `limits` of a decision, or that of memory, ended an attempt that came to no solution.
+
+    An agent that moves step by step and runs out of a decision's budget moves all the same; nothing but time and memory ends it.
+    """
+    if termination in {"timeout", "memory"}:
+        return True
+    return decisions == 1 and (nodes >= limits.get("nodes", inf) or seconds >= limits.get("seconds", inf))
+
+
 _ATTEMPTS = """
-SELECT p.board, p.round, p.seats, r.solved, r.moves, r.cost, r.nodes_0, r.nanoseconds_0
+SELECT p.board, p.round, p.seats, r.solved, r.termination, r.moves, r.cost, r.decisions_0, r.nodes_0, r.nanoseconds_0
 FROM place p JOIN record r ON r.number = p.record WHERE r.solved IS NOT NULL AND r.termination <> 'void' ORDER BY p.number
 """

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
+from statistics import fmean, geometric_mean
 
 from arena.identity import Stream
 from arena.results.attempts import Attempt
@@ -31,7 +33,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """A figure of each of the two, and the difference or the ratio with its interval."""
+    """A figure of each of the two: means with their difference, or geometric means with their ratio; and its interval."""
 
     one: float
     other: float
@@ -67,6 +69,7 @@ class Attempted:
     optima: int
     """On how many positions the optimum is known."""
     by_nodes: tuple[Budget, ...]
+    """At budgets that every attempt had or did not need."""
     by_seconds: tuple[Budget, ...]
 
 
@@ -86,11 +89,11 @@ def attempted(
     def differ(figure: Callable[[Attempt], float | None]) -> Means | None:
         known = [(figure(one), figure(other)) for one, other in both]
         values = [(one, other) for one, other in known if one is not None and other is not None]
-        return _means(values, paired_difference(values, rng))
+        return _means(values, fmean, paired_difference(values, rng))
 
     def ratio(figure: Callable[[Attempt], float], least: float) -> Means | None:
-        values = [(figure(one), figure(other)) for one, other in both]
-        return _means(values, paired_ratio(values, rng, least=least))
+        values = [(max(least, figure(one)), max(least, figure(other))) for one, other in both]
+        return _means(values, geometric_mean, paired_ratio(values, rng, least=least))
 
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
     unlike = any(attempt.cost != attempt.moves for pair in both for attempt in pair)
@@ -110,17 +113,17 @@ def attempted(
         *_par2(seconds, met, lambda attempt: attempt.seconds),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         len(known),
-        _by_budget(*nodes),
-        _by_budget(*seconds),
+        _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes)),
+        _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds)),
     )
 
 
-def _means(values: list[tuple[float, float]], estimate: Estimate | None) -> Means | None:
+def _means(values: list[tuple[float, float]], mean: Callable[[list[float]], float], estimate: Estimate | None) -> Means | None:
     if estimate is None:
         return None
     if len(values) < FEW:
         estimate = Estimate(estimate.value, None, None)
-    return Means(sum(one for one, _ in values) / len(values), sum(other for _, other in values) / len(values), estimate)
+    return Means(mean([one for one, _ in values]), mean([other for _, other in values]), estimate)
 
 
 Spent = tuple[list[float | None], list[float | None]]
@@ -149,21 +152,31 @@ def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int,
     return optimality_gap([(cost, best) for cost, best in costs if cost is not None])
 
 
-def _by_budget(one: list[float | None], other: list[float | None]) -> tuple[Budget, ...]:
-    """Both shares at budgets of 1, 2, 5, 10 ... between the least and the most that a solution took."""
+def _most_known(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> float:
+    """The largest budget that all attempts had, or needed: the least that one spent which a limit stopped."""
+    return min((figure(attempt) for pair in met for attempt in pair if attempt.stopped), default=inf)
+
+
+def _by_budget(one: list[float | None], other: list[float | None], most: float) -> tuple[Budget, ...]:
+    """Both shares at budgets of 1, 2, 5, 10 ... between the least and the most that a solution took; `most` is the largest."""
     steps = solved_by_budget(one), solved_by_budget(other)
     budgets = [step.budget for each in steps for step in each]
     if not budgets:
         return ()
-    grid = _round_numbers(max(min(budgets), MICRO), max(budgets))
+    grid = _round_numbers(max(min(budgets), MICRO), max(budgets), most)
     return tuple([Budget(budget, share_at(steps[0], budget), share_at(steps[1], budget)) for budget in grid])
 
 
-def _round_numbers(low: float, high: float) -> list[float]:
-    """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to BUDGETS."""
+def _round_numbers(low: float, high: float, most: float) -> list[float]:
+    """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to BUDGETS.
+
+    None is above `most`, which stands for those that would be.
+    """
     numbers = [float(f"{digit}e{power}") for power in range(-7, 16) for digit in (1, 2, 5)]
     inner = [one for one, two in pairwise(numbers) if two > low and one < high]
     inner += [number for number in numbers if number >= high][:1]
+    if inner[-1] > most:
+        inner = [*[number for number in inner if number < most], most]
     every = -(-len(inner) // BUDGETS)
     return inner[::-1][::every][::-1]
 
@@ -175,21 +188,28 @@ class Met:
     one: str
     other: str
     counts: tuple[int, int, int, int, int] | None
-    """Distinct pairs of games in which one had 0, a half, 1, one and a half, and 2 points; None for three and more seats."""
+    """Pairs of games in which one had 0, a half, 1, one and a half, and 2 points; None for three and more seats.
+
+    Pairs that only repeat another are counted with it where no seat drew a random number.
+    """
     worth: Worth | None
     chance: float
     """How likely two equally good agents differ at least this much."""
     table: Difference | None
     """One's rating above the other's by all games of the board, in Elo."""
+    games: int = 0
+    """How many games these were, repeats and halves of pairs among them."""
+    distinct: int = 0
+    """How many of them differ in who sat where, the position or the actions."""
 
 
-def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None) -> Met:
-    """Compare two entries by the games between them; games whose other half is missing are left out."""
+def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None, distinct: int) -> Met:
+    """Compare two entries by the games between them, so many of them `distinct`; halves of pairs do not count."""
     whole = [pair for pair in pairs if pair.forward.games and pair.backward.games]
     counts = pentanomial([round(pair.score * 4) / 4 for pair in whole])
     worth = worth_of_pairs(counts)
     chance = min(1.0, 2 * min(worth.superiority, 1 - worth.superiority))
-    return Met(*names, counts, worth, chance, table)
+    return Met(*names, counts, worth, chance, table, round(sum(pair.games for pair in pairs)), distinct)
 
 
 def met_among_others(names: tuple[str, str], table: Difference) -> Met:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from arena.record import Record
+from arena.sheet import Sheet
 from arena.store import Store
 
 KEYS = (
@@ -31,6 +32,12 @@ KEYS = (
     "timing",
 )
 """The keys of a record, in order. What depends on the clock is in `timing` and in the seconds of `decisions`."""
+PLACED = ("board", "round", "parameters")
+"""What follows them: where the match stands in the last run, and the parameters of its game there.
+
+`board` is the board's title. Games of one `round` of a board between the same entries are a pair; one of a puzzle is a position.
+All three are None for a match that is not of that run; one that stands there twice has its first place.
+"""
 FORMATS = ("jsonl", "csv")
 
 
@@ -40,14 +47,29 @@ def lines(store: Store, style: str) -> Iterator[str]:
 
 
 def _jsonl(store: Store) -> Iterator[str]:
-    for record, _ in store.records():
-        yield json.dumps(ordered(record), allow_nan=False)
+    for row in _rows(store):
+        yield json.dumps(row, allow_nan=False)
 
 
 def _csv(store: Store) -> Iterator[str]:
-    yield _csv_line(KEYS)
-    for record, _ in store.records():
-        yield _csv_line([_cell(value) for value in ordered(record).values()])
+    yield _csv_line((*KEYS, *PLACED))
+    for row in _rows(store):
+        yield _csv_line([_cell(value) for value in row.values()])
+
+
+def _rows(store: Store) -> Iterator[dict[str, Any]]:
+    """Every record with its place."""
+    runs = store.runs()
+    boards = [_board(sheet) for sheet in runs[-1].boards] if runs else []
+    for record, place in store.records():
+        title, parameters = (None, None) if place is None else boards[place.board]
+        where = (title, None if place is None else place.pairing.round, parameters)
+        yield {**ordered(record), **dict(zip(PLACED, where, strict=True))}
+
+
+def _board(sheet: Sheet) -> tuple[str, dict[str, Any]]:
+    """The title of a board and the parameters of its game."""
+    return sheet.title, {name: value for name, value in sheet.game.items() if name != "name"}
 
 
 def ordered(record: Record) -> dict[str, Any]:

@@ -35,6 +35,8 @@ class Leaderboard:
     games: int
     distinct_games: int
     """How many matches differ in who sat where, the position or the actions."""
+    folded: bool
+    """Whether pairs of games that only repeat others count as one: those in which no seat drew a random number."""
     void: int
     """How many matches could not be scored, since the game or arena itself was at fault."""
     fallbacks: int
@@ -150,8 +152,6 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         else _puzzle_row(rank, sheet.labels[entry], counts[entry])
         for rank, entry in zip(ranks, order, strict=True)
     ]
-    played = tally.games + tally.void
-    missing = sheet.size - played if sheet.exact else None if finished else -1
     return Leaderboard(
         title=sheet.title,
         game=sheet.game,
@@ -160,11 +160,12 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         cross=_cross(counts, order) if versus else None,
         games=tally.games,
         distinct_games=tally.distinct_games,
+        folded=tally.matches.folded,
         void=tally.void,
         fallbacks=tally.fallbacks,
         failures=tally.failures(),
         size=sheet.size if sheet.exact else None,
-        finished=missing == 0 or missing is None,
+        finished=complete(tally, ended=finished),
         timed=sheet.timed,
         soft=sheet.soft,
         store=store,
@@ -175,6 +176,11 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
         decision=decision(sheet, tally.matches),
     )
+
+
+def complete(tally: Tally, *, ended: bool) -> bool:
+    """Whether all matches of a board are there: by their number, or, where that depends on results, by the run's having ended."""
+    return tally.games + tally.void == tally.sheet.size if tally.sheet.exact else ended
 
 
 def _merits(

@@ -165,7 +165,7 @@ def remarks(board: Leaderboard) -> list[str]:
     """What to know of a board beside its numbers, in sentences; the agents' failures stand apart."""
     what = "games" if board.kind == "versus" else "attempts"
     lines = [f"{board.games:,} {what}, {board.distinct_games:,} distinct."]
-    if board.kind == "versus" and board.distinct_games < board.games:
+    if board.folded:
         lines[0] += " Repeated games say nothing new about the agents."
     if not board.finished:
         of = "" if board.size is None else f": {board.size - board.games - board.void:,} of {board.size:,} matches are missing"

@@ -3,12 +3,14 @@
 import random
 import re
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from statistics import median, quantiles
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from arena import run
 from arena.report.convergence import rating_points
 from arena.report.difficulty import groups_of, scale_of, shares_of
 from arena.report.drawing import inline, whole
@@ -117,6 +119,48 @@ def test_solved_by_budget_is_a_plain_count(puzzle: Evidence, unit: str) -> None:
             within = [match for match in own if match.solved and getattr(match.efforts[0], unit) <= budget]
             assert share == pytest.approx(len(within) / len(own))
     assert max(float(heading) for heading in plot.headings[1:]) > 0
+
+
+LIMITED = {
+    "game": {"name": "sliding-tiles", "shuffle": 40},
+    "rounds": 40,
+    "limits": {"nodes": 300},
+    "agents": ["greedy", "a-star", {"agent": "bfs", "limits": {"nodes": 150}}, {"agent": "a-star", "heuristic": "misplaced"}],
+}
+
+
+@pytest.mark.parametrize("unit", ["nodes", "seconds"])
+def test_nothing_is_shown_of_a_budget_that_nobody_had(unit: str, tmp_path: Path) -> None:
+    """Solvers stop at 300 nodes, and at 150: their shares end there, in seconds with the first attempt that was stopped."""
+    run(LIMITED, store=tmp_path / "limited.db")
+    (evidence,) = read(tmp_path / "limited.db").boards
+    plot = next(plot for plot in plots_of(evidence) if plot.name == f"budget-{unit}")
+    ends = {}
+    for entry, label in enumerate(evidence.sheet.labels):
+        most = {"bfs": 150, "greedy": inf}.get(label, 300)
+        ran_out = [match.efforts[0] for match in evidence.scored if match.seats == (entry,) and match.efforts[0].nodes >= most]
+        assert bool(ran_out) == (label != "greedy")
+        ends[label] = min((getattr(effort, unit) for effort in ran_out), default=inf)
+    if unit == "nodes":
+        assert [ends[label] for label in evidence.sheet.labels] == [inf, 300, 150, 300]
+    for named, *shares in plot.rows:
+        for heading, share in zip(plot.headings[1:], shares, strict=True):
+            assert (share is None) == (float(heading) > ends[str(named)])
+    assert "A line ends where a limit stopped an attempt" in plot.text
+    assert whole(plot, "svg")
+
+
+@pytest.mark.parametrize("unit", ["nodes", "seconds"])
+def test_the_last_budget_is_the_limit_where_all_are_limited(unit: str, tmp_path: Path) -> None:
+    """Three solvers alone: no power of ten is above what the most patient of them had."""
+    run({**LIMITED, "agents": LIMITED["agents"][1:]}, store=tmp_path / "limited.db")  # type: ignore[index]
+    (evidence,) = read(tmp_path / "limited.db").boards
+    plot = next(plot for plot in plots_of(evidence) if plot.name == f"budget-{unit}")
+    last = max(map(float, plot.headings[1:]))
+    if unit == "nodes":
+        assert last == 300
+    assert last <= max(getattr(match.efforts[0], unit) for match in evidence.scored if match.efforts[0].nodes >= 150)
+    assert whole(plot, "svg")
 
 
 def test_distributions_have_the_quantiles_of_the_standard_library(versus: Evidence) -> None:

@@ -16,6 +16,7 @@ from arena.cli import cli
 from arena.record import Record
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
+from arena.stats.sprt import Sprt, log_likelihood_ratio
 
 PUZZLE = {
     "game": {"name": "sliding-tiles", "shuffle": 30},
@@ -28,6 +29,7 @@ PUZZLE = {
         {"agent": "a-star", "heuristic": "manhattan", "weight": 3},
     ],
 }
+GIVES_UP = {"agent": "hill-climb", "label": "climb"}
 GAME = {
     "game": "tic-tac-toe",
     "rounds": 30,
@@ -88,6 +90,14 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     assert moves["estimate"]["value"] == pytest.approx(fmean((a.moves or 0) - (b.moves or 0) for a, b in both))
     assert moves["estimate"]["low"] <= moves["estimate"]["value"] <= moves["estimate"]["high"]
     assert found["nodes"]["estimate"]["value"] == pytest.approx(geometric_mean([nodes(a) / nodes(b) for a, b in both]))
+    assert found["nodes"]["one"] == pytest.approx(typical := geometric_mean([nodes(a) for a, _ in both]))
+    assert found["nodes"]["one"] / found["nodes"]["other"] == pytest.approx(found["nodes"]["estimate"]["value"])
+    line = f"Nodes, the {len(both)} both solved, geometric mean "
+    text = called("compare", str(path), "by distance", "by place").output
+    assert re.search(rf"^{line} +{typical:.3g} ", text, re.MULTILINE)
+    times = 1 / found["nodes"]["estimate"]["value"]
+    assert times > 1.05
+    assert f" with {times:.2g} times fewer nodes where both solve (geometric mean).\n" in text
     limit = max(nodes(record) for pair in met for record in pair)
     assert found["limit_nodes"] == limit
     assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(a) if a.solved else 2 * limit for a, _ in met))
@@ -96,6 +106,36 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     assert found["gaps"][0] == pytest.approx(fmean(gaps))
     for row in found["by_nodes"]:
         assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
+
+
+def test_no_share_is_told_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
+    """Searches stopped at 300 nodes: the last row is 300, not 500; of seconds, where the first of them was stopped."""
+    spec = {**PUZZLE, "limits": {"nodes": 300}, "agents": ["bfs", "a-star", "greedy"]}
+    records = list(arena.run(spec, store=tmp_path / "limited.db").records)
+    (board,) = json.loads(called("compare", str(tmp_path / "limited.db"), "--format", "json").output)
+    pairs = {(pair["one"], pair["other"]): pair for pair in board["pairs"]}
+    for names, found in pairs.items():
+        searches = [record for record in records if record.labels[0] in set(names) - {"greedy"}]
+        cut = [record for record in searches if not record.solved]
+        assert {nodes(record) for record in cut} == {300}
+        assert found["by_nodes"][-1]["budget"] == 300
+        assert found["by_seconds"][-1]["budget"] <= min(record.decisions[0].seconds for record in cut) + 1e-9
+    text = called("compare", str(tmp_path / "limited.db"), "bfs", "a-star").output
+    assert re.search(r"^ *300 +\d", text, re.MULTILINE)
+    assert not re.search(r"^ *500 ", text, re.MULTILINE)
+
+
+def test_attempts_that_end_by_themselves_limit_no_table(tmp_path: Path) -> None:
+    """A climb that gives up at once would not have solved more with more nodes, so the search's rows all stand."""
+    spec = {"game": "n-queens", "rounds": 20, "limits": {"nodes": 20_000}, "agents": [GIVES_UP, "min-conflicts"]}
+    records = list(arena.run(spec, store=tmp_path / "queens.db").records)
+    first, second = ([record for record in records if record.labels[0] == label] for label in ("climb", "min-conflicts"))
+    assert 0 < sum(bool(record.solved) for record in first) < 20
+    assert all(record.solved for record in second)
+    (board,) = json.loads(called("compare", str(tmp_path / "queens.db"), "--format", "json").output)
+    last = board["pairs"][0]["by_nodes"][-1]
+    assert last["budget"] >= max(nodes(record) for record in records if record.solved)
+    assert (last["one"], last["other"]) == (fmean(bool(record.solved) for record in first), 1.0)
 
 
 def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None:
@@ -141,12 +181,99 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     assert sum(points * count for points, count in counts.items()) == pytest.approx(found["worth"]["score"] * 60)
     text = called("compare", str(path), "greedy", "random").output
     assert f"greedy scores {100 * found['worth']['score']:.1f} % (" in text
-    assert "in 30 distinct pairs of games" in text
-    assert "By all games of the board greedy is +" in text
+    own = [record for record in records if set(record.labels) == {"greedy", "random"}]
+    distinct = {(record.labels, record.position, record.actions) for record in own}
+    assert (found["games"], found["distinct"]) == (60, len(distinct))
+    assert f"in 30 pairs of games{f' (60 games, {len(distinct)} distinct)' if len(distinct) < 60 else ''}. Elo" in text
+    assert "By all games of the board, on its scale (draws and the first seat taken out), greedy is +" in text
     lines = called("compare", str(path)).output.splitlines()
     assert lines[2].split() == ["random", "greedy", "lookahead"]
     cells = [re.findall(r"([+-]\d+) \((?:above |below )?([\d.]+) %\)", line) for line in lines[4:7]]
     assert int(cells[0][0][0]) == -int(cells[1][0][0]) == round(-found["table"]["elo"])
+
+
+def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
+    """What says of half a run that it is not finished says nothing of both halves, as the leaderboard does; nobody ended it."""
+    (tmp_path / "cup.yaml").write_text(json.dumps({**GAME, "rounds": 4}))
+    stores = [str(tmp_path / f"{half}.db") for half in ("one", "two", "both")]
+    for half in (0, 1):
+        called("run", str(tmp_path / "cup.yaml"), "--store", stores[half], "--shard", f"{half + 1}/2", "--quiet")
+    merged = called("merge", stores[2], *stores[:2])
+    assert merged.return_value == 0
+    halves, both = called("compare", stores[0]), called("compare", stores[2])
+    assert "the run is not finished" in halves.stderr
+    assert both.stderr == ""
+    assert "not finished" not in called("leaderboard", stores[2]).output
+
+
+STUBBORN = """
+from arena import Agent, hookimpl
+
+class Stubborn(Agent):
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Silent(Stubborn):
+    name = "silent"
+
+class Drawing(Stubborn):
+    name = "drawing"
+
+    def choose(self, game, state, search):
+        search.rng.random()
+        return super().choose(game, state, search)
+
+@hookimpl
+def arena_agents():
+    return [Silent, Drawing]
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "counted", "folded"),
+    [
+        ("drawing", "in 20 pairs of games (40 games, 2 distinct).", False),
+        ("alpha-beta", "in 1 pair of games (40 games, 2 distinct).", True),
+    ],
+)
+def test_what_is_counted_is_said(other: str, counted: str, folded: bool, tmp_path: Path) -> None:
+    """Two games, over and over: one pair where nobody drew a number, else twenty, which the board does not call worthless."""
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["silent", other], "plugins": [str(tmp_path / "stubborn.py")]}
+    results = arena.run(spec, store=tmp_path / "twice.db")
+    text = called("compare", str(tmp_path / "twice.db")).output
+    assert counted in text
+    assert ("Fewer than two pairs that differ" in text) == folded
+    assert "By all games of the board" not in text  # there are only these two
+    remarks = render(results, leaderboards(results))
+    assert "40 games, 2 distinct." in remarks
+    assert ("Repeated games say nothing new" in remarks) == folded
+
+
+LOSER = """
+from arena import Agent, hookimpl
+
+class Loser(Agent):
+    name = "loser"
+
+    def choose(self, game, state, search):
+        raise ValueError(search.rng.random())
+
+@hookimpl
+def arena_agents():
+    return [Loser]
+"""
+
+
+def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
+    """An agent that loses all of 60 pairs: were it as good, that would happen once in 2 ** 60 times, not never."""
+    (tmp_path / "loser.py").write_text(LOSER)
+    spec = {"game": "tic-tac-toe", "rounds": 60, "agents": ["random", "greedy", "loser"], "plugins": [str(tmp_path / "loser.py")]}
+    arena.run(spec, store=tmp_path / "lost.db")
+    for named in ([], ["random", "loser"]):
+        text = called("compare", str(tmp_path / "lost.db"), *named).output
+        assert "0, 0, 0, 0, 60. p < 1e-15" in text
+        assert not re.search(r"p = 0(?!\.)", text)
 
 
 def test_the_calculator_gives_published_figures() -> None:
@@ -166,6 +293,30 @@ def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
     assert "Elo difference none: all points went one way (above +" in text
     assert "nan" not in text
     assert "inf" not in called("stats", "0", "0", "0").output
+
+
+@pytest.mark.parametrize("score", [0, 1, 2, 4])
+def test_a_test_of_alike_pairs_is_foretold_to_the_pair(score: int) -> None:
+    """Five pairs that all came out alike have no variance to go by; the least number that decides is found by counting up."""
+
+    def counts(pairs: int) -> list[str]:
+        return [str(pairs * (place == score)) for place in range(5)]
+
+    needed = next(
+        n for n in range(6, 5000) if Sprt(0, 10).verdict(log_likelihood_ratio([int(count) for count in counts(n)], Sprt(0, 10)))
+    )
+    text = called("stats", "--pentanomial", *counts(5), "--sprt", "0", "10").output
+    assert f"A match between such agents takes about {needed:,} pairs in all." in text
+
+
+def test_what_is_foretold_is_never_less_than_what_was_played() -> None:
+    """51 pairs that have not decided take more than 51; nothing is foretold of none."""
+    text = called("stats", "--pentanomial", "0", "1", "0", "0", "50", "--sprt", "0", "10").output
+    foretold = re.search(r"takes about (\d+) pairs in all", text)
+    assert "not decided yet" in text
+    assert foretold is not None
+    assert 51 < int(foretold[1]) < 99  # a clean sweep of 99 decides
+    assert "in all" not in called("stats", "--pentanomial", "0", "0", "0", "0", "0", "--sprt", "0", "10").output
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -326,6 +327,46 @@ def test_export_gives_every_record(cup: Path, arena: Arena, tmp_path: Path) -> N
     assert [row["id"] for row in rows] == [record["id"] for record in found]
     assert [json.loads(row["actions"]) for row in rows] == [record["actions"] for record in found]
     assert [json.loads(row["returns"]) for row in rows] == [record["returns"] for record in found]
+
+
+TWO_BOARDS = """
+games: [tic-tac-toe, {name: tic-tac-toe, rows: 4, columns: 4, in_a_row: 3}]
+rounds: 6
+openings: {plies: 1}
+agents: [random, {agent: alpha-beta, depth: 1}, {agent: alpha-beta, depth: 2}]
+"""
+
+
+def test_an_export_is_enough_to_count_the_pairs(arena: Arena, tmp_path: Path) -> None:
+    """Pairs are put together from board, round and labels, alike ones once where no seat drew: the counts of `arena compare`."""
+    (tmp_path / "two.yaml").write_text(TWO_BOARDS)
+    arena("run", "two.yaml", "--store", "two.db")
+    rows = [json.loads(line) for line in arena("export", "two.db").stdout.splitlines()]
+    cells = list(csv.DictReader(io.StringIO(arena("export", "two.db", "--format", "csv").stdout)))
+    assert [(row["board"], int(row["round"]), json.loads(row["parameters"])) for row in cells] == [
+        (row["board"], row["round"], row["parameters"]) for row in rows
+    ]
+    assert list(rows[0])[-4:] == ["timing", "board", "round", "parameters"]
+    for board, size in zip(json.loads(arena("compare", "two.db", "--format", "json").stdout), (3, 4), strict=True):
+        here = [row for row in rows if row["parameters"]["rows"] == size]
+        assert len({row["board"] for row in here}) == 1
+        for pair in board["pairs"]:
+            assert _pentanomial(here, pair["one"], pair["other"]) == pair["counts"]
+
+
+def _pentanomial(rows: list[Any], one: str, other: str) -> list[int]:
+    """How many pairs of games gave one 0, a half, 1, one and a half and 2 points."""
+    rounds: dict[int, list[Any]] = defaultdict(list)
+    for row in rows:
+        if set(row["labels"]) == {one, other}:
+            rounds[row["round"]].append(row)
+    pairs = {}
+    for number, games in rounds.items():
+        games.sort(key=lambda row: row["labels"])
+        alike = str([(row["position"], row["actions"]) for row in games])
+        points = sum((row["returns"][row["labels"].index(one)] + 1) / 2 for row in games)
+        pairs[str(number) if any(any(row["drew"]) for row in games) else alike] = points
+    return [sum(points == count / 2 for points in pairs.values()) for count in range(5)]
 
 
 def test_a_replay_shows_every_position_and_verifies(cup: Path, arena: Arena, tmp_path: Path) -> None:
