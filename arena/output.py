@@ -7,6 +7,19 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import IO
 
 
+def room(out: IO[str]) -> int | None:
+    """The width of the terminal that a result goes to, as COLUMNS or the terminal itself has it; None for a file or a pipe."""
+    if not out.isatty():
+        return None
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(out.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
 @contextmanager
 def results_alone() -> Iterator[IO[str]]:
     """Yield a stream to the real stdout; for the time being everything else that writes to stdout reaches stderr."""

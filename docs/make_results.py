@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from arena import run
 from arena.progress import Progress
+from arena.results.layout import table
 from arena.results.leaderboard import Leaderboard, leaderboards
-from arena.results.tables import table
 from arena.spec import load_spec
 from arena.tournament import Results
 

@@ -14,9 +14,9 @@ from arena.errors import UnknownName, describe
 from arena.game import Game
 from arena.heuristic import info_of
 from arena.notices import load, say
-from arena.output import results_alone
+from arena.output import results_alone, room
 from arena.plugins import Plugin, Registry, survey
-from arena.results.tables import table
+from arena.results.layout import crossing, fits, folded, table
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
 from arena.traits import TRAITS, listed, refusal, traits
@@ -42,7 +42,8 @@ def list_kind(kind: str, *, plugins: Sequence[str]) -> int:
         else:
             headings = ["Format", "For", "What it plays"]
             rows = [[name, found.kind, _summary(found)] for name, found in registry.formats.items()]
-        print(table(headings, sorted(rows, key=lambda row: (row[1], row[0]) if kind == "heuristics" else (row[0],))), file=out)
+        rows.sort(key=lambda row: (row[1], row[0]) if kind == "heuristics" else (row[0],))
+        print(table(headings, rows, width=room(out)), file=out)
     return 0
 
 
@@ -51,12 +52,13 @@ def show(name: str, *, plugins: Sequence[str]) -> int:
     with results_alone() as out:
         registry = load(plugins)
         found = named(registry, name)
-        print("\n\n".join(["\n".join(_described(registry, key, value)) for key, value in found]), file=out)
+        width = min(WIDTH, room(out) or WIDTH)
+        print("\n\n".join(["\n".join(_described(registry, key, value, width)) for key, value in found]), file=out)
     return 0
 
 
 def matrix(*, plugins: Sequence[str]) -> int:
-    """Print agents against games: `yes`, or what is missing."""
+    """Print agents against games: `yes`, or what is missing, which a narrow terminal has no room for."""
     with results_alone() as out:
         registry = load(plugins)
         games = []
@@ -65,8 +67,22 @@ def matrix(*, plugins: Sequence[str]) -> int:
                 games.append(game())
             except Exception as error:
                 say(f"game {name} left out: it cannot be made without parameters: {describe(error)}")
-        rows = [[name, *[_mark(agent, game) for game in games]] for name, agent in sorted(registry.agents.items())]
-        print(table(["", *[game.name for game in games]], rows), file=out)
+        agents, names = sorted(registry.agents.items()), [game.name for game in games]
+        marks = [[_mark(agent, game) for game in games] for _, agent in agents]
+        width = room(out)
+        narrow = width is not None and not fits(
+            ["", *names], [[name, *line] for (name, _), line in zip(agents, marks, strict=True)], width
+        )
+        if narrow:
+            marks = [["yes" if mark == "yes" else "-" for mark in line] for line in marks]
+        print(crossing([name for name, _ in agents], names, marks, width=width), file=out)
+        if narrow:
+            print(
+                folded(
+                    "\n- : a trait is missing that the agent needs; `arena list agents` and `arena list games` tell them.", width
+                ),
+                file=out,
+            )
     return 0
 
 
@@ -74,7 +90,8 @@ def list_plugins(*, plugins: Sequence[str]) -> int:
     """Print every plugin: its version, its file, and what it brought, or its fault; 2 where one that was asked for has one."""
     with results_alone() as out:
         found = survey(plugins).plugins
-        print("\n\n".join(["\n".join(_plugin(plugin)) for plugin in found]), file=out)
+        width = min(WIDTH, room(out) or WIDTH)
+        print("\n\n".join(["\n".join(_plugin(plugin, width)) for plugin in found]), file=out)
     return 2 if any(plugin.source.asked and plugin.problem is not None for plugin in found) else 0
 
 
@@ -102,13 +119,13 @@ def made(game: type[Game]) -> Game | None:
 # Descriptions
 
 
-def _described(registry: Registry, key: Key, value: Any) -> Iterator[str]:
+def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator[str]:
     yield " ".join(key)
     yield f"  {_summary(value)}"
     if isclass(value) and issubclass(value, Game):
-        yield from _game_lines(registry, key[1], value)
+        yield from _game_lines(registry, key[1], value, width)
     if isclass(value) and issubclass(value, Agent):
-        yield from _agent_lines(registry, value)
+        yield from _agent_lines(registry, value, width)
     info = info_of(value)
     if info is not None:
         claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
@@ -122,23 +139,23 @@ def _described(registry: Registry, key: Key, value: Any) -> Iterator[str]:
         yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
 
 
-def _game_lines(registry: Registry, name: str, game: type[Game]) -> Iterator[str]:
+def _game_lines(registry: Registry, name: str, game: type[Game], width: int) -> Iterator[str]:
     yield f"  traits: {listed(_class_traits(game)) or 'unknown without parameters'}"
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {game.default_heuristic or 'none'}"
     board = made(game)
     fit = [agent for agent, kind in sorted(registry.agents.items()) if board is not None and refusal(kind, board) is None]
     yield from wrap(
-        f"agents: {', '.join(fit) or 'none'}", WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        f"agents: {', '.join(fit) or 'none'}", width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
     )
 
 
-def _agent_lines(registry: Registry, agent: type[Agent]) -> Iterator[str]:
+def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator[str]:
     does = [word for word, can in (("chooses actions", chooses(agent)), ("solves puzzles", solves(agent))) if can]
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
     yield f"  {' and '.join(does)}; needs: {listed(agent.needs) or 'nothing'}{wants}"
     fit = [name for name, game in sorted(registry.games.items()) if (board := made(game)) and refusal(agent, board) is None]
     yield from wrap(
-        f"games: {', '.join(fit) or 'none'}", WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        f"games: {', '.join(fit) or 'none'}", width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
     )
 
 
@@ -193,7 +210,7 @@ def _mark(agent: type[Agent], game: Game) -> str:
     return f"needs {listed(missing)}" if missing else f"needs {TRAITS[0]}"
 
 
-def _plugin(plugin: Plugin) -> Iterator[str]:
+def _plugin(plugin: Plugin, width: int) -> Iterator[str]:
     yield str(plugin.source)
     yield f"  file: {plugin.file or 'unknown'}"
     if plugin.problem is not None:
@@ -203,7 +220,7 @@ def _plugin(plugin: Plugin) -> Iterator[str]:
         names = [name.removeprefix(f"{kind} ") for name in plugin.names if name.startswith(f"{kind} ")]
         if names:
             yield from wrap(
-                f"{kind}s: {', '.join(names)}", WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+                f"{kind}s: {', '.join(names)}", width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
             )
     if not plugin.names:
         yield "  brings nothing"

@@ -12,11 +12,11 @@ from typing import Any
 from arena.errors import ArenaError, StoreError, UnknownName
 from arena.games import Ranking
 from arena.identity import Stream
-from arena.output import results_alone
+from arena.output import results_alone, room
 from arena.results.attempts import Attempts, attempts_of
 from arena.results.comparison import Attempted, Means, Met, attempted, met, met_among_others
+from arena.results.layout import DEFAULT, crossing, folded, table
 from arena.results.leaderboard import complete
-from arena.results.tables import table
 from arena.results.tally import Tally, distinct_of, tallies_of
 from arena.sheet import Sheet
 from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
@@ -57,11 +57,13 @@ def compare(path: str, agents: Sequence[str], *, style: str) -> int:
             print(json.dumps([_document(sheet, pairs) for sheet, pairs in boards], indent=2, allow_nan=False), file=out)
         else:
             several = sum(len(pairs) for _, pairs in boards) > 1
+            width = room(out) if style == DEFAULT else None
             texts = []
             for sheet, pairs in boards:
-                texts += [_matrix(sheet, [pair for pair, _ in pairs if isinstance(pair, Met)], style)] if len(pairs) > 1 else []
-                texts += [_text(one, sheet, chance, style, several) for one, chance in pairs]
-            print("\n\n\n".join(filter(None, texts)), file=out)
+                games = [pair for pair, _ in pairs if isinstance(pair, Met)]
+                texts += [_matrix(sheet, games, style, width)] if len(pairs) > 1 else []
+                texts += [_text(one, sheet, chance, style, several, width) for one, chance in pairs]
+            print(folded("\n\n\n".join(filter(None, texts)), width), file=out)
     return 0
 
 
@@ -134,15 +136,16 @@ def _document(sheet: Sheet, pairs: list[tuple[Found, float]]) -> dict[str, Any]:
     }
 
 
-def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool) -> str:
+def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool, width: int | None) -> str:
     if isinstance(found, Met):
         return f"{sheet.title}: {found.one} against {found.other}\n\n{_met(found, chance, several, alone=len(sheet.labels) == 2)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
-    parts = [heading, _words(found, chance, several), _figures(found, style)]
+    parts = [heading, _words(found, chance, several), _figures(found, style, width)]
     for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
         if rows:
             cells = [[f"{_figure(row.budget)}{unit}", _percent(row.one), _percent(row.other)] for row in rows]
-            parts.append(f"Solved within a budget of {title}:\n\n{table([title.title(), found.one, found.other], cells, style)}")
+            shown = table([title.title(), found.one, found.other], cells, style, width)
+            parts.append(f"Solved within a budget of {title}:\n\n{shown}")
     return "\n\n".join(parts)
 
 
@@ -169,7 +172,7 @@ def _words(found: Attempted, chance: float, several: bool) -> str:
     return f"{told}; {one} takes {nodes}." if chance > SURE else f"{told}, with {nodes}."
 
 
-def _figures(found: Attempted, style: str) -> str:
+def _figures(found: Attempted, style: str, width: int | None) -> str:
     positions = found.solved.positions
     solved = found.solved
     rows = [
@@ -200,7 +203,7 @@ def _figures(found: Attempted, style: str) -> str:
     if found.gaps is not None:
         one, other = ["-" if gap is None else _percent(gap) for gap in found.gaps]
         rows.append([f"Above optimum ({found.optima:,} known)", one, other, "", ""])
-    return table(["", found.one, found.other, "Difference, ratio", "95 % interval"], rows, style)
+    return table(["", found.one, found.other, "Difference, ratio", "95 % interval"], rows, style, width)
 
 
 def _range(means: Means, shown: Any) -> str:
@@ -243,7 +246,7 @@ def _among_others(found: Met, chance: float, corrected: str) -> str:
     return f"By all games of the board {found.one} is {table_.elo:+.0f} Elo from {found.other}{bounds}{sure}{corrected}."
 
 
-def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str) -> str:
+def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str, width: int | None) -> str:
     """Every two entries: by how much the row's rating is above the column's, and how sure that is."""
     if not pairs:
         return ""
@@ -254,11 +257,10 @@ def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str) -> str:
             elo, sure = pair.table.elo, pair.table.superiority
             cells[pair.one][pair.other] = f"{elo:+.0f} ({_sure(sure)})"
             cells[pair.other][pair.one] = f"{-elo:+.0f} ({_sure(1 - sure)})"
-    rows = [[name, *cells[name].values()] for name in names]
     heading = (
         f"{sheet.title}: Elo of each row above each column by all games, on the board's scale, and the likelihood of superiority"
     )
-    return f"{heading}\n\n{table(['', *names], rows, style)}"
+    return f"{heading}\n\n{crossing(names, names, [list(cells[name].values()) for name in names], style, width)}"
 
 
 def _counted(pairs: int, found: Met) -> str:

@@ -13,7 +13,7 @@ from arena.errors import ArenaError, ClusterLost, Interrupted
 from arena.feed import Feed, Shard
 from arena.fingerprint import trusted
 from arena.notices import say, say_problems
-from arena.output import results_alone
+from arena.output import results_alone, room
 from arena.progress import Progress, Work
 from arena.record import Record
 from arena.results.leaderboard import Leaderboard, leaderboards
@@ -192,7 +192,7 @@ def _tell_what_was_there(feed: Feed, store: Store, *, quiet: bool) -> None:
 
 
 def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:
-    print(render(results, boards, style), file=out)
+    print(render(results, boards, style, room(out)), file=out)
     void = sum(board.void for board in boards)
     if void:
         for number, record in zip(range(TOLD), _void(results), strict=False):

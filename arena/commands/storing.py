@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from arena.output import results_alone
+from arena.output import results_alone, room
 from arena.results import export as exports
 from arena.results.leaderboard import stored
 from arena.results.tables import render
@@ -15,7 +15,7 @@ def leaderboard(store: str, *, style: str) -> int:
         boards = stored(store)
         with Store.open(store) as opened:
             run = opened.last()
-        print(render(run, boards, style), file=out)
+        print(render(run, boards, style, room(out)), file=out)
     return 1 if any(board.void for board in boards) else 0
 
 

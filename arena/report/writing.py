@@ -1,6 +1,8 @@
 """Writes files whole or not at all."""
 
+import errno
 import os
+import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -13,12 +15,16 @@ PLOTS = frozenset({".png", ".svg", ".pdf"})
 
 
 def write_whole(place: Path, content: bytes) -> None:
-    """Put a file in its place in one step, so that nobody ever sees half of it; ArenaError says what is in the way."""
+    """Put a file in its place in one step, so that nobody ever sees half of it; ArenaError says what is in the way.
+
+    Where the place is a symbolic link, the file that it leads to is replaced, and the link stays.
+    """
+    target = _target(place)
     name = _beside(place)
     try:
         name.write_bytes(content)
         name.chmod(0o666 & ~_umask())
-        name.replace(place)
+        name.replace(target)
     except BaseException as error:
         with suppress(OSError):
             name.unlink()
@@ -30,20 +36,45 @@ def write_whole(place: Path, content: bytes) -> None:
 def check_place(place: Path) -> None:
     """Raise ArenaError where a file could not be written, or must not, before anything is done in vain.
 
-    A database is never written over: it may hold the matches of a night, and be the very store of the report.
+    A database is never written over: it may hold the matches of a night, and be the very store of the report. What is no regular
+    file, such as a device or a pipe, is left alone, and not even opened.
     """
-    folder = place.absolute().parent
-    if not folder.is_dir():
-        raise ArenaError(f"-o {place}: there is no folder {folder}; make it, or name another place")
-    if place.is_dir():
+    target = _target(place)
+    if not target.parent.is_dir():
+        raise ArenaError(f"-o {place}: there is no folder {target.parent}; make it, or name another place")
+    if target.is_dir():
         raise ArenaError(f"-o {place}: a folder; expected the name of a file to write, as in -o report.html")
-    if _holds_matches(place):
+    if _holds_matches(place) or _holds_matches(target):
         raise ArenaError(f"-o {place}: a database, or part of one, which a report would destroy; name another place")
     _beside(place).unlink()
 
 
+def _target(place: Path) -> Path:
+    """Where a file would come to lie, symbolic links followed; ArenaError where something else than a file lies there."""
+    target = Path(os.path.realpath(place))
+    try:
+        kind = place.stat().st_mode  # not of the target: where a process names its own pipes, no path leads to them
+    except FileNotFoundError:
+        return target
+    except OSError as error:
+        raise _told(place, error) from error
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        what = next((word for is_one, word in _OTHERS if is_one(kind)), "no regular file")
+        raise ArenaError(f"-o {place}: {what}; expected the name of a file to write, as in -o report.html")
+    return target
+
+
+_OTHERS = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+"""What can lie in the place of a file and must not be replaced by one."""
+
+
 def _holds_matches(place: Path) -> bool:
-    """Whether a place is that of a database, or of the files that SQLite keeps beside one."""
+    """Whether a place, of a regular file or of none, is that of a database, or of the files that SQLite keeps beside one."""
     for ending in ("-wal", "-shm", "-journal"):
         if place.name.endswith(ending) and place.with_name(place.name.removesuffix(ending)).exists():
             return True
@@ -59,9 +90,10 @@ _DATABASE = b"SQLite format 3\0"
 
 
 def _beside(place: Path) -> Path:
-    """A new empty file in the same folder."""
+    """A new empty file in the folder where the file would come to lie."""
+    target = _target(place)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{place.name[:40]}.", dir=place.absolute().parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
     except OSError as error:
         raise _told(place, error) from error
     os.close(handle)
@@ -89,7 +121,19 @@ def folder_for(place: Path) -> None:
 
 
 def _told(place: Path, error: OSError) -> ArenaError:
-    return ArenaError(f"-o {place}: cannot be written: {error.strerror}; name a place in a folder that is there and writable")
+    remedy = _REMEDIES.get(error.errno or 0, "name a place in a folder that is there and writable")
+    return ArenaError(f"-o {place}: cannot be written: {error.strerror}; {remedy}")
+
+
+_FULL = "make room there, or name a place on another disk"
+_REMEDIES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: "allow larger files there (ulimit -f), or name another place",
+    errno.ELOOP: "the links there lead in a circle; name another place",
+    errno.ENAMETOOLONG: "give it a shorter name",
+}
+"""What to do about an error, where a writable folder would not help."""
 
 
 def _umask() -> int:

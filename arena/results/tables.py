@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol
 
-from tabulate import tabulate, tabulate_formats
+from tabulate import tabulate_formats
 
 from arena.columns import COLUMNS
+from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard, Row
 from arena.spec.faults import one_line
 
-DEFAULT = "simple"
 FORMATS = (*tabulate_formats, "json", "csv")
 """What `--format` takes."""
 
@@ -65,17 +65,22 @@ class Overall:
     )
 
 
-def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT) -> str:
-    """All boards of a tournament as one text, in one of FORMATS."""
+def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT, width: int | None = None) -> str:
+    """All boards of a tournament as one text, in one of FORMATS.
+
+    `width` is that of the terminal where there is one: in the default style columns that do not fit are left out, and told.
+    """
+    if style != DEFAULT:
+        width = None
     if style == "json":
         return json.dumps(document(run, boards), indent=2, allow_nan=False)
     if style == "csv":
         return "\n".join([_csv(board) for board in boards]).rstrip("\n")
-    texts = [_text(run.name, board, style) for board in boards]
+    texts = [_text(run.name, board, style, width) for board in boards]
     found = overall(boards)
     if found is not None:
-        texts.append(_overall(run.name, found, style))
-    return "\n\n".join(texts)
+        texts.append(_overall(run.name, found, style, width))
+    return folded("\n\n".join(texts), width)
 
 
 def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
@@ -83,36 +88,27 @@ def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
     return {"name": run.name, "seed": run.seed, "boards": [board.as_dict() for board in boards]}
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = DEFAULT) -> str:
-    """One table as text. Cells stand as they are: a label that looks like a number stays text."""
-    align = ["right" if all(_is_number(row[n]) for row in rows) else "left" for n in range(len(headings))] if rows else None
-    return tabulate(rows, list(headings), tablefmt=style, disable_numparse=True, colalign=align)
-
-
-def _is_number(cell: Any) -> bool:
-    text = str(cell).removesuffix(" %").replace(",", "")
-    return text in ("", "-") or text.replace(".", "", 1).replace("-", "", 1).isdigit()
-
-
-def _text(name: str, board: Leaderboard, style: str) -> str:
-    columns = columns_of(board)
+def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
+    columns, left_out = _fitting(columns_of(board), rows_of(board), width)
     rows = [[shown(row) for _, shown in columns] for row in rows_of(board)]
     heading = _HEADINGS.get(style, "{}")
     title = f"{name}: {board.title}"
     caption = heading.format(escape(title) if style.endswith("html") else title)
-    parts = [caption, table([column for column, _ in columns], rows, style)]
+    parts = [caption, table([column for column, _ in columns], rows, style, width)]
+    if left_out:
+        parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
     if board.cross is not None and len(board.rows) > 1:
-        parts += [heading.format("Score of each row against each column"), _cross(board, style)]
+        parts += [heading.format("Score of each row against each column"), _cross(board, style, width)]
     parts.append("\n".join([*remarks(board), *_failures(board)]))
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
 
 
-def _overall(name: str, found: Overall, style: str) -> str:
+def _overall(name: str, found: Overall, style: str, width: int | None) -> str:
     """The table of all games as text."""
     title = f"{name}: {found.title}"
     heading = _HEADINGS.get(style, "{}").format(escape(title) if style.endswith("html") else title)
-    shown = table(found.headings, found.rows, style)
+    shown = table(found.headings, found.rows, style, width)
     return ("\n" if style == "asciidoc" else "\n\n").join([heading, shown]) + f"\n\n{found.note}"
 
 
@@ -155,10 +151,24 @@ def rows_of(board: Leaderboard) -> list[Row]:
     ]
 
 
-def _cross(board: Leaderboard, style: str) -> str:
+def _fitting(columns: Sequence[Column], rows: Sequence[Row], width: int | None) -> tuple[list[Column], list[str]]:
+    """The columns that fit, and the headings of those left out, the least important ones; what is left may still be too wide."""
+    kept, left_out = list(columns), []
+    for going, longest in [*[(going, None) for going in _DISPENSABLE], *[(going, _LABEL) for going in _LAST]]:
+        cells = [[shown(row) for _, shown in kept] for row in rows]
+        if width is None or fits([heading for heading, _ in kept], cells, width, longest):
+            break
+        left_out += [heading for heading, _ in kept if heading in going]
+        kept = [column for column in kept if column[0] not in going]
+    return kept, left_out
+
+
+_ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; of a tournament also --format, and `columns:` in its spec."
+
+
+def _cross(board: Leaderboard, style: str, width: int | None) -> str:
     labels = [row["agent"] for row in board.rows]
-    rows = [[label, *map(_share, scores)] for label, scores in zip(labels, board.cross or (), strict=True)]
-    return table(["", *labels], rows, style)
+    return crossing(labels, labels, [[_share(score) for score in scores] for scores in board.cross or ()], style, width)
 
 
 def remarks(board: Leaderboard) -> list[str]:
@@ -350,3 +360,22 @@ _NAMED: dict[str, Column] = {
 }
 _RARE = frozenset({"Failures", "Mean cost", "Rounds won", "Points", "Buchholz", "Sonneborn-Berger", "1st seat", "2nd seat"})
 """Columns that are left out where no row has anything to show."""
+_DISPENSABLE = (
+    ("1st seat", "2nd seat"),
+    ("ms/move", "Seconds"),
+    ("When failed",),
+    ("Nodes/move",),
+    ("Sonneborn-Berger",),
+    ("Buchholz",),
+    ("Failures", "By kind"),
+    ("Mean cost",),
+    ("W", "D", "L"),
+    ("Nodes",),
+    ("Mean moves",),
+    ("Points",),
+    ("Rounds won",),
+)
+"""What a board can do without where there is no room, those first that go first; failures stand below it, too."""
+_LAST = (("Games", "Attempts"), ("95 % interval", "Elo from", "Elo to", "Solved from", "Solved to"))
+"""What goes only where wrapping labels to so many characters does not make room either."""
+_LABEL = 16

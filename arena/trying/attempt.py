@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import IO, Any
 
+from arena.commands.catalogue import WIDTH
 from arena.fingerprint import OWN
 from arena.game import Game
+from arena.output import room
 from arena.plugins import Registry
+from arena.results.layout import folded
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
 from arena.spec import Spec, load_spec
@@ -42,7 +45,12 @@ class Attempt:
 
     def say(self, text: str = "") -> None:
         """Write a piece of the result."""
-        print(text, file=self.out, flush=True)
+        print(folded(text, room(self.out)), file=self.out, flush=True)
+
+    @property
+    def width(self) -> int:
+        """How wide text is at most."""
+        return min(WIDTH, room(self.out) or WIDTH)
 
     def own(self, kind: str, name: str) -> bool:
         """Whether arena came with it."""
@@ -99,7 +107,7 @@ class Attempt:
         results = Results(replace(spec, name=self.file), tuple(whole))
         boards = [replace(board, finished=True) for board in leaderboards(results)]  # more is not wanted
         self.say()
-        self.say(render(results, [replace(board, cross=None) for board in boards]))
+        self.say(render(results, [replace(board, cross=None) for board in boards], width=room(self.out)))
         if len(whole) < ROUNDS * a_round:
             self.say(f"{_counted(len(whole), a_round)} in the time of a try.")
         return boards[0]

@@ -5,7 +5,7 @@ from itertools import pairwise
 from textwrap import indent, wrap
 from time import monotonic
 
-from arena.commands.catalogue import WIDTH, Key
+from arena.commands.catalogue import Key
 from arena.game import Game, State
 from arena.record import Record
 from arena.results.leaderboard import Leaderboard
@@ -23,24 +23,22 @@ def try_game(attempt: Attempt, key: Key, kind: type[Game]) -> None:
     attempt.say(f"\n{key[1]} is {listed(traits(game))}")
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.own("agent", name)}
     fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
-    attempt.say(
-        "\n".join(wrap(f"can play it: {', '.join(fitting) or 'nobody'}", WIDTH, subsequent_indent="  ", break_on_hyphens=False))
-    )
+    attempt.say(_listed(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))
     missing: dict[str, list[str]] = {}
     for name, agent in agents.items():
         if name not in fitting:
             missing.setdefault(listed(agent.needs - traits(game)) or "single-player", []).append(name)
     for needs, names in missing.items():
-        attempt.say(
-            "\n".join(
-                wrap(f"cannot, for want of {needs}: {', '.join(names)}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-            )
-        )
+        attempt.say(_listed(f"cannot, for want of {needs}: {', '.join(names)}", attempt.width))
     rivals = attempt.rivals(game)
     if len(rivals) < game.players:
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic())
     _show_match(attempt, game, board)
+
+
+def _listed(text: str, width: int) -> str:
+    return "\n".join(wrap(text, width, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def _show_match(attempt: Attempt, game: Game, board: Leaderboard) -> None:
@@ -50,20 +48,20 @@ def _show_match(attempt: Attempt, game: Game, board: Leaderboard) -> None:
     limits = {"nodes": NODES[puzzle], "moves": MOVES}
     record = play(game, seated, seed=attempt.seed, limits=limits)
     attempt.say(f"\na match of {' and '.join(seated)}:\n")
-    attempt.say("\n\n".join(_frames(game, record)))
+    attempt.say("\n\n".join(_frames(game, record, attempt.width)))
     ending = record.termination if record.termination != "normal" else "solved" if record.solved else "over"
     returns = ", ".join([f"{value:g}" for value in record.returns])
     attempt.say(f"\n{ending} after {len(record.actions)} actions, returns {returns}")
 
 
-def _frames(game: Game, record: Record) -> list[str]:
+def _frames(game: Game, record: Record, width: int) -> list[str]:
     """The states of a match with the actions that led to them, those in the middle left out where there are too many."""
     frames = list(_states(game, record))
     lines = sum(frame.count("\n") + 2 for frame in frames)
     if lines <= SHOWN or len(frames) <= 6:
         return frames
     actions = ", ".join(record.actions[2:-3])
-    return [*frames[:3], "\n".join(wrap(f"... {actions} ...", WIDTH)), *frames[-3:]]
+    return [*frames[:3], "\n".join(wrap(f"... {actions} ...", width)), *frames[-3:]]
 
 
 def _states(game: Game, record: Record) -> Iterator[str]:

@@ -1,13 +1,18 @@
 """The command: what it refuses, with what words, and that it never leaves half a file behind."""
 
+import errno
 import os
+import socket
 import sqlite3
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from arena.report.writing import _told
 
 Arena = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -70,6 +75,47 @@ def test_no_store_is_written_over(arena: Arena, played: Path, tmp_path: Path) ->
     assert link.is_symlink()
 
 
+@pytest.mark.parametrize("through", ["", "a link to "])
+def test_what_is_no_file_is_left_alone(arena: Arena, tmp_path: Path, through: str) -> None:
+    """A named pipe, which would hang whoever opens it, and a socket are refused, and are there afterwards."""
+    pipe, plug = tmp_path / "pipe", tmp_path / "socket"
+    os.mkfifo(pipe)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(plug))
+    places = [(pipe, "a named pipe"), (plug, "a socket")]
+    for place, what in places:
+        name = place
+        if through:
+            name = tmp_path / f"to-{place.name}"
+            name.symlink_to(place)
+        assert f"-o {name}: {what}; expected the name of a file" in refused(arena, "small.db", "-o", name)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert stat.S_ISSOCK(plug.stat().st_mode)
+    assert len(list(tmp_path.iterdir())) == (4 if through else 2)
+
+
+def test_a_link_stays_and_its_file_is_replaced(arena: Arena, tmp_path: Path) -> None:
+    """Also where the file is not there yet, or in another folder."""
+    page, link = tmp_path / "pages" / "r.html", tmp_path / "link.html"
+    page.parent.mkdir()
+    link.symlink_to(page)
+    for before in (None, "an old page"):
+        if before is not None:
+            page.write_text(before)
+        done = arena("report", "small.db", "-o", link)
+        assert done.returncode == 0, done.stderr
+        assert link.is_symlink()
+        assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert list(page.parent.iterdir()) == [page]
+
+
+def test_links_in_a_circle_are_told(arena: Arena, tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    assert "in a circle; name another place" in refused(arena, "small.db", "-o", one)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_without_rights_is_refused(arena: Arena, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
@@ -111,9 +157,14 @@ def test_a_report_replaces_the_one_before_in_one_step(played: Path, tmp_path: Pa
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    assert "cannot be written" in done.stderr
+    assert "cannot be written: File too large; allow larger files there (ulimit -f), or name another place" in done.stderr
     assert page.read_text() == "the old page"
     assert list(tmp_path.iterdir()) == [page]
+
+
+def test_a_full_disk_is_not_mistaken_for_a_folder_without_rights() -> None:
+    told = str(_told(Path("r.html"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
+    assert told == "-o r.html: cannot be written: No space left on device; make room there, or name a place on another disk"
 
 
 @pytest.mark.parametrize("style", ["png", "svg"])

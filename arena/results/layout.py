@@ -1,0 +1,143 @@
+"""Tables as text, and what becomes of them on a terminal that is narrower than they are.
+
+A `width` is that of the terminal, None where there is none: then, and in every style but the default one, tables are as wide as
+they get.
+"""
+
+from collections.abc import Sequence
+from itertools import count, product
+from string import ascii_uppercase
+from textwrap import wrap
+from typing import Any
+
+from tabulate import tabulate
+
+DEFAULT = "simple"
+GAP = "  "
+NARROWEST = 8
+"""Characters that a column is not wrapped below."""
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = DEFAULT, width: int | None = None) -> str:
+    """One table as text. Cells stand as they are: a label that looks like a number stays text.
+
+    Where it is too wide, its widest columns are wrapped.
+    """
+    text = tabulate(rows, list(headings), tablefmt=style, disable_numparse=True, colalign=_alignment(headings, rows) or None)
+    if width is None or style != DEFAULT or _widest(text) <= width:
+        return text
+    return _compact(headings, rows, width)
+
+
+def fits(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, longest: int | None = None) -> bool:
+    """Whether a table can be had in a width without wrapping a cell, or none of up to `longest` characters."""
+    return _taken([wide if longest is None else min(wide, longest) for wide in _natural(headings, rows)]) <= width
+
+
+def crossing(
+    names: Sequence[str],
+    headings: Sequence[str],
+    cells: Sequence[Sequence[Any]],
+    style: str = DEFAULT,
+    width: int | None = None,
+) -> str:
+    """Named rows against columns.
+
+    Where that is too wide, letters stand for the headings, and where it still is, there are several parts.
+    """
+    rows = [[name, *line] for name, line in zip(names, cells, strict=True)]
+    if width is None or style != DEFAULT or fits(["", *headings], rows, width):
+        return table(["", *headings], rows, style, width)
+    letters = _letters(len(headings))
+    named = [f"{letter} {heading}" for letter, heading in zip(letters, headings, strict=True)]
+    legend = []
+    if list(names) == list(headings):
+        rows = [[name, *row[1:]] for name, row in zip(named, rows, strict=True)]
+    else:
+        legend = [folded(", ".join(named), width)]
+    return "\n\n".join([*_parts(["", *letters], rows, width), *legend])
+
+
+def folded(text: str, width: int | None) -> str:
+    """Text whose sentences are broken between words; indented lines, such as commands to copy, stay whole."""
+    if width is None:
+        return text
+    return "\n".join([_broken(line, width) for line in text.split("\n")])
+
+
+def _broken(line: str, width: int) -> str:
+    if len(line) <= width or line.startswith(" "):
+        return line
+    return "\n".join(wrap(line, max(width, NARROWEST), break_long_words=False, break_on_hyphens=False))
+
+
+def _taken(widths: Sequence[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def _parts(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> list[str]:
+    """A table as several, each with as many columns as fit beside the first one, which takes a third at most."""
+    names, *widths = _natural(headings, rows)
+    names = names if _taken([names, *widths]) <= width else min(names, max(NARROWEST, width // 3))
+    begin, parts = 1, []
+    while begin < len(headings):
+        end = begin + 1
+        while end < len(headings) and _taken([names, *widths[begin - 1 : end]]) <= width:
+            end += 1
+        chosen = [[row[0], *row[begin:end]] for row in rows]
+        parts.append(_compact([headings[0], *headings[begin:end]], chosen, width, [names, *widths[begin - 1 : end - 1]]))
+        begin = end
+    return parts
+
+
+def _compact(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, wanted: Sequence[int] | None = None) -> str:
+    """A table with no more space between columns than it takes, its widest columns wrapped until it fits."""
+    widths = list(wanted or _natural(headings, rows))
+    while _taken(widths) > width and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    right = [align == "right" for align in _alignment(headings, rows)] or [False] * len(headings)
+    rule = GAP.join(["-" * wide for wide in widths])
+    lines = [*_lines(headings, widths, right), rule]
+    for row in rows:
+        lines += _lines(row, widths, right)
+    return "\n".join(lines)
+
+
+def _lines(cells: Sequence[Any], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
+    """One row, of as many lines as its longest cell takes."""
+    broken = [wrap(str(cell), wide) or [""] for cell, wide in zip(cells, widths, strict=True)]
+    tall = max(map(len, broken))
+    lines = zip(*[[*cell, *[""] * (tall - len(cell))] for cell in broken], strict=True)
+    return [
+        GAP.join(
+            [
+                f"{part:>{wide}}" if to_right else f"{part:<{wide}}"
+                for part, wide, to_right in zip(line, widths, right, strict=True)
+            ]
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _natural(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[int]:
+    """How wide each column is where nothing is wrapped."""
+    return [max(1, len(heading), *[len(str(row[n])) for row in rows]) for n, heading in enumerate(headings)]
+
+
+def _alignment(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    return ["right" if all(_is_number(row[n]) for row in rows) else "left" for n in range(len(headings))] if rows else []
+
+
+def _is_number(cell: Any) -> bool:
+    text = str(cell).removesuffix(" %").replace(",", "")
+    return text in ("", "-") or text.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def _widest(text: str) -> int:
+    return max(map(len, text.split("\n")))
+
+
+def _letters(number: int) -> list[str]:
+    """A, B, ..., Z, AA, AB, ..."""
+    names = ("".join(letters) for length in count(1) for letters in product(ascii_uppercase, repeat=length))
+    return [name for _, name in zip(range(number), names, strict=False)]

@@ -1,0 +1,86 @@
+"""Tables on narrow terminals: nothing is wider than the terminal, and nothing that is not told of is lost."""
+
+import re
+from string import ascii_uppercase
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tabulate import tabulate
+
+from arena.results.layout import crossing, fits, folded, table
+
+WORDS = st.lists(st.text("abc", min_size=1, max_size=7), min_size=1, max_size=9).map(" ".join)
+LETTERS = [*ascii_uppercase, *[f"A{letter}" for letter in ascii_uppercase]]
+ROWS = st.lists(st.tuples(WORDS, WORDS, st.integers(0, 9999)), min_size=1, max_size=5)
+
+
+def letters(text: str) -> list[str]:
+    return sorted(re.sub(r"[^a-z0-9]", "", text))
+
+
+@given(rows=ROWS, width=st.integers(30, 120))
+def test_a_table_is_no_wider_than_the_terminal_and_loses_nothing(rows: list[tuple[str, str, int]], width: int) -> None:
+    text = table(["one", "other", "number"], rows, width=width)
+    assert max(map(len, text.split("\n"))) <= width
+    assert letters(text) == letters("one other number " + " ".join([f"{one} {other} {number}" for one, other, number in rows]))
+
+
+@given(rows=ROWS)
+def test_without_a_terminal_a_table_is_what_tabulate_makes_of_it(rows: list[tuple[str, str, int]]) -> None:
+    whole = tabulate(rows, ["one", "other", "number"], tablefmt="grid", disable_numparse=True, colalign=("left", "left", "right"))
+    assert table(["one", "other", "number"], rows, "grid") == whole
+    assert table(["one", "other", "number"], rows, "grid", width=30) == whole
+
+
+def test_a_cell_that_is_wrapped_stays_in_its_column() -> None:
+    text = table(["Name", "What it is", "N"], [["a", "some words in a row", 7], ["b", "few", 12]], width=22)
+    assert text.split("\n") == [
+        "Name  What it is     N",
+        "----  ------------  --",
+        "a     some words in  7",
+        "      a row",
+        "b     few           12",
+    ] or text.split("\n") == [
+        "Name  What it is     N",
+        "----  ------------  --",
+        "a     some words     7",
+        "      in a row",
+        "b     few           12",
+    ]
+
+
+@given(size=st.integers(2, 40), width=st.integers(40, 120))
+def test_everybody_meets_everybody_in_every_width(size: int, width: int) -> None:
+    """Each cell is found again under the letter of its column, whatever part it is in."""
+    names = [f"somebody-{number}" for number in range(size)]
+    text = crossing(names, names, [[f"{row}/{column}" for column in range(size)] for row in range(size)], width=width)
+    assert max(map(len, text.split("\n"))) <= width
+    if not re.match(r" +A", text):
+        return  # it fits as it is
+    found = [cell for part in text.split("\n\n") for line in part.split("\n")[2:] for cell in re.findall(r"\d+/\d+", line)]
+    assert sorted(found) == sorted([f"{row}/{column}" for row in range(size) for column in range(size)])
+    for part in text.split("\n\n"):
+        head, _, *lines = part.split("\n")
+        columns = [LETTERS.index(letter) for letter in head.split()]
+        for line in lines:
+            cells = re.findall(r"(\d+)/(\d+)", line)
+            assert [int(column) for _, column in cells] in ([], columns)  # of a name that takes two lines, the second one
+            assert len({row for row, _ in cells}) <= 1
+
+
+def test_letters_stand_for_headings_and_are_told() -> None:
+    lines = crossing(["p", "q"], ["long-heading-one", "long-heading-two"], [["yes", "-"], ["-", "yes"]], width=20).split("\n")
+    assert lines[0].split() == ["A", "B"]
+    assert lines[2].split() == ["p", "yes", "-"]
+    assert " ".join(lines[-2:]) == "A long-heading-one, B long-heading-two"
+
+
+def test_sentences_are_broken_between_words_and_commands_stay_whole() -> None:
+    text = "one two three four\n  arena replay some-store some-match"
+    assert folded(text, 9) == "one two\nthree\nfour\n  arena replay some-store some-match"
+    assert folded(text, None) == text
+
+
+def test_what_fits() -> None:
+    assert fits(["ab", "c"], [["abc", "d"]], 6)
+    assert not fits(["ab", "c"], [["abc", "d"]], 5)
