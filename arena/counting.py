@@ -80,8 +80,14 @@ def _offered(kind: type[Game]) -> tuple[str, ...]:
     return tuple([name for name in _OPTIONAL if overrides(kind, name)])
 
 
+@cache
+def _is_its_attributes(kind: type[Game]) -> bool:
+    """Whether a copy of the attributes is a copy of an object of this class."""
+    return not (hasattr(kind, "__copy__") or any(vars(base).get("__slots__") for base in kind.__mro__))
+
+
 def _shallow(game: Game) -> Game:
-    if hasattr(type(game), "__copy__") or any(vars(kind).get("__slots__") for kind in type(game).__mro__):
+    if not _is_its_attributes(type(game)):
         return copy(game)
     view: Game = object.__new__(type(game))
     view.__dict__.update(game.__dict__)
@@ -106,6 +112,16 @@ def _counted(generate: Callable[..., State], meter: Meter) -> Callable[..., Stat
     return generate_one
 
 
+def _counted_delta(look_at: Callable[[Any], float], meter: Meter) -> Callable[[Any], float]:
+    def delta(move: Any) -> float:
+        meter.nodes = nodes = meter.nodes + 1
+        if nodes > meter.stop:
+            meter.look()
+        return look_at(move)
+
+    return delta
+
+
 def _counted_neighbors(generate: Callable[[State], Sequence[State]], meter: Meter) -> Callable[[State], Sequence[State]]:
     def neighbors(state: State) -> Sequence[State]:
         found = list(generate(state))
@@ -120,7 +136,7 @@ class _CountedLocal:
 
     def __init__(self, view: Any, meter: Meter) -> None:
         self._view = view
-        self._meter = meter
+        self.delta = _counted_delta(view.delta, meter)
         self.propose = view.propose
         self.apply = view.apply
         self.state = view.state
@@ -129,11 +145,6 @@ class _CountedLocal:
     def cost(self) -> float:
         cost: float = self._view.cost
         return cost
-
-    def delta(self, move: Any) -> float:
-        self._meter.count(1)
-        change: float = self._view.delta(move)
-        return change
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)

@@ -55,7 +55,9 @@ def play_match(match: Match, on_turn: OnTurn = nobody, hosts: Hosts | None = Non
     finally:
         for player in log.players:
             player.leave()
-    return _record(match, log, ending)
+    record = _record(match, log, ending)
+    log.players.clear()  # they know the log: now all that the match used goes at once, and not when garbage is collected
+    return record
 
 
 def _play(match: Match, log: Log, on_turn: OnTurn, hosts: Hosts | None) -> Ending:

@@ -2,7 +2,9 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from functools import cache
+from math import inf
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from arena.bounds import LARGEST, finite, is_count, plies
 from arena.configured import name_of
@@ -53,6 +55,12 @@ class Report(NamedTuple):
 NOTHING = Report()
 
 
+@cache
+def _is_puzzle(kind: type[Game]) -> bool:
+    """Whether a class of games is one of puzzles. To ask an abstract class takes long, and every decision has to know."""
+    return issubclass(kind, Puzzle)
+
+
 class Search:
     """One decision. An agent reads `rng` and `limits`, evaluates states, and reports the best it has so far.
 
@@ -65,6 +73,7 @@ class Search:
         self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: Start
     ) -> None:
         self._game = game
+        self._puzzle = cast(Puzzle, game) if _is_puzzle(type(game)) else None
         self._evaluation = evaluation
         self._meter = meter
         self.rng = rng
@@ -114,16 +123,14 @@ class Search:
         minus infinity at a dead end, elsewhere minus the heuristic, 0.0 without one.
         """
         self._meter.evaluations += 1
-        game = self._game
-        if game.is_terminal(state):
-            if isinstance(game, Puzzle):
-                return 0.0 if game.is_goal(state) else float("-inf")
-            return game.returns(state)[player]
+        puzzle = self._puzzle
+        if self._game.is_terminal(state):
+            if puzzle is not None:
+                return 0.0 if puzzle.is_goal(state) else -inf
+            return self._game.returns(state)[player]
         if self._evaluation is None:
             return 0.0
-        if isinstance(game, Puzzle):
-            return -self._evaluation(state)
-        return self._evaluation(state, player)
+        return self._evaluation(state, player) if puzzle is None else -self._evaluation(state)
 
     def cost_to_go(self, state: State) -> float:
         """The heuristic of a puzzle itself: the estimated cost from `state` to a goal; 0.0 without a heuristic."""

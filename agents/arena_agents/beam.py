@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 from heapq import heapify, heappop
-from itertools import chain, count
+from itertools import chain
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -14,8 +14,9 @@ from arena_agents.incumbent import Incumbent
 from arena_agents.local_moves import Landscape, Listing, Step
 
 Width = Annotated[int, Field(ge=1, le=100_000)]
-Candidate = tuple[float, float, int, Listing, Step]
-"""Cost, a random number to break ties, a number that no other has, the view it comes from, and the move."""
+Candidate = tuple[float, float, int]
+"""Cost, a random number to break ties, and its place among all candidates. Plain numbers, since there are many, and the garbage
+collector soon leaves those alone."""
 
 
 class Beam(Agent):
@@ -66,15 +67,18 @@ def _cost(view: Listing) -> float:
 def _best_first(beam: list[Listing], land: Landscape, rng: random.Random) -> Iterator[Listing]:
     """Yield a view of each successor of each state, the cheapest first, equal ones in random order."""
     candidates: list[Candidate] = []
-    number = count()
+    views: list[Listing] = []
+    moves: list[Step] = []
     for view in beam:
-        cost, delta = view.cost, view.delta
-        candidates += [(cost + delta(move), rng.random(), next(number), view, move) for move in view.moves()]
+        cost, delta, lot, listed = view.cost, view.delta, rng.random, list(view.moves())
+        candidates += [(cost + delta(move), lot(), place) for place, move in enumerate(listed, len(moves))]
+        views += [view] * len(listed)
+        moves += listed
     heapify(candidates)
     while candidates:
-        _, _, _, view, move = heappop(candidates)
-        successor = land.listing(view.state())
-        successor.apply(move)
+        _, _, place = heappop(candidates)
+        successor = land.listing(views[place].state())
+        successor.apply(moves[place])
         yield successor
 
 

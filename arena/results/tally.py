@@ -1,4 +1,9 @@
-"""Counts matches for a leaderboard: one by one as they are played, or summed up by a store. Memory does not grow with them."""
+"""Counts matches for a leaderboard: summed up by a store, or one by one where all records are in memory anyway.
+
+From a store, memory grows neither with puzzles nor with games of two seats in which one drew random numbers; of pairs in which
+none did, those that differ are kept, of a Swiss tournament every encounter, of games for three and more every ranking (see
+`arena.games`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -44,14 +44,15 @@ class Pool:
 class QueensBoard:
     """One queen a column, as local search changes it: the `local` view of `n-queens`.
 
-    `cost` is the number of attacking pairs. `delta` and `apply` take constant time whatever the size, and nothing is ever
-    copied but by `state()`. Apart from what every view has, it offers `conflicted(rng)`, a random queen under attack, for
-    min-conflicts, and `moves(column)`, all moves of one queen or of all, for steepest ascent; they generate no states.
+    `cost` is the number of attacking pairs. `delta` and `apply` take constant time whatever the size, but for what the first
+    move sets up, in O(n), and nothing is ever copied but by `state()`. Apart from what every view has, it offers
+    `conflicted(rng)`, a random queen under attack, for min-conflicts, and `moves(column)`, all moves of one queen or of all, for
+    steepest ascent; they generate no states.
     Memory: about 130 bytes a queen.
     """
 
     __slots__ = ("_attacked", "_falling", "_level", "_n", "_on_falling", "_on_level", "_on_rising", "_open", "_pack",
-                 "_rising", "_rows", "cost")  # fmt: skip
+                 "_rising", "_rows", "_tracking", "cost")  # fmt: skip
 
     def __init__(self, rows: Sequence[int], pack: Callable[[Iterable[int]], Any]) -> None:
         self._n = n = len(rows)
@@ -62,20 +63,13 @@ class QueensBoard:
         self._level = [0] * (n + 1)
         self._rising = [0] * (2 * n)
         self._falling = [0] * (2 * n)
-        # The columns of the queens on each line combined by exclusive or, which is the column itself where there is one.
-        self._on_level = array("i", bytes(4 * (n + 1)))
-        self._on_rising = array("i", bytes(8 * n))
-        self._on_falling = array("i", bytes(8 * n))
-        self._attacked = Pool(range(n), n)
-        """Every queen under attack, and some that are not: those are dropped when they are drawn."""
-        self.cost = self._set_up()
+        self.cost = self._count()
         """Pairs of queens that attack each other, also with others between them."""
-        self._open = Pool([row for row in range(1, n + 1) if not self._level[row]], n)
-        """Every row without a queen, and some with one."""
+        self._tracking = False
+        """Whether what only moves need is there: many boards are made for their cost alone, as by a genetic algorithm."""
 
-    def _set_up(self) -> int:
+    def _count(self) -> int:
         level, rising, falling = self._level, self._rising, self._falling
-        on_level, on_rising, on_falling = self._on_level, self._on_rising, self._on_falling
         cost = 0
         for column, row in enumerate(self._rows):
             up, down = row + column, row - column
@@ -83,10 +77,24 @@ class QueensBoard:
             level[row] += 1
             rising[up] += 1
             falling[down] += 1
-            on_level[row] ^= column
-            on_rising[up] ^= column
-            on_falling[down] ^= column
         return cost
+
+    def _track(self) -> None:
+        """Set up what only moves need, before the first of them. O(n)."""
+        n = self._n
+        # The columns of the queens on each line combined by exclusive or, which is the column itself where there is one.
+        self._on_level = on_level = array("i", bytes(4 * (n + 1)))
+        self._on_rising = on_rising = array("i", bytes(8 * n))
+        self._on_falling = on_falling = array("i", bytes(8 * n))
+        for column, row in enumerate(self._rows):
+            on_level[row] ^= column
+            on_rising[row + column] ^= column
+            on_falling[row - column] ^= column
+        self._attacked = Pool(range(n), n)
+        """Every queen under attack, and some that are not: those are dropped when they are drawn."""
+        self._open = Pool([row for row in range(1, n + 1) if not self._level[row]], n)
+        """Every row without a queen, and some with one."""
+        self._tracking = True
 
     def state(self) -> Any:
         """Return the state of the puzzle that the board shows."""
@@ -100,6 +108,8 @@ class QueensBoard:
 
     def conflicted(self, rng: random.Random) -> int | None:
         """Return the column of a queen under attack, each with the same chance; None where none is."""
+        if not self._tracking:
+            self._track()
         items, rows, draw = self._attacked.items, self._rows, rng.random
         level, rising, falling = self._level, self._rising, self._falling
         while items:
@@ -192,6 +202,8 @@ class QueensBoard:
 
     def apply(self, move: Move) -> None:
         """Make a move."""
+        if not self._tracking:
+            self._track()
         column, target = move
         if target < 0:
             self._swap(column, ~target)

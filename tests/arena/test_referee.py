@@ -5,6 +5,7 @@ import random
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -430,3 +431,18 @@ def test_the_same_match_is_the_same_record_and_another_seed_another() -> None:
     random.seed(2)
     assert play("tic-tac-toe", ["random", "greedy"], seed=3).timeless() == one.timeless()
     assert len({play("tic-tac-toe", ["random", "greedy"], seed=seed).actions for seed in range(20)}) > 10
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_what_a_match_used_goes_when_it_is_over() -> None:
+    """At once: an agent's view of the game and its random stream do not wait for the garbage collector."""
+    met: list[weakref.ref[Any]] = []
+
+    class Watched(First):
+        def choose(self, game: Game, state: Any, search: Search) -> Any:
+            met.extend([weakref.ref(game), weakref.ref(search.rng)])
+            return search.rng.choice(game.actions(state))
+
+    assert play(TicTacToe(), [Watched(), Watched()]).termination == "normal"
+    assert met
+    assert not [one for one in met if one() is not None]
