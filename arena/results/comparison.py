@@ -1,6 +1,6 @@
 """Two entries of a board, compared in pairs: on the same positions of a puzzle, or in games against each other."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
@@ -205,11 +205,16 @@ class Met:
 
 def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None, distinct: int) -> Met:
     """Compare two entries by the games between them, so many of them `distinct`; halves of pairs do not count."""
-    whole = [pair for pair in pairs if pair.forward.games and pair.backward.games]
-    counts = pentanomial([round(pair.score * 4) / 4 for pair in whole])
+    counts = counted(pairs)
     worth = worth_of_pairs(counts)
     chance = min(1.0, 2 * min(worth.superiority, 1 - worth.superiority))
     return Met(*names, counts, worth, chance, table, round(sum(pair.games for pair in pairs)), distinct)
+
+
+def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
+    """How many pairs gave 0, a half, 1, one and a half, and 2 points; those with a game missing are left out."""
+    whole = [pair for pair in pairs if pair.forward.games and pair.backward.games]
+    return pentanomial([round(pair.score * 4) / 4 for pair in whole])  # with its repeats a pair counts once
 
 
 def met_among_others(names: tuple[str, str], table: Difference) -> Met:

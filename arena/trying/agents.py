@@ -4,10 +4,9 @@ from time import monotonic
 
 from arena.agent import Agent
 from arena.commands.catalogue import Key
-from arena.results.leaderboard import Leaderboard
 from arena.traits import refusal
 from arena.trying.attempt import Attempt
-from arena.trying.standing import against_each, percent, place, row_of
+from arena.trying.standing import Tried, against_each, percent, place, row_of
 
 
 def try_agent(attempt: Attempt, key: Key, agent: type[Agent]) -> None:
@@ -19,17 +18,18 @@ def try_agent(attempt: Attempt, key: Key, agent: type[Agent]) -> None:
             attempt.say(f"\nno time left for {', '.join(other.name for other in games[number:])}")
             break
         rivals = [name for name in attempt.rivals(game) if name != key[1]]
-        board = attempt.play(attempt.spec(game, [key[1], *rivals]), max(0.0, left) / (len(games) - number))
-        attempt.say(f"\n{_standing(board, key[1])}")
+        tried = attempt.play(attempt.spec(game, [key[1], *rivals]), max(0.0, left) / (len(games) - number))
+        attempt.say(f"\n{_standing(tried, key[1])}")
     attempt.say(
         f"\nnext: arena check {attempt.file} --watch, or a tournament of your own: arena run SPEC --plugin {attempt.file}"
     )
 
 
-def _standing(board: Leaderboard, name: str) -> str:
+def _standing(tried: Tried, name: str) -> str:
+    board = tried.board
     game = board.game["name"]
     if board.kind == "versus":
-        words = f"{name} at {game}: {place(board, name)}; it {against_each(board, name)}."
+        words = f"{name} at {game}: {place(board, name)}; it {against_each(tried, name)}."
     else:
         row = row_of(board, name)
         solved = f"it solves {percent(row['solved'])} of {row['attempts']}"

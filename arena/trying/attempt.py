@@ -12,11 +12,15 @@ from arena.game import Game
 from arena.output import room
 from arena.plugins import Registry
 from arena.results.layout import folded
-from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.leaderboard import leaderboard
 from arena.results.tables import render
+from arena.results.tally import Tally
+from arena.sheet import sheet_of
 from arena.spec import Spec, load_spec
-from arena.tournament import Played, Results, run
+from arena.stats.pairs import Pair, swapped
+from arena.tournament import Played, run
 from arena.traits import refusal
+from arena.trying.standing import Tried
 
 NODES = {True: 5_000, False: 200}
 """Nodes of a decision, on a puzzle and in a game."""
@@ -87,8 +91,8 @@ class Attempt:
         }
         return load_spec(keys, plugins=self.plugins)
 
-    def play(self, spec: Spec, seconds: float) -> Leaderboard:
-        """Play whole rounds until the time is up, print the leaderboard, and return it.
+    def play(self, spec: Spec, seconds: float) -> Tried:
+        """Play whole rounds until the time is up, print the leaderboard, and return it with its pairs of games.
 
         Where the time does not allow for a round, what was played of it counts.
         """
@@ -104,13 +108,22 @@ class Attempt:
             run(spec, observe=note)
         a_round = spec.boards[0].size // ROUNDS
         whole = _whole(played, a_round)
-        results = Results(replace(spec, name=self.file), tuple(whole))
-        boards = [replace(board, finished=True) for board in leaderboards(results)]  # more is not wanted
+        tally = Tally(sheet_of(spec.boards[0]))
+        for one in whole:
+            tally.add(one.number, one.pairing, one.record)
+        board = replace(leaderboard(tally, finished=True), finished=True)  # more is not wanted
         self.say()
-        self.say(render(results, [replace(board, cross=None) for board in boards], width=room(self.out)))
+        self.say(render(replace(spec, name=self.file), [replace(board, cross=None)], width=room(self.out)))
         if len(whole) < ROUNDS * a_round:
             self.say(f"{_counted(len(whole), a_round)} in the time of a try.")
-        return boards[0]
+        return Tried(board, _pairs(tally))
+
+
+def _pairs(tally: Tally) -> dict[tuple[str, str], list[Pair]]:
+    """The pairs of games of every two, by their labels in either order."""
+    labels = tally.sheet.labels
+    there = {(labels[int(one)], labels[int(two)]): pairs for (one, two), pairs in tally.matches.pairings().items()}
+    return there | {(two, one): [swapped(pair) for pair in pairs] for (one, two), pairs in there.items()}
 
 
 def _whole(played: Sequence[Played], size: int) -> Sequence[Played]:

@@ -33,7 +33,7 @@ def try_game(attempt: Attempt, key: Key, kind: type[Game]) -> None:
     rivals = attempt.rivals(game)
     if len(rivals) < game.players:
         return
-    board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic())
+    board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
     _show_match(attempt, game, board)
 
 

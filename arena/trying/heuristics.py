@@ -31,7 +31,7 @@ def try_heuristic(attempt: Attempt, key: Key, heuristic: Callable[..., Any]) -> 
         names = [key[2], *rivals, NONE]
         entries = [{"agent": agent, "heuristic": name, "label": f"{agent} with {name}"} for name in names[:-1]]
         entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
-        board = attempt.play(_without(attempt.spec(game, entries), f"{agent} with {NONE}"), seconds)
+        board = attempt.play(_without(attempt.spec(game, entries), f"{agent} with {NONE}"), seconds).board
         attempt.say(f"\n{_verdict(board, agent, names)}")
 
 

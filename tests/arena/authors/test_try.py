@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from arena.results.leaderboard import Leaderboard
-from arena.trying.standing import against_each
+from arena.stats.pairs import Pair, Tally
+from arena.trying.standing import Tried, against_each
 
 Called = subprocess.CompletedProcess[str]
 
@@ -60,25 +62,47 @@ def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, call
     assert "missing" not in ended.stdout  # a try stops on purpose
 
 
-def board(scores: list[float | None], games: int) -> Leaderboard:
-    """A leaderboard of three with a first row of scores."""
+def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]]) -> Tried:
+    """A board of three with a first row of scores, and the pairs of games of its first agent."""
     rows = tuple([{"agent": name, "rank": rank, "games": 2 * games} for rank, name in enumerate("abc", 1)])
     told: dict[str, Any] = {field.name: None for field in fields(Leaderboard)}
-    return Leaderboard(**{**told, "kind": "versus", "rows": rows, "cross": (tuple(scores), (), ())})
+    board = Leaderboard(**{**told, "kind": "versus", "rows": rows, "cross": (tuple(scores), (), ())})
+    return Tried(board, {("a", other): found for other, found in pairs.items()})
+
+
+WON, LOST = Pair.of(1, 0), Pair.of(0, 1)
 
 
 @pytest.mark.parametrize(
-    ("games", "said"),
+    ("pairs", "said"),
     [
-        (1, "scores against b (0 %), c (100 %); 1 game against each, too few to tell"),
-        (3, "scores against b (0 %), c (100 %); 3 games against each, too few to tell"),
-        (4, "beats c (100 %); loses to b (0 %); 4 games against each"),
+        (1, "scores against b (0 %), c (100 %), in too few pairs that differ to tell; 1 pair of games against each"),
+        (4, "scores against b (0 %), c (100 %), in too few pairs that differ to tell; 4 pairs of games against each"),
+        (5, "beats c (100 %); loses to b (0 %); 5 pairs of games against each"),
     ],
 )
-def test_too_few_games_tell_nothing(games: int, said: str) -> None:
-    """Wilson's 95 % interval of n wins in n begins above one half from four games on: n / (n + 1.96 ** 2)."""
-    assert (games / (games + 1.96**2) > 0.5) == (games >= 4)
-    assert against_each(board([None, 0.0, 1.0], games), "a") == said
+def test_too_few_pairs_tell_nothing(pairs: int, said: str) -> None:
+    """Somebody who is as good wins or loses all of n pairs once in 2 ** n times: less than once in twenty from five pairs on."""
+    assert (0.5**pairs < 0.05) == (pairs >= 5)
+    assert against_each(tried([None, 0.0, 1.0], 2 * pairs, {"b": [LOST] * pairs, "c": [WON] * pairs}), "a") == said
+
+
+def test_pairs_are_tested_and_not_games() -> None:
+    """Who has the better side wins: 28 of 40 games would tell, but they are 14 of 20 pairs, which by the sign test do not."""
+    assert binomtest(28, 40).pvalue < 0.05 < binomtest(14, 20).pvalue
+    assert binomtest(17, 20).pvalue < 0.05
+    pairs = {"b": [WON] * 14 + [LOST] * 6, "c": [WON] * 17 + [LOST] * 3}
+    said = against_each(tried([None, 0.7, 0.85], 40, pairs), "a")
+    assert said == "beats c (85 %); cannot be told from b (70 %); 20 pairs of games against each"
+
+
+def test_games_that_repeat_themselves_tell_nothing() -> None:
+    """Twenty pairs that are all one pair; the others are told all the same."""
+    repeated = Pair(Tally(wins=20), Tally(losses=20))
+    said = against_each(tried([None, 1.0, 1.0], 40, {"b": [repeated], "c": [WON] * 20}), "a")
+    assert said == (
+        "beats c (100 %); scores against b (100 %), in too few pairs that differ to tell; 20 pairs of games against each"
+    )
 
 
 def test_a_faulty_agent_is_not_rated(tmp_path: Path, called: Callable[..., Called]) -> None:
