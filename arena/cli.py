@@ -292,14 +292,20 @@ def new(kind: str, name: str, game: str | None, package: bool, plugins: tuple[st
 
 
 @cli.command("try")
-@click.argument("file")
+@click.argument("file", metavar="FILE|PROGRAM")
+@click.option(
+    "--game", "games", multiple=True, metavar="NAME", help="What agents play, instead of all they can; may be repeated."
+)
 @click.option("--seed", type=SEED, default=0, show_default=True, help="For everything random.")
 @plugin_option
-def try_(file: str, seed: int, plugins: tuple[str, ...]) -> int:
-    """Check a plugin file, let what it brings play for a few seconds, and say where it stands."""
+def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...]) -> int:
+    """Check a plugin file, let what it brings play for a few seconds, and say where it stands.
+
+    An agent in another language is a PROGRAM: a file that can be started, or a command with its arguments in quotes.
+    """
     from arena import trying
 
-    return trying.try_file(file, seed=seed, plugins=plugins)
+    return trying.try_file(file, seed=seed, plugins=plugins, games=games)
 
 
 @cli.command()
