@@ -6,6 +6,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -17,6 +18,8 @@ from arena.interrupts import user_interrupts
 
 Command = Callable[..., Any]
 SEED = click.IntRange(0, 2**63 - 1)
+MOST_COUNTED = 10**12
+"""Beyond it, figures would say what rounding makes of them."""
 TRACEBACK = "ARENA_TRACEBACK"
 
 
@@ -156,8 +159,19 @@ def compare(store: str, agents: tuple[str, ...], style: str) -> int:
     return comparing.compare(store, agents, style=style)
 
 
-@cli.command()
-@click.argument("counts", nargs=-1, required=True, type=click.IntRange(0), metavar="WINS DRAWS LOSSES")
+def counted(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[int, ...]:
+    """Return how many games, or pairs of games, came out in each way; an option that is none is told to be none."""
+    for value in values:
+        if value.startswith("-") and not value[1:2].isdecimal():
+            options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
+            raise click.NoSuchOption(value, possibilities=get_close_matches(value, options), ctx=context)
+        if not (value.isascii() and value.isdecimal() and len(value) < 20 and int(value) <= MOST_COUNTED):
+            raise click.BadParameter(f"expected whole numbers from 0 to {MOST_COUNTED:,}, got {value!r}")
+    return tuple(map(int, values))
+
+
+@cli.command(context_settings={"ignore_unknown_options": True})  # -1 is none, but a count that is wrong
+@click.argument("counts", nargs=-1, required=True, callback=counted, metavar="WINS DRAWS LOSSES")
 @click.option("--pentanomial", is_flag=True, help="Five counts instead: of pairs of games with 0, 1/2, 1, 1 1/2 and 2 points.")
 @click.option("--sprt", nargs=2, type=float, metavar="ELO0 ELO1", help="With pairs: what a test of these two makes of them.")
 @click.option("--format", "style", type=click.Choice(["simple", "json"]), default="simple", show_default=True)
@@ -294,14 +308,20 @@ def new(kind: str, name: str, game: str | None, package: bool, plugins: tuple[st
 
 
 @cli.command("try")
-@click.argument("file")
+@click.argument("file", metavar="FILE|PROGRAM")
+@click.option(
+    "--game", "games", multiple=True, metavar="NAME", help="What agents play, instead of all they can; may be repeated."
+)
 @click.option("--seed", type=SEED, default=0, show_default=True, help="For everything random.")
 @plugin_option
-def try_(file: str, seed: int, plugins: tuple[str, ...]) -> int:
-    """Check a plugin file, let what it brings play for a few seconds, and say where it stands."""
+def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...]) -> int:
+    """Check a plugin file, let what it brings play for a few seconds, and say where it stands.
+
+    An agent in another language is a PROGRAM: a file that can be started, or a command with its arguments in quotes.
+    """
     from arena import trying
 
-    return trying.try_file(file, seed=seed, plugins=plugins)
+    return trying.try_file(file, seed=seed, plugins=plugins, games=games)
 
 
 @cli.command()

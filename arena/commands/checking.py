@@ -16,6 +16,7 @@ from arena.configured import initializer, parameters_of
 from arena.contract import HOOKS, source_line
 from arena.errors import ArenaError, Interrupted, PluginError
 from arena.game import Game
+from arena.isolation.external import command_of
 from arena.lingering import deaths
 from arena.notices import load, say, tracebacks_wanted
 from arena.output import results_alone
@@ -48,6 +49,11 @@ class How:
 
 def check(target: str, how: How, *, plugins: Sequence[str]) -> int:
     """Check what a plugin file brings, or what a name stands for; 1 where a check fails."""
+    if command_of(target) is not None:
+        raise ArenaError(
+            f"{target}: a program; checks hold what Python plugins bring to what they declare. Let it play: "
+            f"arena try {shlex.quote(target)} --game tic-tac-toe; docs/how-to/other-languages.md has the protocol"
+        )
     with results_alone() as out, deaths():
         registry = load([*plugins, target] if is_file(target) else plugins)
         found = brought(registry, target) if is_file(target) else named(registry, target)

@@ -98,7 +98,7 @@ class HeadToHead(Format):
         test = self.sprt
         likely = [(elo, expected_pairs(test, elo)) for elo in (test.elo0, (test.elo0 + test.elo1) / 2, test.elo1)]
         listed = ", ".join([f"{pairs:,.0f} at {elo:+g} Elo" for elo, pairs in likely])
-        return f"the test will take about {listed} ({test.model}), in pairs of games"
+        return f"pairs of games that the test will take, about ({test.model}): {listed}"
 
     def status(self, outcomes: Outcomes) -> str | None:
         """Return the state of the test."""

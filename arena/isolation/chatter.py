@@ -15,11 +15,16 @@ PAUSE = 0.001
 
 
 class Chatter:
-    """Reads a pipe to its end, and writes the first of it to stderr; `again` allows as much once more."""
+    """Reads a pipe to its end, and writes the first of it to stderr; `again` allows as much once more.
 
-    def __init__(self, pipe: IO[bytes]) -> None:
+    Where it has a name, every line begins with that, so that a reader knows who says it.
+    """
+
+    def __init__(self, pipe: IO[bytes], name: str | None = None) -> None:
         self._pipe = pipe
         self._left = MOST
+        self._head = b"" if name is None else f"{name}: ".encode(errors="backslashreplace")
+        self._fresh = True
         self._thread = threading.Thread(target=self._pass_on, name="chatter", daemon=True)
         self._thread.start()
 
@@ -39,14 +44,21 @@ class Chatter:
                 except OSError:
                     return
                 if not said:
+                    if not self._fresh and self._left > 0:
+                        _say(b"\n")  # what comes next, of whoever, begins a line
                     return
                 if self._left > 0:
-                    _say(said[: self._left])
+                    _say(self._headed(said[: self._left]))
                     self._left -= len(said)
                     if self._left <= 0:
                         _say(DROPPED)
                 else:
                     time.sleep(PAUSE)
+
+    def _headed(self, said: bytes) -> bytes:
+        """The same with the name before every line that begins in it."""
+        begun, self._fresh = self._fresh, said.endswith(b"\n")
+        return (self._head if begun else b"") + said[:-1].replace(b"\n", b"\n" + self._head) + said[-1:]
 
 
 def _say(text: bytes) -> None:

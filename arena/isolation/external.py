@@ -1,5 +1,6 @@
 """Agents that are programs of their own, in any language; they speak the protocol of docs/protocol.md."""
 
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path as FilePath
@@ -31,6 +32,24 @@ class Command(Agent):
 def found(program: str, folder: FilePath) -> bool:
     """Tell whether a program can be started from `folder`: a path from there, or a name on PATH."""
     return shutil.which(str(folder / program) if "/" in program else program) is not None
+
+
+def command_of(word: str) -> list[str] | None:
+    """The command that a word of the command line stands for: a file that is not Python, or a program with its arguments.
+
+    None for anything else, such as the name of an agent; whether the command can be started is not checked.
+    """
+    try:
+        words = shlex.split(word)
+    except ValueError:
+        return None
+    if len(words) > 1:
+        return words if shutil.which(words[0]) else None
+    if not words or words[0].endswith(".py"):
+        return None
+    if "/" in words[0]:
+        return words
+    return [f"./{words[0]}"] if "." in words[0] and FilePath(words[0]).is_file() else None
 
 
 def called(command: Sequence[str]) -> str:

@@ -220,10 +220,11 @@ def _started(program: Program, memory: int, isolation: Isolation) -> Contained:
     command = program.command or (sys.executable, "-P", "-m", "arena.isolation.agent_host")
     surroundings = os.environ if program.command else {**importing.environment(), ENVIRONMENT: os.pathsep.join(asked)}
     if isolation != "sandbox":
-        return Contained(command, program.folder, memory, surroundings)
+        return Contained(command, program.folder, memory, surroundings, program.agent)
     proven()
     files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
-    return Contained(enclosed(command, readable=files, folder=program.folder), program.folder, memory, sandboxed(surroundings))
+    inside = enclosed(command, readable=files, folder=program.folder)
+    return Contained(inside, program.folder, memory, sandboxed(surroundings), program.agent)
 
 
 @cache

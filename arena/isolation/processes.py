@@ -35,7 +35,9 @@ FAREWELL = 0.2
 class Contained(subprocess.Popen[bytes]):
     """A program with pipes to its stdin and stdout, in a session of its own, that dies with its parent."""
 
-    def __init__(self, command: Sequence[str], folder: str, memory: int, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, command: Sequence[str], folder: str, memory: int, environment: Mapping[str, str], name: str | None = None
+    ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
         super().__init__(
             [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), *command],
@@ -48,7 +50,7 @@ class Contained(subprocess.Popen[bytes]):
             bufsize=0,
         )
         assert self.stderr is not None
-        self.chatter = Chatter(self.stderr)
+        self.chatter = Chatter(self.stderr, name)
 
     def usage(self) -> Usage:
         """What it and its children use now."""

@@ -5,6 +5,7 @@ dates. Duplicate keys are faults. Aliases may not blow a small file up, and what
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -110,6 +111,10 @@ def _read(name: str, path: FilePath) -> str:
     try:
         if path.is_dir():
             raise _fault(name, "is a directory; expected a YAML file")
+        if path.is_file():
+            with path.open("rb") as stream:
+                if stream.read(len(_DATABASE)) == _DATABASE:
+                    raise _fault(name, f"a store, and no spec; `arena leaderboard {shlex.quote(name)}` shows it")
         size = path.stat().st_size
         if size > LARGEST_FILE:
             raise _fault(name, f"has {size:,} bytes; expected a spec of at most {LARGEST_FILE:,}")
@@ -122,6 +127,10 @@ def _read(name: str, path: FilePath) -> str:
     if len(data) > LARGEST_FILE:
         raise _fault(name, f"expected a spec of at most {LARGEST_FILE:,} bytes")
     return decoded(name, data)
+
+
+_DATABASE = b"SQLite format 3\0"
+"""How every database of SQLite begins."""
 
 
 def decoded(name: str, data: bytes) -> str:

@@ -157,7 +157,9 @@ def _command(reading: Reading, path: Path, variant: Variant) -> tuple[str, ...] 
         return None
     if not found(words[0], reading.document.folder):
         where = f"in {reading.document.folder}" if "/" in words[0] else "on PATH"
-        report(("agent", "command"), f"no program {words[0]!r} {where} that can be started")
+        there = (reading.document.folder / words[0]).is_file()
+        advice = "; it is there, but not executable: chmod +x it, or put its interpreter before it" if there else ""
+        report(("agent", "command"), f"no program {words[0]!r} {where} that can be started{advice}")
     return tuple(words)
 
 

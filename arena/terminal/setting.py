@@ -28,7 +28,7 @@ class Setting:
         """The keys of the spec for these agents, given as words."""
         keys: dict[str, Any] = {
             "game": {"name": self.game, **self.parameters} if self.parameters else self.game,
-            "agents": [entry if len(entry) > 1 else entry["agent"] for entry in self._entries(agents)],
+            "agents": [_brief(entry) for entry in self._entries(agents)],
         }
         if self.limits:
             keys["limits"] = dict(self.limits)
@@ -68,6 +68,11 @@ class Setting:
             if found:
                 return place(found, agents)
         return where or self.game
+
+
+def _brief(entry: Mapping[str, Any]) -> Any:
+    """An entry as one would write it in a spec."""
+    return entry["agent"] if len(entry) == 1 and isinstance(entry["agent"], str) else dict(entry)
 
 
 Place = Callable[[re.Match[str], Sequence[str]], str]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
+from arena.isolation.external import command_of
 from arena.spec.document import document_of
 
 EXAMPLE = "lookahead:depth=2"
@@ -17,8 +18,15 @@ _OPENING, _CLOSING = "[{", "]}"
 
 
 def entry_of(word: str) -> dict[str, Any]:
-    """The entry of a spec that an agent's word stands for; ArenaError says what is wrong with the word."""
+    """The entry of a spec that an agent's word stands for, or a program's; ArenaError says what is wrong with the word."""
     name, colon, options = word.partition(":")
+    command = command_of(name)
+    if command is not None:
+        return {"agent": {"command": command}, **(values_of([options], what=name) if colon else {})}
+    if name.endswith(".py"):
+        raise ArenaError(
+            f"{word}: a Python file; put --plugin {name} and the name of the agent that it brings, or 'python3 {name}'"
+        )
     if not name.strip() or (colon and not options.strip()):
         raise ArenaError(f"{word!r}: expected an agent, as in {EXAMPLE}")
     if "(" in name:

@@ -27,6 +27,8 @@ NODES = {True: 5_000, False: 200}
 MOVES = 200
 ROUNDS = 20
 """Rounds that are enough."""
+CRASHES = 3
+"""Crashes of the agent that is tried after which a board is not played on."""
 RIVALS = ("random", "greedy", "lookahead", "alpha-beta", "mcts")
 SOLVERS = ("random", "greedy", "bfs", "best-first", "a-star", "hill-climb", "min-conflicts")
 """The built-in agents that stand for all in a try."""
@@ -46,6 +48,8 @@ class Attempt:
     seed: int
     out: IO[str]
     until: float
+    only: tuple[str, ...] = ()
+    """The games that were asked for, where agents shall not play all that they can."""
 
     def say(self, text: str = "") -> None:
         """Write a piece of the result."""
@@ -91,30 +95,37 @@ class Attempt:
         }
         return load_spec(keys, plugins=self.plugins)
 
-    def play(self, spec: Spec, seconds: float) -> Tried:
+    def play(self, spec: Spec, seconds: float, watched: str | None = None) -> Tried:
         """Play whole rounds until the time is up, print the leaderboard, and return it with its pairs of games.
 
-        Where the time does not allow for a round, what was played of it counts.
+        Where the time does not allow for a round, or the entry that is `watched` has crashed again and again, what was played of
+        it counts.
         """
         until = monotonic() + seconds
         played: list[Played] = []
+        crashes = 0
 
         def note(one: Played) -> None:
+            nonlocal crashes
             played.append(one)
-            if monotonic() > until:
+            record = one.record
+            crashes += record.termination == "crash" and record.seat is not None and record.labels[record.seat] == watched
+            if monotonic() > until or crashes == CRASHES:
                 raise Enough
 
         with suppress(Enough):
             run(spec, observe=note)
         a_round = spec.boards[0].size // ROUNDS
-        whole = _whole(played, a_round)
+        whole = played if crashes == CRASHES else _whole(played, a_round)
         tally = Tally(sheet_of(spec.boards[0]))
         for one in whole:
             tally.add(one.number, one.pairing, one.record)
         board = replace(leaderboard(tally, finished=True), finished=True)  # more is not wanted
         self.say()
         self.say(render(replace(spec, name=self.file), [replace(board, cross=None)], width=room(self.out)))
-        if len(whole) < ROUNDS * a_round:
+        if crashes == CRASHES:
+            self.say(f"{watched} crashed {CRASHES} times, which is enough.")
+        elif len(whole) < ROUNDS * a_round:
             self.say(f"{_counted(len(whole), a_round)} in the time of a try.")
         return Tried(board, _pairs(tally))
 

@@ -7,6 +7,7 @@ from typing import Any
 from arena.commands.catalogue import Key
 from arena.commands.checking import How, Run, brought
 from arena.errors import ArenaError, Interrupted, PluginError, describe
+from arena.isolation.external import command_of
 from arena.lingering import deaths
 from arena.notices import load, say
 from arena.output import results_alone
@@ -16,6 +17,7 @@ from arena.trying.agents import try_agent
 from arena.trying.attempt import Attempt
 from arena.trying.games import try_game
 from arena.trying.heuristics import try_heuristic
+from arena.trying.programs import try_program
 
 MATCHES = 5
 """Matches of the check that comes first."""
@@ -26,17 +28,25 @@ ORDER = ("game", "heuristic", "agent")
 TRIES: dict[str, Callable[[Attempt, Key, Any], None]] = {"game": try_game, "heuristic": try_heuristic, "agent": try_agent}
 
 
-def try_file(file: str, *, seed: int, plugins: Sequence[str]) -> int:
+def try_file(file: str, *, seed: int, plugins: Sequence[str], games: Sequence[str] = ()) -> int:
     """Check all that a file brings, and let it play against and on what is built in; 1 where a check fails.
 
-    Budgets of agents are counted in nodes, so a match is the same at every try; how many are played depends on the clock.
+    Agents play what they can, or the `games`. A file that is not Python, or a command, is a program in another language: it plays
+    the `games`. Budgets of agents are counted in nodes, so a match is the same at every try; how many are played depends on the
+    clock.
     """
     with results_alone() as out, deaths():
+        program = command_of(file)
+        if program is not None:
+            try_program(Attempt(load(plugins), file, tuple(plugins), seed, out, monotonic() + SECONDS, tuple(games)), program)
+            return 0
         if not is_file(file):
-            raise PluginError(file, "expected a Python file; `arena show` and `arena check` take names")
+            raise PluginError(file, "expected a Python file or a program; `arena show` and `arena check` take names")
         loaded = (*plugins, file)
         registry = load(loaded)
         found = sorted(brought(registry, file), key=_order)
+        if games and not any(key[0] == "agent" for key, _ in found):
+            raise ArenaError(f"--game says what agents play, and {file} brings none")
         check = Run(registry, file, How(seed, MATCHES), tuple(plugins), out, brief=True, alone=len(found) == 1)
         if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
             return 1
@@ -44,7 +54,8 @@ def try_file(file: str, *, seed: int, plugins: Sequence[str]) -> int:
         try:
             with Patience(PATIENCE):
                 for key, value in found:
-                    TRIES[key[0]](Attempt(registry, file, loaded, seed, out, monotonic() + SECONDS / len(found)), key, value)
+                    until = monotonic() + SECONDS / len(found)
+                    TRIES[key[0]](Attempt(registry, file, loaded, seed, out, until, tuple(games)), key, value)
         except Interrupted as interrupt:
             say(f"while trying {' '.join(key)}: {describe(interrupt)}")
             raise

@@ -51,6 +51,7 @@ def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
         # Files.
         ("", r"^cup\.yaml: is empty"),
         ("- random\n- greedy\n", r"^cup\.yaml:1:1: .* got a list"),
+        (b"SQLite format 3\x00" + bytes(2_000_000), r"^cup\.yaml: a store, and no spec; `arena leaderboard cup\.yaml` shows it$"),
         (b"\x89PNG\r\n\x1a\n\x00\xff", r"^cup\.yaml:1:1: not text"),
         (b"game: tic-tac-toe\nname: \xff\n", r"^cup\.yaml:2:7: not text: expected UTF-8"),
         ("game: [tic-tac-toe\nagents: x\n", r"^cup\.yaml:2:7: not YAML"),

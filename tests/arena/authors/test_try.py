@@ -55,11 +55,26 @@ def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, call
     assert ended.stdout.startswith("agent strong: ok\n")
     standings = re.findall(r"^strong at (\S+): place (\d) of (\d); it (.*)$", ended.stdout, re.MULTILINE)
     assert [game for game, *_ in standings] in (GAMES[:2], GAMES)  # as far as time allows
+    places = re.findall(r"^strong at (\S+): place \d of \d(?:, shared)?$", ended.stdout, re.MULTILINE)
+    assert places == re.findall(r"^strong at (\S+): place \d of \d.*; it ", ended.stdout, re.MULTILINE)
+    assert len(places) > 1
     assert "random (" in standings[0][3].split(";")[0]
     assert "beats" in standings[0][3]
     assert not list(tmp_path.glob("*.db"))
     assert "arena check strong.py --watch" in ended.stdout
     assert "missing" not in ended.stdout  # a try stops on purpose
+
+
+@pytest.mark.slow
+def test_an_agent_plays_what_it_is_told(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """One game alone, so that its place needs no second line; a game that does not fit is a fault of the call."""
+    (tmp_path / "strong.py").write_text(STRONG)
+    ended = called("arena", "try", "strong.py", "--game", "tic-tac-toe")
+    assert ended.returncode == 0, ended.stderr
+    assert re.findall(r"^strong at (\S+): place", ended.stdout, re.MULTILINE) == ["tic-tac-toe"]
+    refused = called("arena", "try", "strong.py", "--game", "sudoku")
+    assert refused.returncode == 2
+    assert "--game sudoku: strong cannot play sudoku: needs two-player" in refused.stderr
 
 
 def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]]) -> Tried:

@@ -202,7 +202,7 @@ def test_a_test_stops_as_soon_as_it_is_decided() -> None:
     assert decided == [None] * (pairs // 4 - 1) + ["H1"]
     assert "LLR +" in str(format_.status(told))
     assert "(-2.94 to 2.94)" in str(format_.status(told))
-    assert "the test will take about" in results.spec.notes[0]
+    assert "pairs of games that the test will take, about" in results.spec.notes[0]
 
 
 def test_openings_are_the_same_for_everyone() -> None:

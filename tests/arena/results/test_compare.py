@@ -1,12 +1,14 @@
 """`arena compare` and `arena stats`: every figure recomputed from the records by scipy, or taken from published matches."""
 
 import json
+import math
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import fmean, geometric_mean
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from scipy.stats import binomtest  # type: ignore[import-untyped]
@@ -345,6 +347,24 @@ def test_entries_that_never_met(game: tuple[Path, list[Record]], tmp_path: Path)
 def test_bad_calls_of_stats(arguments: tuple[str, ...]) -> None:
     """Refused as a fault of the call."""
     assert type(called("stats", *arguments).exception).__module__.startswith("click")
+
+
+@pytest.mark.parametrize("count", ["-1", "1.5", "x", "1000000000001", "9" * 5000])
+def test_a_count_that_is_none_is_told_what_was_expected(count: str) -> None:
+    told = called("stats", count, "0", "3").exception
+    assert f"expected whole numbers from 0 to 1,000,000,000,000, got {count!r}" in str(told)
+
+
+def test_a_misspelt_option_of_stats_is_no_count() -> None:
+    told = called("stats", "--pentanomal", "1", "2", "3").exception
+    assert isinstance(told, click.NoSuchOption)
+    assert told.possibilities == ["--pentanomial"]
+
+
+def test_many_games_are_worth_what_their_odds_say() -> None:
+    """2.5 points lost of a million million: 400 log10(odds)."""
+    found = json.loads(called("stats", str(10**12), "1", "2", "--format", "json").output)
+    assert found["elo"] == pytest.approx(400 * math.log10(10**12 / 2.5), abs=0.1)
 
 
 THREE = """

@@ -458,6 +458,25 @@ def test_a_claim_that_cannot_be_checked_is_not_said_to_hold() -> None:
     )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sliding-tiles", "sudoku", "n-queens"])
+def test_goals_are_found_where_the_heuristic_leads_nowhere(name: str, finding: Finding) -> None:
+    """A value that is the same everywhere is no guide; it is told where it is not 0 at a goal, and passes where it is."""
+
+    @heuristic("flat", game=name)
+    def flat(game: Game, state: Any, player: int = 0) -> float:
+        return 3
+
+    @heuristic("flat-to-goals", game=name)
+    def flat_to_goals(game: Puzzle, state: Any, player: int = 0) -> float:
+        return 0 if game.is_goal(state) else 3
+
+    found = finding(lambda: check_heuristic(flat, name, matches=1))
+    assert found["what"].startswith("h is 0 at the goal ")
+    assert found["got"] == "3"
+    assert check_heuristic(flat_to_goals, name, matches=1) == ("range", "repeats", "goals")
+
+
 def test_a_fault_of_the_game_is_no_crash_of_the_check(finding: Finding) -> None:
     """The rules blow up while a heuristic is checked: the message says where."""
 
