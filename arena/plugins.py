@@ -135,7 +135,7 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
     if entry_points:
         for point in _installed():
             _add(registry, _origin(point), point.load, point.module)
-    for path in _asked(paths, environ):
+    for path in asked(paths, environ):
         _ask(registry, path)
     return registry
 
@@ -146,14 +146,14 @@ def add_plugin(registry: Registry, path: str) -> None:
     PluginError where it cannot be used; the registry is as before then.
     """
     asked = [plugin.source.name for plugin in registry.plugins if plugin.source.asked]
-    if _canonical(path) not in map(_canonical, asked):
+    if real_place(path) not in map(_canonical, asked):
         _ask(registry, path)
 
 
 def survey(paths: Iterable[str | Path] = ()) -> Registry:
     """Do as `load_plugins` does, but go on behind every fault: also what was asked for and cannot be used is in `plugins`."""
     registry = load_plugins(environ=False)
-    for path in _asked(paths, environ=True):
+    for path in asked(paths, environ=True):
         try:
             _ask(registry, path)
         except PluginError as error:
@@ -183,13 +183,15 @@ def _origin(point: EntryPoint) -> Source:
     return Source(f"{owner or 'unknown'}:{point.name}", version, asked=False)
 
 
-def _asked(paths: Iterable[str | Path], environ: bool) -> list[str]:
+def asked(paths: Iterable[str | Path], environ: bool = True) -> list[str]:
+    """The plugins that the environment and `paths` name, each once, however often and in whatever words a file is named."""
     wanted = os.environ.get(ENVIRONMENT, "").split(os.pathsep) if environ else []
     wanted += [str(path) for path in paths]
-    return list({_canonical(path): path for path in wanted if path}.values())
+    return list({real_place(path): path for path in wanted if path}.values())
 
 
-def _canonical(path: str) -> str:
+def real_place(path: str) -> str:
+    """Where the file of a plugin really lies; of a module its name."""
     try:
         return os.path.realpath(path) if is_file(path) else path
     except (OSError, ValueError):  # no path at all: loading it says so

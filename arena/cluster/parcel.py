@@ -15,7 +15,7 @@ from typing import NamedTuple
 from arena.cluster.programs import starting
 from arena.errors import ClusterError
 from arena.fingerprint import Fingerprint, fingerprints
-from arena.plugins import ENVIRONMENT, is_file
+from arena.plugins import asked, is_file, real_place
 from arena.spec import Document, Spec
 from arena.version import __version__
 
@@ -52,17 +52,17 @@ class Parcel(NamedTuple):
 
 def packed(spec: Spec) -> bytes:
     """The parcel of a spec; ClusterError where something cannot be sent along."""
-    asked = _asked(spec)
+    places = asked(spec.plugins)
     plugins, sent = [], []
-    for number, place in enumerate(asked):
+    for number, place in enumerate(places):
         if is_file(place):
             name = f"{PLUGINS}/{number}/{Path(place).name}"
             sent.append(_file(name, Path(place), f"plugin {place}"))
             plugins.append(name)
         else:
             plugins.append(place)
-    inside = {place: name for place, name in zip(asked, plugins, strict=True) if place != name}
-    found = {inside.get(name, name): one for name, one in fingerprints(spec).items()}
+    inside = {real_place(place): name for place, name in zip(places, plugins, strict=True) if place != name}
+    found = {inside.get(real_place(name), name): one for name, one in fingerprints(spec).items()}
     values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # they are all in `plugins`
     document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
     parcel = Parcel(document, spec.seed, plugins, [*sent, *_programs(spec)], found, starting(spec))
@@ -93,12 +93,6 @@ def versions() -> Mapping[str, str]:
     for file in sorted(place.rglob("*.py")):
         whole.update(f"{file.relative_to(place)} ".encode() + file.read_bytes())
     return {"arena": __version__, "Python": platform.python_version(), "arena source": whole.hexdigest()}
-
-
-def _asked(spec: Spec) -> list[str]:
-    """The plugins that somebody asked for by name, as they were loaded."""
-    environment = [place for place in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if place]
-    return list(dict.fromkeys([*environment, *spec.plugins]))
 
 
 def _file(name: str, place: Path, what: str) -> File:

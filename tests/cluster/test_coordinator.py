@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from arena.cluster import Change, Coordinator, Order, Reply, packed, wire
 from arena.cluster.backlog import Backlog
+from arena.cluster.parcel import unpacked
 from arena.errors import ClusterError
 from arena.feed import Feed
 from arena.record import Record
@@ -337,3 +339,20 @@ def test_a_suspect_that_comes_back_unplayed_stays_one(spec: Spec) -> None:
     last = backlog.next(1)
     assert last is not None
     assert backlog.lost(last) == batch.matches[0]
+
+
+def test_a_plugin_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:
+    """By the spec and by an option, in other words."""
+    (tmp_path / "b.py").write_text(
+        "from arena import Agent, hookimpl\n"
+        "class B(Agent):\n"
+        '    """Plays the first."""\n'
+        '    name = "b"\n'
+        "    def choose(self, game, state, search): return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [B]\n"
+    )
+    (tmp_path / "t.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [b, random]\nplugins: [b.py]\n")
+    parcel = unpacked(packed(load_spec(tmp_path / "t.yaml", plugins=[str(tmp_path / ".." / tmp_path.name / "b.py")])))
+    assert parcel.plugins == ["plugins/0/b.py"]
+    assert [file.name for file in parcel.files] == ["plugins/0/b.py"]
+    assert "plugins/0/b.py" in parcel.fingerprints
