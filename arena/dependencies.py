@@ -28,6 +28,11 @@ def imported(file: Path, path: Sequence[str] | None = None) -> set[Path]:
     return found
 
 
+def beside(file: Path) -> set[Path]:
+    """What a Python program imports from its own folder and below, where Python looks first; nothing for other programs."""
+    return imported(file, [str(file.parent)]) if file.suffix == SOURCE else set()
+
+
 def _names(file: Path) -> frozenset[str]:
     try:
         known = file.stat()

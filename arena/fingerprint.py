@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from arena.dependencies import SOURCE, imported
+from arena.dependencies import beside, imported
 from arena.errors import CodeChanged
 from arena.plugins import Registry, Source
 from arena.spec import Board, Spec
@@ -41,7 +41,7 @@ def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
     for words, folder in _commands(spec):
         files = found.setdefault(" ".join(words), set())
         for file in [place for word in words if (place := folder / word).is_file()]:
-            files |= {file, *(imported(file, [str(file.parent)]) if file.suffix == SOURCE else ())}
+            files |= {file, *beside(file)}
         versions.setdefault(" ".join(words), None)
     return {name: Fingerprint(versions[name], _hash(files)) for name, files in sorted(found.items())}
 

@@ -146,7 +146,7 @@ def add_plugin(registry: Registry, path: str) -> None:
     PluginError where it cannot be used; the registry is as before then.
     """
     asked = [plugin.source.name for plugin in registry.plugins if plugin.source.asked]
-    if real_place(path) not in map(_canonical, asked):
+    if real_place(path) not in map(real_place, asked):
         _ask(registry, path)
 
 

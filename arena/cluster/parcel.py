@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.cluster.programs import starting
+from arena.dependencies import beside
 from arena.errors import ClusterError
 from arena.fingerprint import Fingerprint, fingerprints
 from arena.plugins import asked, is_file, real_place
@@ -109,7 +110,10 @@ def _file(name: str, place: Path, what: str) -> File:
 
 
 def _programs(spec: Spec) -> list[File]:
-    """The files that commands name by paths below the folder of the spec; what lies elsewhere must be there already."""
+    """The files that commands name by paths below the folder of the spec, with what Python files import from beside them.
+
+    What lies elsewhere must be there already.
+    """
     found: dict[str, File] = {}
     for board in spec.boards:
         for seat in board.seats:
@@ -120,5 +124,7 @@ def _programs(spec: Spec) -> list[File]:
                 name = os.path.normpath(word)
                 if Path(word).is_absolute() or name.startswith("..") or not place.is_file():
                     continue
-                found[name] = _file(name, place, f"program {word}")
+                for file in {place, *beside(place)}:
+                    sent = os.path.normpath(Path(name).parent / file.relative_to(place.parent))
+                    found[sent] = _file(sent, file, f"program {word}")
     return list(found.values())

@@ -44,16 +44,22 @@ PROGRAM = (Path(__file__).parents[2] / "docs" / "examples" / "python_agent.py").
 
 @pytest.mark.slow
 def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_path: Path) -> None:
-    """It reads a file from beside it, which is not sent along: refused before the first match, instead of crashing in each."""
+    """What it imports from beside it goes along; what it reads does not: refused before the first match, instead of crashing in
+    each.
+    """
     spec = tmp_path / "p.yaml"
     spec.write_text(
         f"game: connect-four\nrounds: 2\nagents: [random, {{agent: {{command: [{sys.executable}, agent.py]}}, label: mine}}]\n"
     )
-    (tmp_path / "agent.py").write_text(PROGRAM)
+    (tmp_path / "agent.py").write_text("import beside\n" + PROGRAM)
+    (tmp_path / "beside.py").write_text("from package import deep\n")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "deep.py").write_text("")
+    (tmp_path / "package" / "__init__.py").write_text("")
     whole = arena("run", spec, "--store", "there.db", "--cluster", two.address)
     assert (whole.returncode, whole.stderr) == (0, "")
-    (tmp_path / "agent.py").write_text("import beside\n" + PROGRAM)
-    (tmp_path / "beside.py").write_text("")
+    (tmp_path / "agent.py").write_text("import beside\nopen('beside.txt')\n" + PROGRAM)
+    (tmp_path / "beside.txt").write_text("")
     assert arena("run", spec, "--store", "here.db").returncode == 0
     refused = arena("run", spec, "--no-store", "--cluster", two.address)
     assert (refused.returncode, refused.stdout) == (2, "")
