@@ -1,6 +1,7 @@
 """Which Python files of the user's own a file imports, found by reading it: nothing is run."""
 
 import ast
+import os
 import site
 import sys
 import sysconfig
@@ -33,6 +34,13 @@ def beside(file: Path) -> set[Path]:
     return imported(file, [str(file.parent)]) if file.suffix == SOURCE else set()
 
 
+def sources(folder: Path) -> Iterator[Path]:
+    """All Python files of a package; hidden folders in it and virtual environments are no part of it."""
+    for place, below, files in os.walk(folder):
+        below[:] = [name for name in below if not (name.startswith(".") or Path(place, name, "pyvenv.cfg").exists())]
+        yield from [Path(place, name) for name in files if name.endswith(SOURCE)]
+
+
 def _names(file: Path) -> frozenset[str]:
     try:
         known = file.stat()
@@ -60,7 +68,7 @@ def _files(name: str, path: Sequence[str] | None) -> Iterator[Path]:
     if where.submodule_search_locations is not None:
         for folder in map(Path, where.submodule_search_locations):
             if _own(folder):
-                yield from folder.rglob(f"*{SOURCE}")
+                yield from sources(folder)
     elif where.origin is not None and where.origin.endswith(SOURCE) and _own(Path(where.origin)):
         yield Path(where.origin)
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from arena.dependencies import beside, imported
+from arena.dependencies import beside, imported, sources
 from arena.errors import CodeChanged
 from arena.plugins import Registry, Source
 from arena.spec import Board, Spec
@@ -103,7 +103,7 @@ def _files(used: Any) -> list[Path]:
     top = sys.modules.get(module.__name__.partition(".")[0]) if module else None
     folders = list(getattr(top, "__path__", []))
     if folders:
-        return [file for folder in folders for file in Path(folder).rglob("*.py")]
+        return [file for folder in folders for file in sources(Path(folder))]
     place = getattr(module, "__file__", None)
     return [Path(place)] if place else []
 

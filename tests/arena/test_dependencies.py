@@ -1,0 +1,51 @@
+"""What a plugin imports, found by reading it."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.dependencies import beside, imported
+
+FILES = {
+    "plugin.py": "import helper, json, numpy.linalg, arena\nfrom package.deep import x\ndef f():\n    import later\n",
+    "helper.py": "import plugin  # and round again\nfrom . import nothing\n",
+    "later.py": "import nowhere_to_be_found\n",
+    "package/__init__.py": "",
+    "package/deep/__init__.py": "from other import y\n",
+    "package/.hidden/secret.py": "",
+    "package/venv/pyvenv.cfg": "",
+    "package/venv/lib/some.py": "",
+    "other.py": "def broken(:\n",
+    "unrelated.py": "",
+}
+WANTED = {"helper.py", "later.py", "package/__init__.py", "package/deep/__init__.py", "other.py"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_all_that_is_imported_from_outside_of_installed_packages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However indirectly, also within functions and in circles; nothing of it is run."""
+    monkeypatch.syspath_prepend(folder)
+    assert imported(folder / "plugin.py") == {folder / name for name in WANTED}
+
+
+def test_a_program_finds_what_lies_beside_it(folder: Path) -> None:
+    """And nothing else; what is no Python imports nothing."""
+    assert beside(folder / "plugin.py") == {folder / name for name in WANTED}
+    (folder / "program.sh").write_text("import helper\n")
+    assert beside(folder / "program.sh") == set()
+
+
+def test_what_is_changed_is_read_anew(folder: Path) -> None:
+    """As a file is saved, and not as it was when it was first read."""
+    assert folder / "unrelated.py" not in beside(folder / "helper.py")
+    (folder / "helper.py").write_text("import unrelated\n")
+    assert beside(folder / "helper.py") == {folder / "unrelated.py"}
+    (folder / "helper.py").unlink()
+    assert beside(folder / "helper.py") == set()
