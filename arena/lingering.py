@@ -24,8 +24,11 @@ def place_of(thread: threading.Thread) -> str | None:
 
 
 @contextmanager
-def deaths() -> Iterator[list[BaseException]]:
-    """Collect what threads raise, for the time being, instead of writing it to stderr."""
+def deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
+    """Collect what threads raise, for the time being, instead of writing it to stderr.
+
+    Where this is the `last` that the process does, it stays so for threads that still run: they may die at any moment.
+    """
     died: list[BaseException] = []
     before = threading.excepthook
 
@@ -37,7 +40,8 @@ def deaths() -> Iterator[list[BaseException]]:
     try:
         yield died
     finally:
-        threading.excepthook = before
+        if not (last and lingering()):
+            threading.excepthook = before
 
 
 def _idle(thread: threading.Thread) -> bool:

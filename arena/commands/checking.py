@@ -54,7 +54,7 @@ def check(target: str, how: How, *, plugins: Sequence[str]) -> int:
             f"{target}: a program; checks hold what Python plugins bring to what they declare. Let it play: "
             f"arena try {shlex.quote(target)} --game tic-tac-toe; docs/how-to/other-languages.md has the protocol"
         )
-    with results_alone() as out, deaths():
+    with results_alone() as out, deaths(last=True):
         registry = load([*plugins, target] if is_file(target) else plugins)
         found = brought(registry, target) if is_file(target) else named(registry, target)
         run = Run(registry, target, how, tuple(plugins), out, alone=len(found) == 1)

@@ -35,7 +35,7 @@ def try_file(file: str, *, seed: int, plugins: Sequence[str], games: Sequence[st
     the `games`. Budgets of agents are counted in nodes, so a match is the same at every try; how many are played depends on the
     clock.
     """
-    with results_alone() as out, deaths():
+    with results_alone() as out, deaths(last=True):
         program = command_of(file)
         if program is not None:
             try_program(Attempt(load(plugins), file, tuple(plugins), seed, out, monotonic() + SECONDS, tuple(games)), program)
