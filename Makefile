@@ -23,7 +23,7 @@ imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	tests/once-more $(BIN)/python -n auto --dist loadfile
 
 bench: $(VENV)/.bench ## Measure, as ratios against twins and peers in the same run
 	$(BIN)/python -m pytest tests/bench -o python_files='bench_*.py' -o filterwarnings=default -q --benchmark-disable-gc
