@@ -177,6 +177,14 @@ def test_a_game_that_cannot_have_been(forge: Callable[[Record], Record], expecte
     assert re.search(expected, fault)
 
 
+def test_a_game_that_was_won_with_the_last_move_that_was_allowed() -> None:
+    """It is no draw by the limit."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 60, "agents": TWO, "limits": {"moves": 5}})
+    scheduled, record = first(spec, lambda record: record.termination == "normal" and len(record.actions) == 5)
+    fault = Patient(spec).fault([scheduled], [_limit(record)])
+    assert fault == f"match {record.id}: the game is over after the last action"
+
+
 @pytest.mark.parametrize(
     ("document", "changes", "expected"),
     [

@@ -356,3 +356,68 @@ def test_a_plugin_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:
     assert parcel.plugins == ["plugins/0/b.py"]
     assert [file.name for file in parcel.files] == ["plugins/0/b.py"]
     assert "plugins/0/b.py" in parcel.fingerprints
+
+
+def test_only_what_was_being_played_is_blamed(spec: Spec) -> None:
+    """An order that waited at a node which is lost counts as never sent: two nodes with two orders each cost one match."""
+    engine, feed = Standin(spec, ["a"]), Feed(spec)
+    found: dict[int, Record] = {}
+    replies, following = engine.replies, iter([("a", "a2"), ("a2", "a3")])
+    going: tuple[str, str] | None = next(following)
+
+    def lose(seconds: float) -> Sequence[Reply]:
+        nonlocal going
+        if going is not None and len(found) >= 20:
+            engine.silent.add(going[0])
+            orders = [order for node, order in engine.out.values() if node == going[0]]
+            if len(orders) == 2:
+                assert going[0] == "a2" or len(orders[0].matches) > 1  # so that the next node has two suspects
+                engine.pending += [Change(going[0], 0), Change(going[1], 1)]
+                going = next(following, None)
+                if going is not None:
+                    engine.silent.add(going[0])
+        return replies(seconds)
+
+    engine.replies = lose  # type: ignore[method-assign]
+    for scheduled, record in Coordinator(spec, packed(spec), engine, feed.take, print, total=60).play():
+        found[scheduled.number] = record
+        feed.finished(scheduled, record)
+    assert going is None
+    assert len(found) == 60
+    assert [record.termination for record in found.values()].count("void") == 1
+
+
+def test_what_another_is_still_at_is_not_put_back(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A match is in two orders, one of which is lost on the way: the other one's answer is waited for, and it comes once."""
+    monkeypatch.setattr("arena.cluster.coordinator.OVERDUE_SECONDS", 0.05)
+    engine = Standin(spec, ["stuck", "b", "c"], seconds=0.001)
+    engine.silent.add("stuck")
+    replies, send = engine.replies, engine.send
+    helped: list[str] = []
+    waited = 0
+
+    def note(order: Order, node: str) -> None:
+        send(order, node)
+        if (
+            not helped
+            and any(other.matches == order.matches for at, other in engine.out.values() if at == "stuck")
+            and node != "stuck"
+        ):
+            helped.append(node)
+            engine.silent.add(node)
+            engine.silent.discard("stuck")
+            engine.answers["stuck"] = lambda order: None
+            engine.sent.extend([key for key, (at, _) in engine.out.items() if at == "stuck"])
+
+    def wait(seconds: float) -> Sequence[Reply]:
+        nonlocal waited
+        if helped:
+            waited += 1
+            if waited == 20:
+                engine.silent.discard(helped[0])
+                engine.sent.extend([key for key, (at, _) in engine.out.items() if at == helped[0]])
+        return replies(seconds)
+
+    engine.send, engine.replies = note, wait  # type: ignore[method-assign]
+    assert played(spec, engine) == whole
+    assert helped
