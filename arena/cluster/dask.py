@@ -55,11 +55,16 @@ def _silent_logs() -> Iterator[None]:
     before = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
+    interrupted = False
     try:
         yield
+    except KeyboardInterrupt:
+        interrupted = True  # threads that are still starting a cluster must not speak after the command's last word
+        raise
     finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+        if not interrupted:
+            for logger, level in zip(loggers, before, strict=True):
+                logger.setLevel(level)
 
 
 class DaskEngine:
