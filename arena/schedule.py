@@ -104,8 +104,9 @@ def identity_of(spec: Spec, scheduled: Scheduled) -> str:
     return match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number))
 
 
-def _isolated(spec: Spec) -> bool:
-    return any(seat.program is not None for board in spec.boards for seat in board.seats)
+def isolated(spec: Spec) -> bool:
+    """Tell whether any agent of a spec plays in a process of its own."""
+    return any(seat.isolation != "none" for board in spec.boards for seat in board.seats)
 
 
 class Stage:
@@ -121,7 +122,7 @@ class Stage:
         if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
             proven()
         self._hosts = Hosts()
-        self._code = fingerprints(spec) if _isolated(spec) else {}
+        self._code = fingerprints(spec) if isolated(spec) else {}
         self._round: tuple[int, int] | None = None
         self._position: Position | BaseException | None = None
 

@@ -11,7 +11,7 @@ from typing import Any
 from arena.errors import ArenaError
 from arena.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.record import Record
-from arena.schedule import Scheduled, Stage
+from arena.schedule import Scheduled, Stage, isolated
 from arena.spec import Spec
 from arena.workers.messages import Done, Failed, Ready, Turn
 from arena.workers.process import WORKER, WorkerEnded, WorkerProcess, end_workers
@@ -97,7 +97,7 @@ class Pool:
         self._hang = hang
         self._command = command
         self._check = check
-        self._cores = _cores() if _isolated(spec) and self._most == len(_cores()) else []
+        self._cores = _cores() if isolated(spec) and self._most == len(_cores()) else []
         self._workload = Workload(take, workers, total)
         self._posts: list[Post] = []
         self._selector = selectors.DefaultSelector()
@@ -266,10 +266,6 @@ class Pool:
         if seat is None:
             return Stage(self._spec).unplayed(scheduled, message=message)
         return Stage(self._spec).unplayed(scheduled, "crash", seat, message)
-
-
-def _isolated(spec: Spec) -> bool:
-    return any(seat.isolation != "none" for board in spec.boards for seat in board.seats)
 
 
 def _cores() -> list[int]:
