@@ -1,17 +1,21 @@
-"""Which Python files of the user's own a file imports, found by reading it: nothing is run."""
+"""The Python files of the user's own that a file imports, found by reading; nothing is run."""
 
-import ast
 import os
 import site
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
-SOURCE = ".py"
+from arena.syntax import SUFFIX, Import, parsed
+
+_BY_NAME = frozenset({"importlib", "importlib.util", "pkgutil", "runpy"})
+"""Modules that import others by names which reading does not find."""
+_HARMLESS = frozenset({"metadata", "resources"})
+"""What may be imported from them all the same."""
 
 
 def imported(file: Path, path: Sequence[str] | None = None) -> set[Path]:
@@ -22,7 +26,7 @@ def imported(file: Path, path: Sequence[str] | None = None) -> set[Path]:
     found: set[Path] = set()
     waiting = [file]
     while waiting:
-        for name in _names(waiting.pop()):
+        for name in _outside(parsed(waiting.pop()).imports):
             new = set(_files(name, path)) - found - {file}
             found |= new
             waiting += new
@@ -30,35 +34,92 @@ def imported(file: Path, path: Sequence[str] | None = None) -> set[Path]:
 
 
 def beside(file: Path) -> set[Path]:
-    """What a Python program imports from its own folder and below, where Python looks first; nothing for other programs."""
-    return imported(file, [str(file.parent)]) if file.suffix == SOURCE else set()
+    """The files that a Python program imports from its folder and below, where Python looks first; none for other programs."""
+    return imported(file, [str(file.parent)]) if file.suffix == SUFFIX else set()
+
+
+def required(name: str) -> set[Path]:
+    """The file of a loaded module and what it imports, however indirectly, from its own package and as `imported` has it.
+
+    Of its own package the modules count that are imported, not those above them, which Python runs first: with
+    `from package import name` the module `name`, or the `__init__` of the package where there is no such module. One that
+    imports by names which only running it tells, as with `importlib`, needs all of its package.
+    """
+    place = getattr(sys.modules.get(name), "__file__", None)
+    package = _Package(name.partition(".")[0])
+    found: set[Path] = set()
+    read: set[Path] = set()
+    waiting: list[_Module] = [(Path(place), name)] if place else []
+    while waiting:
+        file, name = waiting.pop()
+        found.add(file)
+        if name != _TEXT and file not in read:
+            read.add(file)
+            imports = parsed(file).imports
+            waiting += package.imported(imports, name if file.stem == "__init__" else name.rpartition(".")[0])
+            waiting += [(one, "") for other in _outside(imports) - {package.name} for one in _files(other, None)]
+    return found
+
+
+_Module = tuple[Path, str]
+"""A file and the name of its module; without a name where its relative imports need not be followed."""
+_TEXT = "."
+"""In place of the name of a module whose own imports do not count."""
+
+
+class _Package:
+    """The package that a module belongs to; without folders where the module belongs to none."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._folders = [Path(folder) for folder in getattr(sys.modules.get(name), "__path__", [])]
+
+    def imported(self, imports: Iterable[Import], here: str) -> Iterator[_Module]:
+        """The modules of the package that are imported from the package `here`."""
+        for one in imports if self._folders else ():
+            if one.module in _BY_NAME and one.name not in _HARMLESS:
+                yield from [(file, "") for folder in self._folders for file in sources(folder)]
+            whole = _absolute(one, here)
+            if whole.partition(".")[0] == self.name:
+                yield from self._named(whole, one.name)
+
+    def _named(self, module: str, name: str | None) -> Iterator[_Module]:
+        if name is not None:
+            yield from self._module(f"{module}.{name}") or self._module(module)
+            return
+        yield from self._module(module)
+        yield from [(file, _TEXT) for file, _ in self._module(self.name)]  # what `import` binds is the package at the top
+
+    def _module(self, name: str) -> list[_Module]:
+        parts = name.split(".")[1:]
+        for folder in self._folders:
+            place = folder.joinpath(*parts)
+            for file in (place / f"__init__{SUFFIX}", place.with_name(f"{place.name}{SUFFIX}")):
+                if file.is_file():
+                    return [(file, name)]
+        return []
+
+
+def _absolute(one: Import, here: str) -> str:
+    """The module of an import in the package `here`; empty where it points out of all packages."""
+    if not one.level:
+        return one.module
+    parts = here.split(".")
+    above = parts[: max(0, len(parts) - one.level + 1)]
+    return ".".join([*above, *([one.module] if one.module else [])]) if above else ""
 
 
 def sources(folder: Path) -> Iterator[Path]:
     """All Python files of a package; hidden folders in it and virtual environments are no part of it."""
     for place, below, files in os.walk(folder):
         below[:] = [name for name in below if not (name.startswith(".") or Path(place, name, "pyvenv.cfg").exists())]
-        yield from [Path(place, name) for name in files if name.endswith(SOURCE)]
+        yield from [Path(place, name) for name in files if name.endswith(SUFFIX)]
 
 
-def _names(file: Path) -> frozenset[str]:
-    try:
-        known = file.stat()
-        return _read(file, known.st_mtime_ns, known.st_size)
-    except (OSError, SyntaxError, ValueError):
-        return frozenset()
-
-
-@lru_cache(4096)
-def _read(file: Path, changed: int, size: int) -> frozenset[str]:
-    """The modules, by the first part of their names, that a file imports anywhere, as it was when it was changed last."""
-    names = set()
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module is not None:
-            names.add(node.module.partition(".")[0])
-    return frozenset(names - sys.stdlib_module_names - {"arena"})
+def _outside(imports: Iterable[Import]) -> set[str]:
+    """The first parts of the names of modules that are imported absolutely, without Python's own and arena."""
+    names = {one.module.partition(".")[0] for one in imports if not one.level}
+    return names - sys.stdlib_module_names - {"arena"}
 
 
 def _files(name: str, path: Sequence[str] | None) -> Iterator[Path]:
@@ -69,7 +130,7 @@ def _files(name: str, path: Sequence[str] | None) -> Iterator[Path]:
         for folder in map(Path, where.submodule_search_locations):
             if _own(folder):
                 yield from sources(folder)
-    elif where.origin is not None and where.origin.endswith(SOURCE) and _own(Path(where.origin)):
+    elif where.origin is not None and where.origin.endswith(SUFFIX) and _own(Path(where.origin)):
         yield Path(where.origin)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from arena.record import Record
-from arena.schedule import Plan, Scheduled, Stage
+from arena.schedule import Plan, Scheduled, identity_of
 from arena.spec import Spec
 from arena.store import Store
-from arena.store.rows import play
+from arena.store.rows import play_hash_of
 
 CHUNK = 500
 """Matches that are looked up in a store at a time."""
@@ -38,8 +38,8 @@ class Feed:
     """Hands out matches and takes their records, from any thread."""
 
     def __init__(self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = _ignore) -> None:
+        self._spec = spec
         self._plan = Plan(spec)
-        self._stage = Stage(spec)
         self._store = store
         self._shard = shard
         self._found = found
@@ -69,15 +69,15 @@ class Feed:
 
     def _sort(self, batch: Sequence[Scheduled]) -> None:
         """Put aside what is there already or is not ours; the rest is to be played."""
-        ids = [self._stage.identity(scheduled) for scheduled in batch]
+        ids = [identity_of(self._spec, scheduled) for scheduled in batch]
         kept = {} if self._store is None else self._store.has(ids)
         places = []
         for scheduled, identity in zip(batch, ids, strict=True):
             if identity in kept:
-                number, returns, course = kept[identity]
+                number, returns, play_hash = kept[identity]
                 places.append((number, scheduled))
                 self.held += 1
-                self._plan.tell(scheduled, returns, course)
+                self._plan.tell(scheduled, returns, play_hash)
                 self._found(scheduled, returns)
             elif self._shard is not None and not self._shard.has(identity):
                 self.others += 1
@@ -93,5 +93,5 @@ class Feed:
             self.played += 1
             if self._store is not None:
                 self._store.add(scheduled, record)
-            course = play(record) if self._plan.follows(scheduled) and not any(record.drew) else None
-            self._plan.tell(scheduled, None if record.termination == "void" else record.returns, course)
+            play_hash = play_hash_of(record) if self._plan.follows(scheduled) and not any(record.drew) else None
+            self._plan.tell(scheduled, None if record.termination == "void" else record.returns, play_hash)

@@ -53,20 +53,20 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._returns: dict[Pairing, tuple[float, ...] | None] = {}
-        self._courses: dict[Pairing, int] = {}
+        self._play_hashes: dict[Pairing, int] = {}
 
-    def add(self, pairing: Pairing, returns: tuple[float, ...] | None, course: int | None = None) -> None:
+    def add(self, pairing: Pairing, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
         """Note the `returns` of every seat of a `pairing`; None where the match was void.
 
-        `course` stands for what was played where no seat drew a random number, so that it would be played like this again.
+        `play_hash` is a hash of what was played where no seat used random numbers, so that it would be played like this again.
         """
         self._returns[pairing] = returns
-        if course is not None:
-            self._courses[pairing] = course
+        if play_hash is not None:
+            self._play_hashes[pairing] = play_hash
 
-    def course(self, pairing: Pairing) -> int | None:
-        """Return a number for what was played in a `pairing`; None where a seat drew a random number, or nobody knows."""
-        return self._courses.get(pairing)
+    def play_hash(self, pairing: Pairing) -> int | None:
+        """Return a hash of what was played in a `pairing`; None if a seat used random numbers or if it is unknown."""
+        return self._play_hashes.get(pairing)
 
     def __len__(self) -> int:
         """How many pairings have a result."""

@@ -1,7 +1,7 @@
 """The games of a board, gathered for ratings: in pairs, one position with the seats swapped, or in rankings for three and more.
 
-A game whose seats all played without their random streams can only repeat itself. So where none of a pair's games drew, pairs
-that were played alike are one pair, with its repeats added to it; wherever a seat drew, every pair counts for itself, since games
+A game whose seats all played without their random streams can only repeat itself. So where none of a pair's games used any, pairs
+that were played alike are one pair, with its repeats added to it; wherever a seat did, every pair counts for itself, since games
 that are short are alike by chance, and to count them once would favour whoever wins quickly.
 """
 
@@ -17,7 +17,7 @@ Ranking = tuple[tuple[str, ...], ...]
 
 
 Half = tuple[float, int, bool]
-"""A game of a pair whose other game has not come yet: points of the first seat, what was played, whether a seat drew."""
+"""A game whose other game has not come yet: points of the first seat, play hash, whether a seat used random numbers."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class _Order:
     awaited: dict[int, Half] = field(default_factory=dict)
     """Likewise in the other order."""
     drawn: Counter[tuple[float, float]] = field(default_factory=Counter)
-    """Pairs in which a seat drew, by what the first seats scored in this order, which came last, and in the other."""
+    """Pairs in which a seat used random numbers, by the points of the first seats in this order, the later, and the other."""
 
 
 class Games:
@@ -51,10 +51,10 @@ class Games:
         self._rankings: dict[tuple[int, ...], dict[object, list[Ranking]]] = defaultdict(lambda: defaultdict(list))
         self._rounds: dict[int, dict[Entries, list[float]]] = defaultdict(lambda: defaultdict(list))
 
-    def add(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play: int, drew: bool) -> None:
-        """Take one game; `play` tells what was played from what else could have been, `drew` whether any seat drew."""
+    def add(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
+        """Take one game; `play_hash` is a hash of what was played, `used_rng` whether any seat used random numbers."""
         if len(seats) != 2:
-            self._add_ranking(round_, seats, returns, play, drew)
+            self._add_ranking(round_, seats, returns, play_hash, used_rng)
             return
         order = self._orders.get(seats) or self._order(seats)
         got, theirs = returns
@@ -67,11 +67,11 @@ class Games:
             shares.append(points if first < second else 1 - points)
         other = order.awaited.pop(round_, None)
         if other is None:
-            order.waiting[round_] = (points, play, drew)
-        elif drew or other[2]:
+            order.waiting[round_] = (points, play_hash, used_rng)
+        elif used_rng or other[2]:
             order.drawn[points, other[0]] += 1
         else:
-            one, two = ((points, play), other) if order.forward else (other, (points, play))
+            one, two = ((points, play_hash), other) if order.forward else (other, (points, play_hash))
             pair = Pair.of(one[0], two[0])
             played = self._played[order.entries]
             before = played.get((one[1], two[1]))
@@ -88,11 +88,11 @@ class Games:
         self._orders[first, second], self._orders[second, first] = there, back
         return there
 
-    def _add_ranking(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play: int, drew: bool) -> None:
+    def _add_ranking(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
         ranking = ranking_of({str(entry): value for entry, value in zip(seats, returns, strict=True)})
-        cluster: object = ("round", round_) if drew else ("play", play)
+        cluster: object = ("round", round_) if used_rng else ("play", play_hash)
         games = self._rankings[tuple(sorted(seats))][cluster]
-        self.folded |= not drew and bool(games)
+        self.folded |= not used_rng and bool(games)
         games.append(ranking)
 
     def pairings(self) -> dict[tuple[str, str], list[Pair]]:

@@ -67,7 +67,7 @@ class Player(Protocol):
         """Whether it solves a puzzle in one go."""
 
     @property
-    def drew(self) -> bool:
+    def used_rng(self) -> bool:
         """Whether its random stream was used."""
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
@@ -104,7 +104,7 @@ class LocalPlayer:
         return self.seat.solver
 
     @property
-    def drew(self) -> bool:
+    def used_rng(self) -> bool:
         """Whether its random stream was used."""
         return drawn(self._rng)
 

@@ -238,11 +238,11 @@ def _record(match: Match, log: Log, ending: Ending) -> Record:
         log.cost if puzzle and not answered else None,
         log.fallbacks,
         tuple(map(_decision, log.decisions)),
-        _drew(match, log),
+        _used_rng(match, log),
         log.timing,
     )
 
 
-def _drew(match: Match, log: Log) -> tuple[bool, ...]:
-    drew = [player.drew for player in log.players]
-    return tuple(drew) if len(drew) == len(match.seats) else (*drew, *[False] * (len(match.seats) - len(drew)))
+def _used_rng(match: Match, log: Log) -> tuple[bool, ...]:
+    used = [player.used_rng for player in log.players]
+    return tuple(used) if len(used) == len(match.seats) else (*used, *[False] * (len(match.seats) - len(used)))

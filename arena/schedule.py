@@ -1,18 +1,18 @@
 """The matches of a spec, and how each is set up and played."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe
-from arena.fingerprint import check_unchanged, fingerprints
+from arena.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.format import Outcomes, Pairing
 from arena.game import Puzzle
 from arena.isolation.hosts import Hosts, proven
 from arena.match import Match, Position, match_id
 from arena.record import Reason, Record
 from arena.referee import OnTurn, lost, nobody, play_match
-from arena.spec import Board, Spec
+from arena.spec import Spec
 
 
 class Scheduled(NamedTuple):
@@ -66,15 +66,15 @@ class Plan:
         """Whether the schedule of a match's board looks at results."""
         return self._spec.boards[scheduled.board].format.follows_results
 
-    def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, course: int | None = None) -> None:
+    def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
         """Take the result of a match that was taken before; None where it was void.
 
-        `course` tells what was played where no seat drew a random number; see `Outcomes`.
+        `play_hash` is that of what was played where no seat used random numbers; see `Outcomes`.
         """
         with self._lock:
             self._untold -= 1
             if self.follows(scheduled):
-                self._outcomes[scheduled.board].add(scheduled.pairing, returns, course)
+                self._outcomes[scheduled.board].add(scheduled.pairing, returns, play_hash)
 
     def _note_status(self, place: int) -> None:
         word = self._spec.boards[place].format.status(self._outcomes[place])
@@ -109,93 +109,95 @@ def isolated(spec: Spec) -> bool:
     return any(seat.isolation != "none" for board in spec.boards for seat in board.seats)
 
 
-class Stage:
-    """Sets up and plays the matches of one spec. Keeps the position of the round at hand, which many matches share.
+def check_sandbox(spec: Spec) -> None:
+    """SandboxError where an agent of a spec wants a sandbox, and there is none that holds."""
+    if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
+        proven()
 
-    `on_turn` is told, before every decision, which seat is to move. SandboxError where an agent wants a sandbox, and there is
-    none that holds; CodeChanged where a process for an agent was started after the source of a plugin had been changed.
-    """
 
-    def __init__(self, spec: Spec, on_turn: OnTurn = nobody) -> None:
+def unplayed(
+    spec: Spec, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None
+) -> Record:
+    """Return the record of a match that was lost before its own record could be made: void, or an agent's fault."""
+    board = spec.boards[scheduled.board]
+    players = len(scheduled.pairing.seats)
+    position = "" if seat is None else RoundStart(spec).of(scheduled)
+    return Record(
+        id=identity_of(spec, scheduled),
+        game=board.name,
+        position=position.text if isinstance(position, Position) else "",
+        labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
+        seed=spec.seed,
+        actions=(),
+        answer=None,
+        returns=(0.0,) * players if seat is None else lost(players, seat),
+        solved=False if isinstance(board.game, Puzzle) else None,
+        termination=termination,
+        seat=seat,
+        message=message,
+        traceback=None,
+        moves=0,
+        cost=None,
+        fallbacks=0,
+        decisions=(),
+        drew=(False,) * players,
+    )
+
+
+class RoundStart:
+    """The position of the round at hand, which many matches share."""
+
+    def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._on_turn = on_turn
-        if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
-            proven()
-        self._hosts = Hosts()
-        self._code = fingerprints(spec) if isolated(spec) else {}
         self._round: tuple[int, int] | None = None
         self._position: Position | BaseException | None = None
 
-    def play(self, scheduled: Scheduled) -> Record:
-        """Play one match and return its record; void where the game cannot give a position."""
-        board = self._spec.boards[scheduled.board]
-        position = self._meet(board, scheduled)
-        if isinstance(position, BaseException):
-            record = self.unplayed(scheduled, message=f"no position: {describe(position)}")
-            return record._replace(traceback=author_traceback(position))
-        seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
-        repetition = board.positions.repetition(scheduled.pairing.round)
-        identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
-        before = self._hosts.started
-        record = play_match(Match(identity, board.game, position, seats, self._spec.seed), self._on_turn, self._hosts)
-        if self._hosts.started != before:  # it has loaded what was on the disk then
-            check_unchanged(self._code, fingerprints(self._spec))
-        return record
-
-    def position(self, scheduled: Scheduled) -> Position:
-        """Return where a match begins. What the game raises instead is passed on."""
-        position = self._meet(self._spec.boards[scheduled.board], scheduled)
-        if isinstance(position, BaseException):
-            raise position
-        return position
-
-    def close(self) -> None:
-        """End the processes of isolated agents."""
-        self._hosts.close()
-
-    def identity(self, scheduled: Scheduled) -> str:
-        """Return the id of a match, whether or not it has been played."""
-        return identity_of(self._spec, scheduled)
-
-    def unplayed(
-        self, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None
-    ) -> Record:
-        """The record of a match that was lost before its own record could be made: void, or an agent's fault."""
-        board = self._spec.boards[scheduled.board]
-        players = len(scheduled.pairing.seats)
-        return Record(
-            id=self.identity(scheduled),
-            game=board.name,
-            position="" if seat is None else self._text(board, scheduled),
-            labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
-            seed=self._spec.seed,
-            actions=(),
-            answer=None,
-            returns=(0.0,) * players if seat is None else lost(players, seat),
-            solved=False if isinstance(board.game, Puzzle) else None,
-            termination=termination,
-            seat=seat,
-            message=message,
-            traceback=None,
-            moves=0,
-            cost=None,
-            fallbacks=0,
-            decisions=(),
-            drew=(False,) * players,
-        )
-
-    def _text(self, board: Board, scheduled: Scheduled) -> str:
-        position = self._meet(board, scheduled)
-        return position.text if isinstance(position, Position) else ""
-
-    def _meet(self, board: Board, scheduled: Scheduled) -> Position | BaseException:
+    def of(self, scheduled: Scheduled) -> Position | BaseException:
+        """Return where a match begins, or what the game raised instead."""
         here = (scheduled.board, scheduled.pairing.round)
         if self._position is None or here != self._round:
             self._round = here
             try:
-                self._position = board.positions[scheduled.pairing.round]
+                self._position = self._spec.boards[scheduled.board].positions[scheduled.pairing.round]
             except Interrupted:
                 raise
             except BaseException as error:  # the game's own fault: the match is void
                 self._position = error
         return self._position
+
+
+class Stage:
+    """Sets up and plays the matches of one spec.
+
+    `on_turn` is told, before every decision, which seat is to move. `code` is what plays, by default as it is now. SandboxError
+    where an agent wants a sandbox, and there is none that holds; CodeChanged where a process for an agent was started after the
+    source of a plugin had been changed.
+    """
+
+    def __init__(self, spec: Spec, on_turn: OnTurn = nobody, code: Mapping[str, Fingerprint] | None = None) -> None:
+        self.spec = spec
+        self._on_turn = on_turn
+        check_sandbox(spec)
+        self._hosts = Hosts()
+        self._code = code if code is not None or not isolated(spec) else fingerprints(spec)
+        self._start = RoundStart(spec)
+
+    def play(self, scheduled: Scheduled) -> Record:
+        """Play one match and return its record; void where the game cannot give a position."""
+        board = self.spec.boards[scheduled.board]
+        position = self._start.of(scheduled)
+        if isinstance(position, BaseException):
+            record = unplayed(self.spec, scheduled, message=f"no position: {describe(position)}")
+            return record._replace(traceback=author_traceback(position))
+        seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
+        repetition = board.positions.repetition(scheduled.pairing.round)
+        identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
+        before = self._hosts.started
+        record = play_match(Match(identity, board.game, position, seats, self.spec.seed), self._on_turn, self._hosts)
+        if self._hosts.started != before:  # it has loaded what was on the disk then
+            check_unchanged(self._code or {}, fingerprints(self.spec))
+        return record
+
+    def close(self) -> None:
+        """End the processes of isolated agents."""
+        self._hosts.close()

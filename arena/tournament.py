@@ -10,10 +10,11 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
+from arena.code_check import checked
 from arena.configured import name_of, settings
-from arena.errors import Refused, StoreError
+from arena.errors import Refused
 from arena.feed import Feed
-from arena.fingerprint import fingerprints
+from arena.fingerprint import Fingerprint, fingerprints
 from arena.format import Pairing
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation, bind, info_of
@@ -23,10 +24,10 @@ from arena.match import Match, Positions, Seat, match_id
 from arena.plugins import Registry, load_plugins
 from arena.record import Record
 from arena.referee import play_match
-from arena.schedule import Scheduled, Stage
+from arena.schedule import Scheduled, Stage, check_sandbox, isolated
 from arena.spec import Spec, load_spec, make_seat
 from arena.spec.parameters import plain
-from arena.store import Run, Store
+from arena.store import Store
 from arena.store.run import run_of
 from arena.traits import refusal
 from arena.workers.pool import Pool
@@ -90,6 +91,7 @@ def stored(store: Path) -> Iterator[Played]:
                 yield Played(*place, record)
 
 
+Code = Mapping[str, Fingerprint]
 Observer = Callable[[Played], None]
 Matches = Generator[tuple[Scheduled, Record], None, None]
 """Somebody who plays: every match with its record, as it is finished."""
@@ -124,9 +126,9 @@ def run(
         play_all(ready, feed, workers, keep)
         return Results(ready, sorted(played, key=lambda one: one.number))
     with Store.open(Path(store), write=True) as opened:
-        check_plugins(opened, run_of(ready))
-        opened.begin(run_of(ready))
-        play_all(ready, Feed(ready, opened), workers, observe or _nobody)
+        planned = checked(opened, ready, run_of(ready))
+        opened.begin(planned)
+        play_all(ready, Feed(ready, opened), workers, observe or _nobody, code=planned.plugins)
         opened.end()
     return Results(ready, store=Path(store))
 
@@ -135,35 +137,23 @@ def _nobody(played: Played) -> None:
     pass
 
 
-def check_plugins(store: Store, run: Run) -> None:
-    """StoreError where a plugin is not the one with which the store's matches were played."""
-    before: dict[str, str] = {}
-    for one in store.runs():
-        before |= one.code()
-    changed = [name for name, found in run.code().items() if before.get(name, found) != found]
-    if changed:
-        listed = ", ".join(changed)
-        raise StoreError(
-            f"{store.path}: {listed} changed since the matches in it were played; "
-            "use --fresh to play them anew, or --accept-changed-plugins to keep them"
-        )
-
-
 def play_all(
     spec: Spec,
     feed: Feed,
     workers: int,
     observe: Callable[[Played], object],
     *,
+    code: Code | None = None,
     alone: float | None = None,
     guarded: bool = False,
 ) -> None:
     """Play what a feed hands out, in this process or by several workers, and have it take the records as they come.
 
-    With `alone`, play that many seconds in this process first: work that is done by then needs no workers. With `guarded`
-    nothing is played in this process, which an agent might take down with it.
+    `code` is what plays, by default as it is now. With `alone`, play that many seconds in this process first: work that is
+    done by then needs no workers. With `guarded` nothing is played in this process, which an agent might take down with it.
+    SandboxError where an agent wants a sandbox, and there is none that holds.
     """
-    record_all(feed, _played(spec, feed, workers, alone, guarded), observe)
+    record_all(feed, _played(spec, feed, workers, code, alone, guarded), observe)
 
 
 def record_all(feed: Feed, played: Matches, observe: Callable[[Played], object]) -> None:
@@ -176,15 +166,16 @@ def record_all(feed: Feed, played: Matches, observe: Callable[[Played], object])
         interrupts.check()
 
 
-def _played(spec: Spec, feed: Feed, workers: int, alone: float | None, guarded: bool) -> Matches:
-    code = fingerprints(spec) if guarded or workers > 1 else None
+def _played(spec: Spec, feed: Feed, workers: int, code: Code | None, alone: float | None, guarded: bool) -> Matches:
+    check_sandbox(spec)
+    if code is None and (guarded or workers > 1 or isolated(spec)):
+        code = fingerprints(spec)
     if not guarded and (workers == 1 or alone is not None):
-        yield from _here(spec, feed, None if workers == 1 else alone)
+        yield from _here(spec, feed, code, None if workers == 1 else alone)
     first = feed.take(1) if guarded or workers > 1 else []
     if first != []:
-        total = sum(board.size for board in spec.boards) - feed.held - feed.played - feed.others
-        exact = not any(board.format.follows_results for board in spec.boards)
-        yield from Pool(spec, workers, _after(first or [], feed), total=total if exact else None, code=code).play()
+        total = spec.size - feed.held - feed.played - feed.others if spec.exact else None
+        yield from Pool(spec, workers, _after(first or [], feed), total=total, code=code).play()
 
 
 def _after(first: list[Scheduled], feed: Feed) -> Callable[[int], list[Scheduled] | None]:
@@ -197,10 +188,10 @@ def _after(first: list[Scheduled], feed: Feed) -> Callable[[int], list[Scheduled
     return take
 
 
-def _here(spec: Spec, feed: Feed, seconds: float | None) -> Iterator[tuple[Scheduled, Record]]:
+def _here(spec: Spec, feed: Feed, code: Code | None, seconds: float | None) -> Iterator[tuple[Scheduled, Record]]:
     """Play in this process, for a while or to the end."""
     until = None if seconds is None else monotonic() + seconds
-    with closing(Stage(spec)) as stage:
+    with closing(Stage(spec, code=code)) as stage:
         while (until is None or monotonic() < until) and (batch := feed.take(1)):
             yield batch[0], stage.play(batch[0])
 

@@ -49,7 +49,7 @@ def check_sources(spec: Spec, wanted: Mapping[str, Fingerprint], inside: Mapping
             raise Disagrees(f"{name} is used {'here' if name in wanted else 'there'} alone; install the same plugins on both")
         if there[name].version != wanted[name].version:
             raise Disagrees(f"{name}: version {there[name].version} there, {wanted[name].version} here; install the same on both")
-        if there[name].hash != wanted[name].hash:
+        if there[name].hashes != wanted[name].hashes:
             raise Disagrees(f"{name} differs from the one here, by the hash of its source; install the same on both")
 
 

@@ -13,7 +13,7 @@ from arena.cluster.backlog import Backlog, Batch
 from arena.cluster.engine import Change, Engine, Order, Reply
 from arena.errors import ClusterError
 from arena.record import Record
-from arena.schedule import Scheduled, Stage
+from arena.schedule import Scheduled, unplayed
 from arena.spec import Spec
 from arena.spec.faults import one_line
 from arena.workers.workload import Take
@@ -281,10 +281,9 @@ class Coordinator:
 
     def _lost(self, scheduled: Scheduled) -> Record:
         message = "two machines of the cluster were lost while they played this match"
-        stage = Stage(self._spec)
         if len(scheduled.pairing.seats) == 1:
-            return stage.unplayed(scheduled, "crash", 0, message)
-        return stage.unplayed(scheduled, message=f"{message}; whose turn it was is not known")
+            return unplayed(self._spec, scheduled, "crash", 0, message)
+        return unplayed(self._spec, scheduled, message=f"{message}; whose turn it was is not known")
 
     def _refuse(self, node: str, reason: str) -> None:
         """Give a node nothing more."""

@@ -51,8 +51,8 @@ class Parcel(NamedTuple):
     """For every program of the spec whether it starts at the coordinator."""
 
 
-def packed(spec: Spec) -> bytes:
-    """The parcel of a spec; ClusterError where something cannot be sent along."""
+def packed(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
+    """The parcel of a spec; ClusterError where something cannot be sent along. `code` is what plays, by default as it is now."""
     places = asked(spec.plugins)
     plugins, sent = [], []
     for number, place in enumerate(places):
@@ -63,7 +63,8 @@ def packed(spec: Spec) -> bytes:
         else:
             plugins.append(place)
     inside = {real_place(place): name for place, name in zip(places, plugins, strict=True) if place != name}
-    found = {inside.get(real_place(name), name): one for name, one in fingerprints(spec).items()}
+    code = fingerprints(spec) if code is None else code
+    found = {inside.get(real_place(name), name): one for name, one in code.items()}
     values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # they are all in `plugins`
     document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
     parcel = Parcel(document, spec.seed, plugins, [*sent, *_programs(spec)], found, starting(spec))

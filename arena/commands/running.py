@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from arena.code_check import checked
 from arena.errors import ArenaError, ClusterLost, Interrupted
 from arena.feed import Feed, Shard
 from arena.fingerprint import trusted
@@ -19,9 +20,9 @@ from arena.record import Record
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
 from arena.spec import Spec, load_spec
-from arena.store import Store, put_aside
+from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
-from arena.tournament import Played, Results, check_plugins, play_all, record_all
+from arena.tournament import Played, Results, play_all, record_all
 from arena.tracking import listening
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class Options:
         part = f".{self.shard.number}-of-{self.shard.of}" if self.shard else ""
         return Path("results") / f"{Path(self.spec).stem}{part}.db"
 
+    def note(self, text: str) -> None:
+        """Say something that `--quiet` leaves out."""
+        if not self.quiet:
+            say(f"note: {text}")
+
     def again(self) -> str:
         """The command that goes on where this one was interrupted."""
         words = ["arena", "run", self.spec]
@@ -82,11 +88,11 @@ def run(options: Options) -> int:
         if options.shard is not None:
             _check_shared(spec)
         say_problems(spec.registry)
-        if not options.quiet:
-            for note in spec.notes:
-                say(f"note: {note}")
-        with _cluster(options, spec) as cluster, _opened(options, spec) as store:
-            played = _play(options, spec, store, cluster)
+        for note in spec.notes:
+            options.note(note)
+        planned = run_of(spec)
+        with _cluster(options, spec, planned) as cluster, _opened(options, spec, planned) as store:
+            played = _play(options, spec, planned, store, cluster)
             if store is not None:
                 store.flush()
         results = Results(spec, played, store=options.path)
@@ -100,42 +106,35 @@ def _check_shared(spec: Spec) -> None:
 
 
 @contextmanager
-def _opened(options: Options, spec: Spec) -> Iterator[Store | None]:
+def _opened(options: Options, spec: Spec, planned: Run) -> Iterator[Store | None]:
     path = options.path
     if path is None:
         yield None
         return
     if options.fresh:
         aside = put_aside(path)
-        if aside is not None and not options.quiet:
-            say(f"note: the matches so far are kept in {aside}")
+        if aside is not None:
+            options.note(f"the matches so far are kept in {aside}")
     with Store.open(path, write=True) as store:
-        planned = run_of(spec)
-        if not options.accept:
-            check_plugins(store, planned)
-        store.begin(planned)
+        store.begin(checked(store, spec, planned, accept=options.accept, say=options.note))
         yield store
 
 
 @contextmanager
-def _cluster(options: Options, spec: Spec) -> Iterator[Callable[[Feed], "Coordinator"] | None]:
+def _cluster(options: Options, spec: Spec, planned: Run) -> Iterator[Callable[[Feed], "Coordinator"] | None]:
     """What has a cluster play what a feed hands out; None where this machine plays."""
     if options.cluster is None:
         yield None
         return
     from arena.cluster import Coordinator, address_of, dask_engine, packed
 
-    def note(text: str) -> None:
-        if not options.quiet:
-            say(f"note: {text}")
-
     address = address_of(options.cluster)
-    parcel = packed(spec)
+    parcel = packed(spec, planned.plugins)
     if address.exposed:
-        note(_EXPOSED.format(address.url))
-    total = None if any(board.format.follows_results for board in spec.boards) else sum(board.size for board in spec.boards)
+        options.note(_EXPOSED.format(address.url))
+    total = spec.size if spec.exact else None
     with dask_engine(address) as engine:
-        yield lambda feed: Coordinator(spec, parcel, engine, feed.take, note, total=total)
+        yield lambda feed: Coordinator(spec, parcel, engine, feed.take, options.note, total=total)
 
 
 _EXPOSED = (
@@ -144,10 +143,11 @@ _EXPOSED = (
 )
 
 
-def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[Feed], "Coordinator"] | None) -> list[Played]:
+def _play(
+    options: Options, spec: Spec, planned: Run, store: Store | None, cluster: Callable[[Feed], "Coordinator"] | None
+) -> list[Played]:
     played: list[Played] = []
-    total = sum(board.size for board in spec.boards)
-    with Progress(spec.boards, total, sys.stderr, quiet=options.quiet) as progress:
+    with Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet) as progress:
         feed = Feed(spec, store, options.shard, progress.found)
 
         def note(one: Played) -> None:
@@ -164,7 +164,8 @@ def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[
                 record_all(feed, coordinator.play(), note)
             else:
                 safe = trusted(spec)
-                play_all(spec, feed, _workers(options, total), note, alone=ALONE if safe else None, guarded=not safe)
+                workers, code = _workers(options, spec.size), planned.plugins
+                play_all(spec, feed, workers, note, code=code, alone=ALONE if safe else None, guarded=not safe)
         except (ClusterLost, Interrupted):
             if store is not None:
                 store.flush()
@@ -173,7 +174,8 @@ def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[
     if store is not None:
         if not feed.others:
             store.end()
-        _tell_what_was_there(feed, store, quiet=options.quiet)
+        if feed.held:
+            options.note(_what_was_there(feed, store))
     return sorted(played, key=lambda one: one.number)
 
 
@@ -182,13 +184,10 @@ def _workers(options: Options, total: int) -> int:
     return max(1, min(options.workers or cores, total))
 
 
-def _tell_what_was_there(feed: Feed, store: Store, *, quiet: bool) -> None:
-    if quiet or not feed.held:
-        return
+def _what_was_there(feed: Feed, store: Store) -> str:
     if feed.played:
-        say(f"note: {feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
-    else:
-        say(f"note: all {feed.held:,} matches were in {store.path}; nothing was left to play")
+        return f"{feed.held:,} matches were in {store.path}, {feed.played:,} have been added"
+    return f"all {feed.held:,} matches were in {store.path}; nothing was left to play"
 
 
 def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:

@@ -113,7 +113,7 @@ class HeadToHead(Format):
 
 
 class Counted:
-    """Pairs of games as a test counts them: a pair in which no seat drew counts once, however often it is played."""
+    """Pairs of games as a test counts them: one in which no seat used random numbers counts once, however often it is played."""
 
     def __init__(self, outcomes: Outcomes) -> None:
         self.counts = [0, 0, 0, 0, 0]
@@ -136,12 +136,12 @@ class Counted:
         one, two = self.outcomes.of(ahead), self.outcomes.of(behind)
         if one is None or two is None:
             return
-        courses = self.outcomes.course(ahead), self.outcomes.course(behind)
-        if courses[0] is not None and courses[1] is not None:
-            if courses in self._seen:
+        played = self.outcomes.play_hash(ahead), self.outcomes.play_hash(behind)
+        if played[0] is not None and played[1] is not None:
+            if played in self._seen:
                 self.repeats += 1
                 return
-            self._seen.add((courses[0], courses[1]))
+            self._seen.add((played[0], played[1]))
         self.repeats = 0
         share = (points(one[0], one[1]) + points(two[1], two[0])) / 2
         self.counts[PAIR_SCORES.index(share)] += 1

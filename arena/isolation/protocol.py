@@ -37,9 +37,9 @@ def choose_line(played: Sequence[str]) -> bytes:
     return b'{"type":"choose","played":[%b]}\n' % ",".join(map(in_quotes, played)).encode()
 
 
-def action_line(action: str, nodes: int, evaluations: int, drew: bool) -> bytes:
+def action_line(action: str, nodes: int, evaluations: int, used_rng: bool) -> bytes:
     """The answer to it, where there is no more to say; written out for the same reason."""
-    used = f'"nodes":{nodes},"evaluations":{evaluations},"drew":{"true" if drew else "false"}'
+    used = f'"nodes":{nodes},"evaluations":{evaluations},"drew":{"true" if used_rng else "false"}'
     return f'{{"type":"action","action":{in_quotes(action)},{used}}}\n'.encode()
 
 

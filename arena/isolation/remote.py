@@ -27,7 +27,7 @@ class RemotePlayer:
     def __init__(self, match: Match, number: int, hosts: Hosts, log: Log) -> None:
         self.number = number
         self.seat = seat = match.seats[number]
-        self.drew = False
+        self.used_rng = False
         assert seat.program is not None
         self._program: Program = seat.program
         self._game = match.game
@@ -86,13 +86,13 @@ class RemotePlayer:
         used = protocol.used(answer)
         self._log.decisions.append((self.number, used.nodes, used.evaluations, seconds, used.depth, used.value))
         self._log.fallbacks += protocol.flag(answer, "fallback", default=False)
-        self.drew = protocol.flag(answer, "drew", default=self._program.command is not None)
+        self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
         if answer["type"] == "failed":
             raise self._failed(answer)
 
     def _ready(self, answer: Mapping[str, Any]) -> None:
         protocol.expected(answer, "ready", "failed")
-        self.drew = protocol.flag(answer, "drew", default=False)
+        self.used_rng = protocol.flag(answer, "drew", default=False)
         if answer["type"] == "failed":
             raise self._failed(answer)
 

@@ -14,7 +14,7 @@ from arena.games import Games
 from arena.record import FAULTS, Reason, Record
 from arena.sheet import Sheet
 from arena.store import Store
-from arena.store.rows import NANO, play, returns_of
+from arena.store.rows import NANO, play_hash_of, returns_of
 from arena.store.store import seats_of
 
 
@@ -108,7 +108,7 @@ class Tally:
         self.count(facts)
         if record.termination == "void":
             return
-        played = play(record)
+        played = play_hash_of(record)
         self._plays.add((seats, played))
         if len(seats) > 1:
             self.matches.add(pairing.round, seats, record.returns, played, any(record.drew))
@@ -195,9 +195,9 @@ def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     adders = [tally.matches.add if tally.sheet.kind == "versus" else None for tally in tallies]
     for rows in store.chunks(_GAMES):
-        for board, round_, seats, returns, drew, played in rows:
+        for board, round_, seats, returns, used_rng, played in rows:
             if add := adders[board]:
-                add(round_, seats_of(seats), returns_of(returns), played, "1" in drew)
+                add(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng)
     for tally in tallies:
         tally.distinct = 0
     for board, distinct in store.query(_DISTINCT):

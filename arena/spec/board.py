@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from arena.agent import Agent, solves
@@ -27,7 +27,7 @@ class View:
     sort: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Board:
     """One game of a spec with everyone who plays on it."""
 
@@ -43,9 +43,9 @@ class Board:
     """One for every entry that plays on this board, in the order of the spec."""
     view: View = View()
 
-    @property
+    @cached_property
     def size(self) -> int:
-        """The number of matches."""
+        """The number of matches; where that depends on results, the most there can be."""
         return self.format.size(self.field)
 
 
@@ -64,6 +64,16 @@ class Spec:
     """What all names in it were looked up in."""
     plugins: tuple[str, ...] = ()
     """What was loaded beside the installed plugins, so that another process can load it too."""
+
+    @property
+    def size(self) -> int:
+        """The number of matches on all boards."""
+        return sum(board.size for board in self.boards)
+
+    @property
+    def exact(self) -> bool:
+        """Whether that number is certain before anything is played."""
+        return not any(board.format.follows_results for board in self.boards)
 
 
 def make_seat(

@@ -10,7 +10,7 @@ from arena.record import Record
 from arena.schedule import Scheduled
 from arena.store.lock import locked
 from arena.store.opening import settle
-from arena.store.run import Run
+from arena.store.run import CodeKey, Run
 from arena.store.store import Store
 
 CHUNK = 2000
@@ -46,15 +46,15 @@ def merge(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False
 
 def _check_code(sources: Sequence[Path]) -> None:
     """StoreConflict where a plugin was not the same one when the matches of two stores were played."""
-    known: dict[str, tuple[str, Path]] = {}
+    known: dict[CodeKey, tuple[str, Path]] = {}
     for source in sources:
         with Store.open(source) as store:
-            code = {name: found for run in store.runs() for name, found in run.code().items()}
-        for name, found in code.items():
-            other, where = known.setdefault(name, (found, source))
+            code = {key: found for run in store.runs() for key, found in run.code().items()}
+        for key, found in code.items():
+            other, where = known.setdefault(key, (found, source))
             if other != found:
                 raise StoreConflict(
-                    f"{name} was another one for {source} than for {where}; play one of the two anew with the same (--fresh), "
+                    f"{key[0]} was another one for {source} than for {where}; play one of the two anew with the same (--fresh), "
                     "or keep the matches of both with --accept-changed-plugins"
                 )
 

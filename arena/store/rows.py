@@ -43,8 +43,8 @@ def rows_of(record: Record) -> Rows:
             record.moves,
             record.cost,
             record.fallbacks,
-            _drew(record.drew),
-            play(record),
+            _used_rng(record.drew),
+            play_hash_of(record),
             *effort[0],
             *(effort[1] if len(effort) > 1 else (0, 0, 0)),
         ),
@@ -74,7 +74,7 @@ RECORD = (
 def record_of(row: Sequence[Any]) -> Record:
     """The record of a row with the columns of RECORD."""
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
-    seat, message, traceback, moves, cost, fallbacks, decisions, drew, timing = row[10:]
+    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing = row[10:]
     return Record(
         key.hex(),
         game,
@@ -93,7 +93,7 @@ def record_of(row: Sequence[Any]) -> Record:
         cost,
         fallbacks,
         tuple([_decision(text) for text in decisions.split(";")]) if decisions else (),
-        tuple([mark == "1" for mark in drew]),
+        tuple([mark == "1" for mark in used_rng]),
         None if timing is None else json.loads(timing),
     )
 
@@ -149,12 +149,12 @@ def _labels(labels: tuple[str, ...]) -> str:
 
 
 @lru_cache(256)
-def _drew(drew: tuple[bool, ...]) -> str:
-    return "".join(["01"[used] for used in drew])
+def _used_rng(seats: tuple[bool, ...]) -> str:
+    return "".join(["01"[used] for used in seats])
 
 
-def play(record: Record) -> int:
-    """A number that tells what was played from what else could have been: two matches with one number are repeats."""
+def play_hash_of(record: Record) -> int:
+    """Return a hash of what was played: two matches with the same one are repeats."""
     whole = "\n".join([record.position, record.answer or "", *record.actions])
     return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 

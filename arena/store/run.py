@@ -34,12 +34,13 @@ class Run:
     started: str = ""
     ended: str | None = None
 
-    def code(self) -> dict[str, str]:
-        """The hash of every plugin's source. Files go by their names alone: the same one lies elsewhere on another machine."""
-        found: dict[str, list[str]] = {}
+    def code(self) -> dict["CodeKey", str]:
+        """The hashes of all that plays."""
+        found: dict[CodeKey, list[str]] = {}
         for name, fingerprint in self.plugins.items():
-            found.setdefault(name.rpartition("/")[2], []).append(fingerprint.hash)
-        return {name: " ".join(sorted(hashes)) for name, hashes in found.items()}
+            for part, one in fingerprint.hashes.items():
+                found.setdefault(code_key(name, part), []).append(one)
+        return {part: " ".join(sorted(hashes)) for part, hashes in found.items()}
 
     def load(self) -> Spec:
         """The spec, ready to be played; what is wrong with it now is raised as from a file."""
@@ -47,10 +48,19 @@ class Run:
         return reload_spec(document, self.spec["plugins"], self.seed)
 
 
+CodeKey = tuple[str, str]
+"""The name of a plugin without its folder, since the same file lies elsewhere on another machine, and what it is of it."""
+
+
+def code_key(source: str, part: str) -> CodeKey:
+    """Return the key under which the code of a run has the hash of a part of a plugin."""
+    return source.rpartition("/")[2], part
+
+
 def mixed(runs: Iterable[Run]) -> list[str]:
-    """The plugins that are not the same in all runs."""
-    first: dict[str, str] = {}
-    return sorted({name for run in runs for name, found in run.code().items() if first.setdefault(name, found) != found})
+    """The plugins that are not the same in all runs. Hashes of the old and of the new kind have no key in common."""
+    first: dict[CodeKey, str] = {}
+    return sorted({part[0] for run in runs for part, found in run.code().items() if first.setdefault(part, found) != found})
 
 
 def run_of(spec: Spec) -> Run:
@@ -83,7 +93,7 @@ def _schedule(board: Board) -> list[Any]:
 
 def row_of(run: Run) -> tuple[Any, ...]:
     """A run as a row, without its times."""
-    plugins = {name: [found.version, found.hash] for name, found in run.plugins.items()}
+    plugins = {name: [found.version, found.text] for name, found in run.plugins.items()}
     boards = [sheet.as_dict() for sheet in run.boards]
     texts = [json.dumps(value, default=str) for value in (run.spec, boards, plugins, dict(run.versions))]
     return (clean(run.name), run.hash, run.seed, *texts)
@@ -98,7 +108,7 @@ def run_of_row(row: Sequence[Any]) -> Run:
         seed=seed,
         spec=json.loads(spec),
         boards=[Sheet.from_dict(sheet) for sheet in json.loads(boards)],
-        plugins={source: Fingerprint(*found) for source, found in json.loads(plugins).items()},
+        plugins={source: Fingerprint.of(*found) for source, found in json.loads(plugins).items()},
         versions=json.loads(versions),
         started=started,
         ended=ended,

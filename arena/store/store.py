@@ -33,8 +33,8 @@ class Kept(NamedTuple):
     number: int
     returns: tuple[float, ...] | None
     """None where it is void."""
-    course: int | None = None
-    """What was played, where no seat drew a random number, so that it can only be played again; None where one did."""
+    play_hash: int | None = None
+    """A hash of what was played, where no seat used random numbers, so that it can only be repeated; None where one did."""
 
 
 class Store:
@@ -214,9 +214,9 @@ class Store:
             keys = [bytes.fromhex(one) for one in ids[start : start + CHUNK]]
             marks = ",".join("?" * len(keys))
             rows = self._all(f"SELECT id, number, returns, termination, drew, play FROM record WHERE id IN ({marks})", keys)  # noqa: S608
-            for key, number, returns, termination, drew, played in rows:
-                course = None if "1" in drew else played
-                found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns), course)
+            for key, number, returns, termination, used_rng, played in rows:
+                play_hash = None if "1" in used_rng else played
+                found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns), play_hash)
         return found
 
     def __len__(self) -> int:

@@ -19,7 +19,7 @@ class HumanPlayer:
     """A person. What he answers is legal: `ask` sees to it."""
 
     solver = False
-    drew = False
+    used_rng = False
 
     def __init__(self, number: int, seat: Seat, ask: Ask) -> None:
         self.number = number

@@ -122,7 +122,7 @@ class Requests:
             raise BadRequest(*faults)
         assert spec is not None
         written = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
-        return {"yaml": written, "matches": sum(board.size for board in spec.boards), "notes": list(spec.notes)}
+        return {"yaml": written, "matches": spec.size, "notes": list(spec.notes)}
 
     def view(self, asked: Mapping[str, Any]) -> Reply:
         """A match of a store as a view. The store is named by the server, never by a page."""

@@ -1,12 +1,14 @@
 """What a worker process and its parent say to each other."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from arena.fingerprint import Fingerprint
 from arena.record import Record
 from arena.schedule import Scheduled
 from arena.spec import Document
+from arena.syntax import Parsed, Stamp
 
 CUT_OFF = 74
 """The exit code of a worker whose pipe is gone."""
@@ -18,6 +20,8 @@ class Recipe(NamedTuple):
     document: Document
     plugins: tuple[str, ...]
     seed: int
+    files: Mapping[Path, tuple[Stamp, Parsed]]
+    """What the parent has read of the code, so that the worker need not parse it again."""
     core: int | None = None
     """The core on which the worker and its agent processes run; None leaves it to the system."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from arena.errors import ArenaError
 from arena.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.record import Record
-from arena.schedule import Scheduled, Stage, isolated
+from arena.schedule import Scheduled, isolated, unplayed
 from arena.spec import Spec
 from arena.workers.messages import Done, Failed, Ready, Turn
 from arena.workers.process import WORKER, WorkerEnded, WorkerProcess, end_workers
@@ -264,8 +264,8 @@ class Pool:
     def _lost(self, scheduled: Scheduled, seat: int | None, reason: str) -> Record:
         message = f"the process that played this match {reason}, twice"
         if seat is None:
-            return Stage(self._spec).unplayed(scheduled, message=message)
-        return Stage(self._spec).unplayed(scheduled, "crash", seat, message)
+            return unplayed(self._spec, scheduled, message=message)
+        return unplayed(self._spec, scheduled, "crash", seat, message)
 
 
 def _cores() -> list[int]:

@@ -14,6 +14,7 @@ from arena import importing
 from arena.isolation.families import OF_WORKER, Family, end_families
 from arena.schedule import Scheduled
 from arena.spec import Spec
+from arena.syntax import already_read
 from arena.workers.frames import Frames, Garbled, frame
 from arena.workers.messages import CUT_OFF, Order, Recipe
 from arena.workers.vitals import Vitals, shared_memory
@@ -57,7 +58,7 @@ class WorkerProcess:
         os.set_blocking(self.requests, False)
         os.set_blocking(self.replies, False)
         self._frames = Frames()
-        self._unsent = bytearray(frame(Recipe(spec.document, spec.plugins, spec.seed, core)))
+        self._unsent = bytearray(frame(Recipe(spec.document, spec.plugins, spec.seed, already_read(), core)))
         self._beats = 0
         self._silence = 0.0
 

@@ -19,8 +19,9 @@ from typing import Any
 from arena.errors import ArenaError, author_traceback, describe
 from arena.fingerprint import fingerprints
 from arena.record import Record
-from arena.schedule import Scheduled, Stage
+from arena.schedule import Scheduled, Stage, unplayed
 from arena.spec import reload_spec
+from arena.syntax import take_over
 from arena.workers.frames import Frames, frame
 from arena.workers.messages import CUT_OFF, Done, Failed, Ready, Turn
 from arena.workers.vitals import Vitals
@@ -90,12 +91,13 @@ class Line:
 def serve(requests: Iterator[Any], line: Line, vitals: Vitals) -> None:
     """Take a recipe, then orders, and answer with records; end with the end of the requests."""
     try:
-        *recipe, core = next(requests)
-        if core is not None:
-            _stay_on(core)
-        spec = reload_spec(*recipe)
+        recipe = next(requests)
+        if recipe.core is not None:
+            _stay_on(recipe.core)
+        take_over(recipe.files)
+        spec = reload_spec(recipe.document, recipe.plugins, recipe.seed)
         code = fingerprints(spec)
-        stage = Stage(spec, on_turn=line.turn)
+        stage = Stage(spec, on_turn=line.turn, code=code)
     except ArenaError as error:
         line.send(Failed(f"a worker process could not load the spec: {error}"))
         return
@@ -141,7 +143,7 @@ def _played(stage: Stage, scheduled: Scheduled) -> Record:
     except ArenaError:
         raise
     except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
-        return stage.unplayed(scheduled, message=describe(error))._replace(traceback=author_traceback(error))
+        return unplayed(stage.spec, scheduled, message=describe(error))._replace(traceback=author_traceback(error))
 
 
 def _received(descriptor: int) -> Iterator[Any]:
