@@ -15,7 +15,7 @@ from arena.cluster.parcel import unpacked
 from arena.errors import ClusterError
 from arena.feed import Feed
 from arena.record import Record
-from arena.schedule import Plan, Stage
+from arena.schedule import Plan, Stage, unplayed
 from arena.spec import Spec, load_spec
 from tests.cluster.standin import Standin
 
@@ -319,8 +319,8 @@ def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
     stage, reader, plan = Stage(spec), wire.Reader(spec), Plan(spec).take(100) or []
     records = [stage.play(one) for one in plan]
     seats = len(plan[0].pairing.seats)
-    records.append(stage.unplayed(plan[0], message="\ud800 is no character"))
-    records.append(stage.unplayed(plan[0], "crash", seats - 1, "gone")._replace(timing={"overrun": 0.5}))
+    records.append(unplayed(spec, plan[0], message="\ud800 is no character"))
+    records.append(unplayed(spec, plan[0], "crash", seats - 1, "gone")._replace(timing={"overrun": 0.5}))
     asked = [*plan, plan[0], plan[0]]
     assert reader.read(wire.answer(records, 1.0), asked, reader.identities(asked)).records == records
 

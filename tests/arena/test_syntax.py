@@ -1,0 +1,164 @@
+"""What a file is as syntax: the same digest for what plays the same, another one for what may not."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from arena.syntax import Import, Parsed, already_read, parsed, take_over
+
+CODE = '''
+"""A module."""
+
+from math import inf, pi as circle
+
+
+class Table(dict):
+    """A table."""
+
+    limit: int = 1_000
+    """The most."""
+
+    def value(self, *keys: str, default=None, **more) -> float | None:
+        """The value."""
+        total = sum([self[key] ** 2 for key in keys if key in self])
+        return total if total < inf else default
+
+
+async def told(name):
+    async with name as one, two:
+        print(f"{name!r:>{Table.limit}} is {one:{two}}", rb"\\x00", -0.5j, ..., sep="é")
+    match name:
+        case {"a": [1, *rest], **others} | None:
+            return lambda x, /, y=2: (x, y, *rest)
+        case Table(limit=3):
+            del others[1:2, ::3]
+'''
+
+ALIKE = [
+    ("# no code\n", ""),
+    ("x = 1  # one\n", "x=1\n"),
+    ('"""About."""\nx = 1\n', '"""Otherwise."""\n\n\nx = 1\n'),
+    ("class A:\n    pass\n", 'class A:\n    """Nothing."""\n'),
+    ("async def f():\n    return 1\n", 'async def f():\n    """One."""\n    return 1\n'),
+    ('x: int = 1\n"""One."""\n', "x: int = 1\n"),
+    ("x = 'a'\n", 'x = """a"""\n'),
+    ("x = (1 +\n     2)\n", "x = 1 + 2\n"),
+    ("x = u'a'\n", "x = 'a'\n"),
+    ("x = 16\n", "x = 0x10\n"),
+]
+DIFFERENT = [
+    ("x = 1\n", "x = 2\n"),
+    ("x = 1\n", "x = True\n"),
+    ("x = 1\n", "x = 1.0\n"),
+    ("x = 1\n", "x = '1'\n"),
+    ("x = 'a'\n", "x = b'a'\n"),
+    ("x = 0.0\n", "x = -0.0\n"),
+    ("x = 'a', 'b'\n", "x = 'a b'\n"),
+    ("x = ''\n", "x = 'a'\n"),
+    ("f('')\n", "f()\n"),
+    ("x = y\n", "x = 'y'\n"),
+    ("x + y * z\n", "(x + y) * z\n"),
+    ("f(x)\n", "f(*x)\n"),
+    ("f(x=y)\n", "f(**y)\n"),
+    ("def f(x, y=1): return x\n", "def f(x, *, y=1): return x\n"),
+    ("def f(x=None): return x\n", "def f(x): return x\n"),
+    ("def f(*, x=None, y): return x\n", "def f(*, x, y=None): return x\n"),
+    ("return_ = {**x}\n", "return_ = {None: x}\n"),
+    ("x: int\n", "x: float\n"),
+    ("if x:\n    f()\ng()\n", "if x:\n    f()\n    g()\n"),
+    ("if x:\n    f()\n", "if x:\n    pass\nelse:\n    f()\n"),
+    ("for x in y: f()\n", "while x in y: f()\n"),
+    ("import a\n", "import a as b\n"),
+    ("from . import a\n", "from .. import a\n"),
+    ("global x, y\n", "global y, x\n"),
+    ("x = f'{a}'\n", "x = f'{a!r}'\n"),
+    ("x = f'{a}b'\n", "x = f'{a:b}'\n"),
+    ("@a\ndef f(): f()\n", "def f(): f()\n"),
+]
+
+
+def digest(folder: Path, content: str | bytes, name: str = "file.py") -> bytes:
+    place = folder / name
+    place.write_bytes(content.encode() if isinstance(content, str) else content)
+    os.utime(place, ns=(0, hash(content) & 0xFFFFFFFF))  # as of another moment, however quick the test is
+    return parsed(place).digest
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_what_is_said_about_code_is_no_code(tmp_path: Path, one: str, other: str) -> None:
+    """Comments, docstrings of all kinds, blank lines, quotes and brackets may change."""
+    assert digest(tmp_path, one) == digest(tmp_path, other)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_every_change_of_code_is_seen(tmp_path: Path, one: str, other: str) -> None:
+    """Down to the type of a constant."""
+    assert digest(tmp_path, one) != digest(tmp_path, other)
+
+
+def test_the_digest_is_the_same_under_every_python(tmp_path: Path) -> None:
+    """The number comes from Python 3.11, 3.12 and 3.13, whose trees and whose `repr` of texts differ in details."""
+    assert digest(tmp_path, CODE).hex() == "7044414ac0e128aabccf1ed478024720"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"def broken(:\n",
+        b"x = '\xff\xfe'\n",
+        b"# -*- coding: nonsense -*-\n",
+        b"x = 1\x00\n",
+        b"x = " + b"(" * 5000 + b")" * 5000,
+        b"x = " + b"-" * 100_000 + b"1",
+        b"\x7fELF",
+    ],
+)
+def test_what_is_no_python_counts_by_its_bytes(tmp_path: Path, content: bytes) -> None:
+    """Nothing is raised, nothing is imported, and a change is seen."""
+    assert digest(tmp_path, content) != digest(tmp_path, content + b" ")
+    assert parsed(tmp_path / "file.py").imports == frozenset()
+
+
+def test_large_numbers_and_long_sums_are_read(tmp_path: Path) -> None:
+    """A number of more digits than Python turns into text; a chain that nests deeper than Python's stack."""
+    large = "x = 0x" + "f" * 10_000 + "\n"
+    assert digest(tmp_path, large) == digest(tmp_path, large + "# that was large\n")
+    long = "x = " + " + ".join(["y"] * 500) + "\n"
+    assert digest(tmp_path, long) == digest(tmp_path, long + "# that was long\n")
+
+
+def test_other_languages_count_by_their_bytes(tmp_path: Path) -> None:
+    """A comment there may be code, for all that is known."""
+    assert digest(tmp_path, "x=1", "run.sh") != digest(tmp_path, "x=1 # one", "run.sh")
+
+
+def test_files_that_cannot_be_read_are_empty(tmp_path: Path) -> None:
+    """A folder, and what is not there."""
+    assert parsed(tmp_path) == parsed(tmp_path / "nothing.py") == Parsed(digest(tmp_path, "", "empty.txt"), frozenset())
+
+
+def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    """Also in functions; names by which a module is bound do not matter, but for the package that `import a.b` binds."""
+    digest(
+        tmp_path,
+        "import a, b.c, d.e as f\nfrom g import h as i\nclass J:\n  def k():\n    from .. import l\n    from .m import *\n",
+    )
+    assert parsed(tmp_path / "file.py").imports == {
+        Import(0, "a", None),
+        Import(0, "b.c", None),
+        Import(0, "d", "e"),
+        Import(0, "g", "h"),
+        Import(2, "", "l"),
+        Import(1, "m", "*"),
+    }
+
+
+def test_a_process_takes_over_what_another_has_read(tmp_path: Path) -> None:
+    """A file is read anew when it has changed since."""
+    digest(tmp_path, "x = 1\n")
+    place = tmp_path / "file.py"
+    stamp, known = already_read()[place]
+    take_over({place: (stamp, known._replace(digest=b"taken over"))})
+    assert parsed(place).digest == b"taken over"
+    assert digest(tmp_path, "x = 2\n") not in (b"taken over", known.digest)
