@@ -175,7 +175,7 @@ def calls() -> Callable[..., int]:
     """Count how often functions are called while another one is."""
 
     def calls(counted: Callable[..., object], played: Callable[[], object]) -> int:
-        code, found = counted.__code__, 0  # type: ignore[attr-defined]
+        code, found = counted.__code__, 0
 
         def note(frame: object, event: str, _: object) -> None:
             nonlocal found
