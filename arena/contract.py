@@ -13,7 +13,7 @@ import pluggy
 from arena import hookspecs
 from arena.agent import Agent, chooses, solves
 from arena.configured import parameters_of
-from arena.errors import ADDRESS, suggestion
+from arena.errors import shown, suggestion
 from arena.format import Format
 from arena.game import Game, Puzzle
 from arena.heuristic import info_of
@@ -51,7 +51,7 @@ def brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
         for implementation in implementations:
             returned = implementation.function()
             if not isinstance(returned, Iterable):
-                raise Unfit(f"{hook} returned {_seen(returned)}; expected a list ({line(implementation.function)})")
+                raise Unfit(f"{hook} returned {shown(returned)}; expected a list ({line(implementation.function)})")
             for value in returned:
                 yield _checked(hook, value, implementation.function)
 
@@ -64,17 +64,12 @@ def _refuse_misspelt(manager: pluggy.PluginManager) -> None:
         raise Unfit(f"unknown hook {hooks[0]!r}; {suggestion(hooks[0], HOOKS)}" if hooks else str(error)) from error
 
 
-def _seen(value: object) -> str:
-    """A value for a message, without the place where it happens to lie in memory."""
-    return ADDRESS.sub("0x...", repr(value))
-
-
 def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
     if hook == "arena_heuristics":
         info = info_of(value)
         if info is None:
             expected = "functions or classes decorated with @heuristic"
-            raise Unfit(f"{hook} returned {_seen(value)}; expected {expected} ({line(implementation)})")
+            raise Unfit(f"{hook} returned {shown(value)}; expected {expected} ({line(implementation)})")
         _check_name("heuristic", info.name, value)
         if isclass(value):
             _check_parameters("heuristic", info.name, value)
@@ -82,7 +77,7 @@ def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple
         return ("heuristic", info.game, info.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
-        raise Unfit(f"{hook} returned {_seen(value)}; expected classes derived from {base.__name__} ({line(implementation)})")
+        raise Unfit(f"{hook} returned {shown(value)}; expected classes derived from {base.__name__} ({line(implementation)})")
     name = getattr(value, "name", None)
     _check_name(kind, name, value)
     if isabstract(value):

@@ -26,10 +26,13 @@ import re
 import reprlib
 import sysconfig
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from types import TracebackType
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 
 class ArenaError(Exception):
@@ -160,22 +163,32 @@ _brief.maxlist = _brief.maxtuple = 12
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it, cut where it is long."""
+    """A value as a message shows it, with the middle of long parts left out, whatever its `repr` does."""
+    return ADDRESS.sub("0x...", represented(value, _brief.repr))
+
+
+def represented(value: object, how: Callable[[object], str] = repr) -> str:
+    """The `repr` of a value, which its author may have written; where that fails the name of its type."""
+    return foreign(lambda: how(value), lambda _: f"an object of type {type(value).__name__}")
+
+
+def cut(text: str, most: int = 60) -> str:
+    """A text of at most `most` characters: the start of a longer one, and three dots."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
+    """Call code of a plugin, and `otherwise` with whatever it raises, but for the user's interrupt."""
     try:
-        return ADDRESS.sub("0x...", _brief.repr(value))
+        return call()
     except Interrupted:
         raise
-    except BaseException:  # written by the agent's author
-        return f"an object of type {type(value).__name__}"
+    except BaseException as error:
+        return otherwise(error)
 
 
 def _words(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Interrupted:
-        raise
-    except BaseException:  # written by whoever raised it
-        return "an exception that cannot be shown"
+    return foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
 
 
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
@@ -214,10 +227,8 @@ def author_traceback(error: BaseException, *, most: int = 20) -> str:
     frames: TracebackType | None = error.__traceback__
     while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
-    try:
-        text = "".join(traceback.format_exception(type(error), error, frames, limit=-most, chain=False))
-    except Interrupted:
-        raise
-    except BaseException:  # the exception cannot be shown
-        text = "".join(traceback.format_tb(frames, limit=-most))
-    return ADDRESS.sub("0x...", text)
+    lines = foreign(
+        lambda: traceback.format_exception(type(error), error, frames, limit=-most, chain=False),
+        lambda _: traceback.format_tb(frames, limit=-most),  # the exception cannot be shown
+    )
+    return ADDRESS.sub("0x...", "".join(lines))

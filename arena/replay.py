@@ -5,7 +5,7 @@ from contextlib import closing
 from math import isclose
 from typing import Any, NamedTuple
 
-from arena.errors import Interrupted, describe, shown
+from arena.errors import describe, shown
 from arena.game import Action, Game, Puzzle, State
 from arena.record import Decision, Record
 from arena.schedule import Scheduled, Stage
@@ -70,8 +70,6 @@ def _reads(game: Game, text: str, state: State) -> bool:
 def _parsed(what: str, text: str, parse: Any) -> Any:
     try:
         return parse()
-    except Interrupted:
-        raise
     except Exception as error:
         raise Differs(f"{what}: {text!r} cannot be read: {describe(error)}") from error
 

@@ -9,6 +9,7 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from arena.bounds import LARGEST, clipped, is_count
+from arena.errors import cut
 
 VERSION = 1
 LONGEST_LINE = 16 << 20
@@ -92,7 +93,7 @@ def text_of(message: Mapping[str, Any], key: str) -> str:
     """A text of a message; Broken where it is missing."""
     value = message.get(key)
     if not isinstance(value, str):
-        raise Broken(f"{message['type']}: {key}: expected text, got {_shown(value)}")
+        raise Broken(f"{message['type']}: {key}: expected text, got {cut(repr(value))}")
     return value
 
 
@@ -108,7 +109,7 @@ def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
     """A list of texts; Broken for anything else."""
     value = message.get(key)
     if not isinstance(value, list) or not all(type(item) is str for item in value):
-        raise Broken(f"{message['type']}: {key}: expected a list of texts, got {_shown(value)}")
+        raise Broken(f"{message['type']}: {key}: expected a list of texts, got {cut(repr(value))}")
     return value
 
 
@@ -116,7 +117,7 @@ def object_of(message: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """An object within a message, which is of the message's type for what is said of it; Broken for anything else."""
     value = message.get(key)
     if not isinstance(value, dict):
-        raise Broken(f"{message['type']}: {key}: expected an object, got {_shown(value)}")
+        raise Broken(f"{message['type']}: {key}: expected an object, got {cut(repr(value))}")
     return {**value, "type": message["type"]}
 
 
@@ -124,7 +125,7 @@ def flag(message: Mapping[str, Any], key: str, default: bool) -> bool:
     """A boolean of a message."""
     value = message.get(key, default)
     if type(value) is not bool:
-        raise Broken(f"{message['type']}: {key}: expected true or false, got {_shown(value)}")
+        raise Broken(f"{message['type']}: {key}: expected true or false, got {cut(repr(value))}")
     return value
 
 
@@ -136,7 +137,7 @@ def steps_of(message: Mapping[str, Any]) -> int | None:
 def _count(message: Mapping[str, Any], key: str) -> int:
     value = message.get(key, 0)
     if not is_count(value):
-        raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {LARGEST:,}, got {_shown(value)}")
+        raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {LARGEST:,}, got {cut(repr(value))}")
     return value
 
 
@@ -149,10 +150,5 @@ def _number(message: Mapping[str, Any], key: str) -> float | None:
     except OverflowError:
         number = inf
     if not isfinite(number):
-        raise Broken(f"{message['type']}: {key}: expected a finite number or null, got {_shown(value)}")
+        raise Broken(f"{message['type']}: {key}: expected a finite number or null, got {cut(repr(value))}")
     return number
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

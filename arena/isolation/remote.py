@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from arena.configured import settings
-from arena.errors import Interrupted, describe
+from arena.errors import describe
 from arena.game import Action, Game, State
 from arena.identity import position_purpose, seat_purpose
 from arena.isolation import protocol
@@ -138,8 +138,6 @@ class RemotePlayer:
         text = protocol.text_of(answer, "state")
         try:
             state = self._game.parse_state(text)
-        except Interrupted:
-            raise
         except Exception as error:
             message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
             raise Fault(Ending("illegal-action", self.number, message)) from error
@@ -167,8 +165,6 @@ class RemotePlayer:
 def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:
     try:
         return parse(state, text)
-    except Interrupted:
-        raise
     except Exception:  # a plugin's parser, and a text from anywhere
         return Unreadable(repr(text[:120]))
 

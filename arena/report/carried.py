@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any
 
-from arena.errors import ArenaError, Interrupted, describe
+from arena.errors import ArenaError, describe
 from arena.game import Game
 from arena.record import Record
 from arena.report.evidence import Findings
@@ -130,8 +130,6 @@ def _shown(games: _Games, record: Record, described: Mapping[str, Any], board: i
         return _unplayed(record, described, [])
     try:
         return _compact(view(game, record, drawn=record.game in games.drawn))
-    except Interrupted:
-        raise
     except Exception as error:  # a plugin's own fault: the other matches go on
         return _unplayed(record, described, [f"the match cannot be shown: {describe(error)}"])
 

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from arena.configured import initializer, parameters_of
-from arena.errors import describe, suggestion
+from arena.errors import cut, describe, suggestion
 from arena.identity import canonical
 from arena.spec.document import Path
 
@@ -145,8 +145,7 @@ def _shown(value: Any) -> str:
         return "a list" if value else "an empty list"
     if value is None:
         return "nothing"
-    text = json.dumps(value) if isinstance(value, bool) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return cut(json.dumps(value) if isinstance(value, bool) else repr(value))
 
 
 def _inside(location: tuple[str | int, ...], value: Any) -> Path:

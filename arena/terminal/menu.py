@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from arena.errors import ArenaError, Interrupted, describe
+from arena.errors import ArenaError, describe
 from arena.notices import load
 from arena.output import results_alone
 from arena.plugins import Registry
@@ -108,8 +108,6 @@ class Menu:
             with results_alone():
                 bench = change()
                 bench.board(self._screen)
-        except Interrupted:
-            raise
         except Exception as error:  # of the call, or of a plugin's game
             self._screen.say(str(error) if isinstance(error, ArenaError) else describe(error), "bad")
             return False

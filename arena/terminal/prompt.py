@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import Interrupted, describe, suggestion
+from arena.errors import describe, suggestion
 from arena.game import Action, Game, State
 
 COMMANDS = {
@@ -85,8 +85,6 @@ def _parsed(game: Game, state: State, legal: Sequence[Action], line: str) -> Act
         if action in legal:
             return legal[legal.index(action)]
         complaint = f"{line!r} is not legal here"
-    except Interrupted:
-        raise
     except ValueError as error:
         complaint = str(error) or describe(error)
     except Exception as error:  # a plugin's own parser, whatever it raises

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from time import sleep
 
-from arena.errors import Interrupted, describe
+from arena.errors import describe
 from arena.game import Action, Puzzle, State
 from arena.isolation.hosts import Hosts
 from arena.match import Match
@@ -168,8 +168,6 @@ class Sitting:
             if isinstance(self._game, Puzzle):
                 return f"{name}: {evaluation(self.state):g} to go"
             values = [f"{self._label(number)} {evaluation(self.state, number):+.3g}" for number in range(self._game.players)]
-        except Interrupted:
-            raise
         except Exception as error:  # its author's
             return f"{name}: {describe(error)}"
         return f"{name}: {', '.join(values)}"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from arena.agent import Agent
 from arena.configured import name_of, settings
 from arena.contract import source_line
-from arena.errors import Interrupted, Refused, describe
+from arena.errors import Interrupted, Refused, describe, foreign
 from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, bind
 from arena.identity import position_stream
@@ -223,13 +223,11 @@ def _play(bench: Bench, seed: int, matches: int, sheet: Sheet) -> None:
 
 
 def _shortened(bench: Bench, finding: Finding) -> Finding:
-    try:
+    def shorter() -> Finding:
         position = bench.game.initial(_positions(finding.seed))
         return shortened(finding, bench.game, position, partial(_examine, bench), states=STATES)
-    except Interrupted:
-        raise
-    except BaseException:  # what cannot be drawn again is shown as it is
-        return finding
+
+    return foreign(shorter, lambda _: finding)  # what cannot be drawn again is shown as it is
 
 
 def _examine(bench: Bench, trial: Trial, state: State) -> None:

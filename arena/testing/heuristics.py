@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from arena.configured import name_of
-from arena.errors import Interrupted, Refused
+from arena.errors import Refused, foreign
 from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
 from arena.interrupts import user_interrupts
@@ -170,14 +170,12 @@ def _opposed(game: Game) -> bool:
 
 
 def _shortened(case: Case, finding: Finding) -> Finding:
-    try:
+    def shorter() -> Finding:
         evaluate = bind(case.target, case.game)
         position = case.game.initial(Trial(finding.subject, finding.seed, 0).rng)
         return shortened(finding, case.game, position, partial(_examine, case, evaluate))
-    except Interrupted:
-        raise
-    except BaseException:  # what cannot be drawn again is shown as it is
-        return finding
+
+    return foreign(shorter, lambda _: finding)  # what cannot be drawn again is shown as it is
 
 
 def _examine(case: Case, evaluate: Evaluation, trial: Trial, state: State) -> None:

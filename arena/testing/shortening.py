@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from arena.errors import Interrupted
+from arena.errors import foreign
 from arena.game import Action, Game, State
 from arena.testing.finding import Finding, Violation
 from arena.testing.trial import Trial, position_text
@@ -28,12 +28,10 @@ def shortened(finding: Finding, game: Game, position: State, examine: Examine, *
     """
     if not finding.actions or finding.check == "termination":
         return finding
-    try:
-        found = _nearest(finding, game, position, examine, states) or _deleted(finding, game, position, examine)
-    except Interrupted:
-        raise
-    except BaseException:  # a game so broken that it cannot be searched
-        return finding
+    found = foreign(
+        lambda: _nearest(finding, game, position, examine, states) or _deleted(finding, game, position, examine),
+        lambda _: None,  # a game so broken that it cannot be searched
+    )
     if found is None or len(found.actions) >= len(finding.actions):
         return finding
     text = finding.position or position_text(game, position)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from arena.errors import Interrupted, describe
+from arena.errors import Interrupted, cut, describe, foreign, represented
 from arena.game import Action, Game, State
 from arena.testing.finding import NO_RETURN, Abandoned, Finding, Violation
 from arena.testing.patience import TooLong, overdue
@@ -17,6 +17,8 @@ Value = TypeVar("Value")
 PLAY = "play"
 """The check that is running where no other is: the methods without which there is no play."""
 SEEDS = 2**63
+LONGEST = 300
+"""Characters of a value in a message."""
 
 
 @dataclass(slots=True)
@@ -177,12 +179,7 @@ def copied(value: Value) -> Value:
 
 def position_text(game: Game, state: State) -> str | None:
     """The text of a position for a message; None where the game cannot say it on one line."""
-    try:
-        text = _short(game.format_state(copied(state)))
-    except Interrupted:
-        raise
-    except BaseException:  # a check of its own tells
-        return None
+    text = foreign(lambda: _short(game.format_state(copied(state))), lambda _: "\n")  # a check of its own tells
     return None if "\n" in text else text
 
 
@@ -209,8 +206,4 @@ def some_action(trial: Trial, legal: Sequence[Action]) -> None:
 
 
 def _short(value: object) -> str:
-    try:
-        text = value if isinstance(value, str) else repr(value)
-    except Exception:  # a repr written by the author of a plugin
-        text = f"an object of type {type(value).__name__}"
-    return text if len(text) <= 300 else f"{text[:297]}..."
+    return cut(value if isinstance(value, str) else represented(value), LONGEST)

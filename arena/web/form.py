@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, cut
 
 MOST_AGENTS = 16
 MOST_ROUNDS = 1000
@@ -207,7 +207,4 @@ def _check_plain(value: Any, what: str) -> None:
 
 
 def _said(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    said = repr(value)
-    return said if len(said) <= 60 else f"{said[:57]}..."
+    return "nothing" if value is None else cut(repr(value))
