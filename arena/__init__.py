@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
-from arena.errors import ArenaError, Fault, GameError, OutOfBudget, PluginError, Refused, SpecError, UnknownName
+from arena.errors import ArenaError, SpecFault, GameError, OutOfBudget, PluginError, Refused, SpecError, UnknownName
 from arena.format import Field, Format, Outcomes, Pairing
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.heuristic import heuristic
@@ -27,7 +27,7 @@ __all__ = [
     "Answer",
     "ArenaError",
     "Decision",
-    "Fault",
+    "SpecFault",
     "Field",
     "Format",
     "Game",

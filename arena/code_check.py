@@ -18,7 +18,7 @@ from arena.schedule import Scheduled, identity_of
 from arena.spec import Board, Spec
 from arena.store import Run, Store
 from arena.store.run import CodeKey, code_key
-from arena.workers.pool import Pool
+from arena.workers.pool import WorkerPool
 
 SAMPLE = 20
 """Matches that are played again, at the most."""
@@ -163,7 +163,7 @@ def _played(spec: Spec, run: Run, sample: Sequence[Scheduled]) -> list[tuple[Sch
         if monotonic() > end:
             raise _TimeIsUp
 
-    pool = Pool(spec, 1, take, total=len(sample), check=check, code=run.plugins)
+    pool = WorkerPool(spec, 1, take, total=len(sample), check=check, code=run.plugins)
     with user_interrupts() as interrupts, closing(pool.play()) as played, suppress(_TimeIsUp):  # type: ignore[type-var]
         for one in played:
             found.append(one)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from arena.record import Record
-from arena.schedule import Plan, Scheduled, identity_of
+from arena.schedule import Schedule, Scheduled, identity_of
 from arena.spec import Spec
 from arena.store import Store
 from arena.store.rows import play_hash_of
@@ -34,12 +34,12 @@ def _ignore(scheduled: Scheduled, returns: Sequence[float] | None) -> None:
     pass
 
 
-class Feed:
+class MatchQueue:
     """Hands out matches and takes their records, from any thread."""
 
     def __init__(self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = _ignore) -> None:
         self._spec = spec
-        self._plan = Plan(spec)
+        self._plan = Schedule(spec)
         self._store = store
         self._shard = shard
         self._found = found

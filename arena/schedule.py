@@ -8,7 +8,7 @@ from arena.errors import Interrupted, author_traceback, describe
 from arena.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.format import Outcomes, Pairing
 from arena.game import Puzzle
-from arena.isolation.hosts import Hosts, proven
+from arena.isolation.hosts import AgentProcesses, proven
 from arena.match import Match, Position, match_id
 from arena.record import Reason, Record
 from arena.referee import OnTurn, lost, nobody, play_match
@@ -24,7 +24,7 @@ class Scheduled(NamedTuple):
     pairing: Pairing
 
 
-class Plan:
+class Schedule:
     """The schedule of a spec, board after board, as a pure function of the spec and of the results so far.
 
     Whoever plays takes matches and tells their results, from any thread. A format that looks at results makes the plan wait
@@ -166,7 +166,7 @@ class RoundStart:
         return self._position
 
 
-class Stage:
+class MatchRunner:
     """Sets up and plays the matches of one spec.
 
     `on_turn` is told, before every decision, which seat is to move. `code` is what plays, by default as it is now. SandboxError
@@ -178,7 +178,7 @@ class Stage:
         self.spec = spec
         self._on_turn = on_turn
         check_sandbox(spec)
-        self._hosts = Hosts()
+        self._hosts = AgentProcesses()
         self._code = code if code is not None or not isolated(spec) else fingerprints(spec)
         self._start = RoundStart(spec)
 

@@ -13,7 +13,7 @@ from arena.agent import Agent
 from arena.code_check import checked
 from arena.configured import name_of, settings
 from arena.errors import Refused
-from arena.feed import Feed
+from arena.feed import MatchQueue
 from arena.fingerprint import Fingerprint, fingerprints
 from arena.format import Pairing
 from arena.game import Game, Puzzle
@@ -24,16 +24,16 @@ from arena.match import Match, Positions, Seat, match_id
 from arena.plugins import Registry, load_plugins
 from arena.record import Record
 from arena.referee import play_match
-from arena.schedule import Scheduled, Stage, check_sandbox, isolated
+from arena.schedule import Scheduled, MatchRunner, check_sandbox, isolated
 from arena.spec import Spec, load_spec, make_seat
 from arena.spec.parameters import plain
 from arena.store import Store
 from arena.store.run import run_of
 from arena.traits import refusal
-from arena.workers.pool import Pool
+from arena.workers.pool import WorkerPool
 
 
-class Played(NamedTuple):
+class PlayedMatch(NamedTuple):
     """A match of a tournament that has been played."""
 
     number: int
@@ -47,7 +47,7 @@ class Played(NamedTuple):
 class Results:
     """A tournament that has been played: its spec and its matches, in memory or in a store."""
 
-    def __init__(self, spec: Spec, played: Sequence[Played] = (), store: Path | None = None) -> None:
+    def __init__(self, spec: Spec, played: Sequence[PlayedMatch] = (), store: Path | None = None) -> None:
         self.spec = spec
         self._played = tuple(played)
         self.store = store
@@ -64,7 +64,7 @@ class Results:
         return self.spec.seed
 
     @property
-    def played(self) -> tuple[Played, ...]:
+    def played(self) -> tuple[PlayedMatch, ...]:
         """Every match, in the order of the schedule. From a store they are read anew at every call."""
         return self._played if self.store is None else tuple(stored(self.store))
 
@@ -73,7 +73,7 @@ class Results:
         """The records alone."""
         return tuple(played.record for played in self.played)
 
-    def of(self, board: int) -> list[Played]:
+    def of(self, board: int) -> list[PlayedMatch]:
         """The matches of one `board`, by its number in the spec."""
         return [played for played in self.played if played.board == board]
 
@@ -83,16 +83,16 @@ class Results:
         return [record for record in self.records if record.termination == "void"]
 
 
-def stored(store: Path) -> Iterator[Played]:
+def stored(store: Path) -> Iterator[PlayedMatch]:
     """Yield the matches of a store that are on the boards of its last run, in the order of the schedule."""
     with Store.open(store) as opened:
         for record, place in opened.records(boards=True):
             if place is not None:
-                yield Played(*place, record)
+                yield PlayedMatch(*place, record)
 
 
 Code = Mapping[str, Fingerprint]
-Observer = Callable[[Played], None]
+Observer = Callable[[PlayedMatch], None]
 Matches = Generator[tuple[Scheduled, Record], None, None]
 """Somebody who plays: every match with its record, as it is finished."""
 
@@ -115,10 +115,10 @@ def run(
         raise ValueError(f"workers: expected at least 1, got {workers}")
     ready = load_spec(spec)
     if store is None:
-        played: list[Played] = []
-        feed = Feed(ready)
+        played: list[PlayedMatch] = []
+        feed = MatchQueue(ready)
 
-        def keep(one: Played) -> None:
+        def keep(one: PlayedMatch) -> None:
             played.append(one)
             if observe is not None:
                 observe(one)
@@ -128,20 +128,20 @@ def run(
     with Store.open(Path(store), write=True) as opened:
         planned = checked(opened, ready, run_of(ready))
         opened.begin(planned)
-        play_all(ready, Feed(ready, opened), workers, observe or _nobody, code=planned.plugins)
+        play_all(ready, MatchQueue(ready, opened), workers, observe or _nobody, code=planned.plugins)
         opened.end()
     return Results(ready, store=Path(store))
 
 
-def _nobody(played: Played) -> None:
+def _nobody(played: PlayedMatch) -> None:
     pass
 
 
 def play_all(
     spec: Spec,
-    feed: Feed,
+    feed: MatchQueue,
     workers: int,
-    observe: Callable[[Played], object],
+    observe: Callable[[PlayedMatch], object],
     *,
     code: Code | None = None,
     alone: float | None = None,
@@ -156,17 +156,17 @@ def play_all(
     record_all(feed, _played(spec, feed, workers, code, alone, guarded), observe)
 
 
-def record_all(feed: Feed, played: Matches, observe: Callable[[Played], object]) -> None:
+def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
     """Have a feed take what somebody plays, match by match; the user's interrupt ends whoever plays."""
     with user_interrupts() as interrupts, closing(played) as matches:
         for scheduled, record in matches:  # an interrupt must not leave workers behind
             with interrupts.held():
                 feed.finished(scheduled, record)
-                observe(Played(*scheduled, record))
+                observe(PlayedMatch(*scheduled, record))
         interrupts.check()
 
 
-def _played(spec: Spec, feed: Feed, workers: int, code: Code | None, alone: float | None, guarded: bool) -> Matches:
+def _played(spec: Spec, feed: MatchQueue, workers: int, code: Code | None, alone: float | None, guarded: bool) -> Matches:
     check_sandbox(spec)
     if code is None and (guarded or workers > 1 or isolated(spec)):
         code = fingerprints(spec)
@@ -175,10 +175,10 @@ def _played(spec: Spec, feed: Feed, workers: int, code: Code | None, alone: floa
     first = feed.take(1) if guarded or workers > 1 else []
     if first != []:
         total = spec.size - feed.held - feed.played - feed.others if spec.exact else None
-        yield from Pool(spec, workers, _after(first or [], feed), total=total, code=code).play()
+        yield from WorkerPool(spec, workers, _after(first or [], feed), total=total, code=code).play()
 
 
-def _after(first: list[Scheduled], feed: Feed) -> Callable[[int], list[Scheduled] | None]:
+def _after(first: list[Scheduled], feed: MatchQueue) -> Callable[[int], list[Scheduled] | None]:
     """What hands out some matches that were taken already, and then what the feed has."""
     waiting = list(first)
 
@@ -188,10 +188,10 @@ def _after(first: list[Scheduled], feed: Feed) -> Callable[[int], list[Scheduled
     return take
 
 
-def _here(spec: Spec, feed: Feed, code: Code | None, seconds: float | None) -> Iterator[tuple[Scheduled, Record]]:
+def _here(spec: Spec, feed: MatchQueue, code: Code | None, seconds: float | None) -> Iterator[tuple[Scheduled, Record]]:
     """Play in this process, for a while or to the end."""
     until = None if seconds is None else monotonic() + seconds
-    with closing(Stage(spec, code=code)) as stage:
+    with closing(MatchRunner(spec, code=code)) as stage:
         while (until is None or monotonic() < until) and (batch := feed.take(1)):
             yield batch[0], stage.play(batch[0])
 

@@ -54,7 +54,7 @@ class Sent:
 
 
 @dataclass(slots=True, eq=False)
-class Post:
+class NodeState:
     """A node and what it was sent."""
 
     threads: int
@@ -92,7 +92,7 @@ class Coordinator:
         self._reader = wire.Reader(spec)
         self._audit = Audit(spec)
         self._backlog = Backlog(take, total)
-        self._posts: dict[str, Post] = {}
+        self._posts: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
         """Nodes that may take more, those first that have waited longest."""
         self._out: dict[str, Sent] = {}
@@ -171,7 +171,7 @@ class Coordinator:
                 return sent
         return None
 
-    def _most(self, post: Post) -> int:
+    def _most(self, post: NodeState) -> int:
         return post.threads * (AHEAD if self._backlog.pace.quick else 1)
 
     def _send(self, batch: Batch, node: str, *, told: bool) -> None:
@@ -250,7 +250,7 @@ class Coordinator:
         yield from self._part_from(change.node, leave=change.leave)
         self._refused.pop(change.node, None)  # who comes back may be another
         if change.threads:
-            self._posts[change.node] = Post(change.threads)
+            self._posts[change.node] = NodeState(change.threads)
             self._threads += change.threads
             self._room[change.node] = None
 

@@ -11,7 +11,7 @@ import pytest
 
 from arena import run
 from arena.errors import StoreError
-from arena.feed import Feed
+from arena.feed import MatchQueue
 from arena.fingerprint import fingerprints
 from arena.formats import RoundRobin
 from arena.isolation.hosts import proven
@@ -213,4 +213,4 @@ def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_pat
     with Store.open(tmp_path / "s.db", write=True) as store:
         store.begin(run_of(spec))
         proven.cache_clear()
-        assert calls(proven.__wrapped__, lambda: Feed(spec, store).take(1)) == 0
+        assert calls(proven.__wrapped__, lambda: MatchQueue(spec, store).take(1)) == 0
