@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
-from arena.errors import ArenaError, Fault, GameError, OutOfBudget, PluginError, Refused, SpecError, UnknownName
+from arena.errors import ArenaError, GameError, OutOfBudget, PluginError, Refused, SpecError, SpecFault, UnknownName
 from arena.format import Field, Format, Outcomes, Pairing
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.heuristic import heuristic
@@ -27,7 +27,6 @@ __all__ = [
     "Answer",
     "ArenaError",
     "Decision",
-    "Fault",
     "Field",
     "Format",
     "Game",
@@ -46,6 +45,7 @@ __all__ = [
     "Search",
     "Spec",
     "SpecError",
+    "SpecFault",
     "State",
     "UnknownName",
     "__version__",
@@ -76,6 +76,8 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    if name == "Fault":  # its name before 0.2
+        return SpecFault
     if name not in _LATER:
         raise AttributeError(f"module 'arena' has no attribute {name!r}")
     if name == "testing":

@@ -16,10 +16,10 @@ from arena.errors import Interrupted, OutOfBudget, author_traceback, describe
 from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
 from arena.limits import Limits
-from arena.search import Search, Start
+from arena.search import Search, SharedStart
 
 
-class Failed(Exception):
+class AgentRaised(Exception):
     """An agent raised an exception. `kind` is `exception` or `memory`."""
 
     def __init__(self, error: BaseException) -> None:
@@ -43,7 +43,7 @@ class Decider:
         evaluation: Evaluation | None,
         limits: Limits,
         rng: random.Random,
-        start: Start,
+        start: SharedStart,
     ) -> None:
         self._limits = limits
         self._budget = limits.budget
@@ -59,7 +59,7 @@ class Decider:
         except Interrupted:
             raise
         except BaseException as error:  # an agent's SystemExit and KeyboardInterrupt are its own faults
-            raise Failed(error) from error
+            raise AgentRaised(error) from error
 
     def choose(self, state: State, legal: Sequence[Action]) -> Any:
         """Ask for an action. Failed where the agent raises; what it returns is not looked at."""
@@ -91,7 +91,7 @@ class Decider:
         if isinstance(stopped, Interrupted):
             raise stopped
         if not (isinstance(stopped, OutOfBudget) and self._meter.exhausted):
-            raise Failed(stopped) from stopped
+            raise AgentRaised(stopped) from stopped
         if search.reported:
             return search.best_action
         if not legal:

@@ -37,7 +37,7 @@ class ArenaError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SpecFault:
     """One thing that is wrong in a spec: where it stands, and what to do about it.
 
     `file` is the spec. `line` and `column` count from 1; 0 means that the fault has no place in the file. `where` is the
@@ -58,8 +58,8 @@ class Fault:
 class SpecError(ArenaError):
     """A spec cannot be played; `faults` holds every reason, in the order of the file."""
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults: tuple[Fault, ...] = tuple(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column)))
+    def __init__(self, faults: Iterable[SpecFault]) -> None:
+        self.faults: tuple[SpecFault, ...] = tuple(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column)))
         super().__init__("\n".join(map(str, self.faults)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from arena.record import Record
-from arena.schedule import Plan, Scheduled, Stage
+from arena.schedule import MatchRunner, Schedule, Scheduled
 from arena.spec import Spec
 from arena.store import Store
 from arena.store.rows import play
@@ -34,12 +34,12 @@ def _ignore(scheduled: Scheduled, returns: Sequence[float] | None) -> None:
     pass
 
 
-class Feed:
+class MatchQueue:
     """Hands out matches and takes their records, from any thread."""
 
     def __init__(self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = _ignore) -> None:
-        self._plan = Plan(spec)
-        self._stage = Stage(spec)
+        self._plan = Schedule(spec)
+        self._stage = MatchRunner(spec)
         self._store = store
         self._shard = shard
         self._found = found

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from arena.decider import Decider, Failed
+from arena.decider import AgentRaised, Decider
 from arena.errors import GameError, Interrupted, shown
 from arena.game import Action, State
 from arena.identity import drawn, seat_stream
 from arena.limits import MARGIN
 from arena.match import Match, Seat
 from arena.record import Reason
-from arena.search import Start
+from arena.search import SharedStart
 
 
 class Ending(NamedTuple):
@@ -23,7 +23,7 @@ class Ending(NamedTuple):
     traceback: str | None = None
 
 
-class Fault(Exception):
+class Forfeit(Exception):
     """A seat did what loses the match."""
 
     def __init__(self, ending: Ending) -> None:
@@ -31,7 +31,7 @@ class Fault(Exception):
 
 
 @dataclass(slots=True)
-class Log:
+class MatchState:
     """What has been played so far."""
 
     actions: list[str]
@@ -50,7 +50,7 @@ class Log:
 class Unreadable:
     """Something that an agent in another process returned and that is no action or solution, by its text; it equals nothing."""
 
-    def __init__(self, text: str, fault: Fault | None = None) -> None:
+    def __init__(self, text: str, fault: Forfeit | None = None) -> None:
         self.text = text
         self.fault = fault
         """What it is to be judged as, None where it is merely no action."""
@@ -85,7 +85,7 @@ class LocalPlayer:
 
     __slots__ = ("_decider", "_log", "_note", "_rng", "_seconds", "number", "seat")
 
-    def __init__(self, match: Match, number: int, start: Start, log: Log) -> None:
+    def __init__(self, match: Match, number: int, start: SharedStart, log: MatchState) -> None:
         self.number = number
         self.seat = seat = match.seats[number]
         self._seconds = seat.limits.seconds
@@ -95,7 +95,7 @@ class LocalPlayer:
         log.players.append(self)
         try:
             self._decider = Decider(match.game, seat.make, seat.evaluation, seat.limits, self._rng, start)
-        except Failed as failed:
+        except AgentRaised as failed:
             raise failure(self.number, failed) from failed
 
     @property
@@ -113,7 +113,7 @@ class LocalPlayer:
         decider = self._decider
         try:
             choice = decider.choose(state, legal)
-        except Failed as failed:
+        except AgentRaised as failed:
             self._note((self.number, *decider.used))
             raise failure(self.number, failed) from failed
         self._note((self.number, *decider.used))
@@ -128,7 +128,7 @@ class LocalPlayer:
         decider = self._decider
         try:
             found = decider.solve(state)
-        except Failed as failed:
+        except AgentRaised as failed:
             self._note((self.number, *decider.used))
             raise failure(self.number, failed) from failed
         self._note((self.number, *decider.used))
@@ -140,25 +140,25 @@ class LocalPlayer:
         """Nothing has to be given back."""
 
 
-def in_time(seat: int, spent: float, limit: float, log: Log) -> None:
+def in_time(seat: int, spent: float, limit: float, log: MatchState) -> None:
     """A Fault where a decision took longer than its limit and the margin; by how much goes to the record's timing."""
     if spent > limit + MARGIN:
         log.timing = {"overrun": round(spent - limit, 6)}
-        raise Fault(Ending("timeout", seat, f"a decision took longer than its limit of {limit:g} s"))
+        raise Forfeit(Ending("timeout", seat, f"a decision took longer than its limit of {limit:g} s"))
 
 
 def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's. A Fault without one."""
     try:
         return chosen(choice, legal)
-    except Failed as failed:
+    except AgentRaised as failed:
         raise failure(seat, failed) from failed
     except ValueError:
         if type(choice) is Unreadable and choice.fault is not None:
             raise choice.fault from None
         expected = "an action" if choice is None else f"one of {short(list(legal))}"
         message = f"expected {expected}, got {short(choice)}"
-        raise Fault(Ending("illegal-action", seat, message)) from None
+        raise Forfeit(Ending("illegal-action", seat, message)) from None
 
 
 def chosen(choice: Any, legal: Sequence[Action]) -> Action:
@@ -174,13 +174,13 @@ def chosen(choice: Any, legal: Sequence[Action]) -> Action:
     except BaseException as error:
         if not isinstance(legal, Sequence):
             raise GameError(f"actions gave {short(legal)}; expected a sequence") from error
-        raise Failed(error) from error
+        raise AgentRaised(error) from error
 
 
-def failure(seat: int, failed: Failed) -> Fault:
+def failure(seat: int, failed: AgentRaised) -> Forfeit:
     """The fault of a seat whose agent raised an exception."""
     kind: Reason = "memory" if failed.kind == "memory" else "exception"
-    return Fault(Ending(kind, seat, failed.message, failed.traceback))
+    return Forfeit(Ending(kind, seat, failed.message, failed.traceback))
 
 
 def short(value: object) -> str:

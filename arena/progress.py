@@ -10,7 +10,7 @@ from typing import IO, Any, Protocol, Self
 from arena.results.standings import Standings
 from arena.schedule import Scheduled
 from arena.spec import Board
-from arena.tournament import Played
+from arena.tournament import PlayedMatch
 
 LIVE = 0.2
 """Seconds between two updates on a terminal."""
@@ -77,7 +77,7 @@ class Progress(AbstractContextManager["Progress"]):
             if returns is not None:
                 self._standings.count(scheduled.board, scheduled.pairing, returns)
 
-    def note(self, played: Played) -> None:
+    def note(self, played: PlayedMatch) -> None:
         """Count a match that has just been played."""
         record = played.record
         with self._lock:

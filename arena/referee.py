@@ -10,14 +10,14 @@ from arena.configured import name_of
 from arena.errors import GameError, Interrupted, author_traceback, describe
 from arena.game import Game, Puzzle
 from arena.identity import position_stream
-from arena.isolation.hosts import Hosts, NoHost
+from arena.isolation.hosts import AgentProcesses, NoAgentProcess
 from arena.isolation.remote import RemotePlayer
 from arena.isolation.sandbox import SandboxError
 from arena.match import Match
 from arena.outcome import Answer, Path
-from arena.player import Ending, Fault, LocalPlayer, Log, Player, Unreadable, checked, short
+from arena.player import Ending, Forfeit, LocalPlayer, MatchState, Player, Unreadable, checked, short
 from arena.record import Decision, Record
-from arena.search import Start
+from arena.search import SharedStart
 
 TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
@@ -30,23 +30,23 @@ def nobody(seat: int) -> None:
     """Who is told whose turn it is where nobody wants to know."""
 
 
-def play_match(match: Match, on_turn: OnTurn = nobody, hosts: Hosts | None = None) -> Record:
+def play_match(match: Match, on_turn: OnTurn = nobody, hosts: AgentProcesses | None = None) -> Record:
     """Play a match to its end and return its record. Only the user's interrupt and an ArenaError of `hosts` are passed on.
 
     A fault of the game itself makes the match void. `on_turn` is told the seat before an agent is made or asked. `hosts`
     keeps the processes of isolated agents from match to match; without it they end with the match.
     """
     if hosts is None and any(seat.isolation != "none" for seat in match.seats):
-        with Hosts() as own:
+        with AgentProcesses() as own:
             return play_match(match, on_turn, own)
-    log = Log([], [])
+    log = MatchState([], [])
     try:
         ending = _play(match, log, on_turn, hosts)
         "".join(log.actions)  # all of them texts, or the game is at fault
-    except Fault as fault:
+    except Forfeit as fault:
         ending = fault.ending
         log.returns = lost(len(match.seats), ending.seat)
-    except (Interrupted, NoHost, SandboxError):
+    except (Interrupted, NoAgentProcess, SandboxError):
         raise
     except BaseException as error:
         ending = Ending("void", None, describe(error), author_traceback(error))
@@ -60,8 +60,8 @@ def play_match(match: Match, on_turn: OnTurn = nobody, hosts: Hosts | None = Non
     return record
 
 
-def _play(match: Match, log: Log, on_turn: OnTurn, hosts: Hosts | None) -> Ending:
-    start = Start(match.game, position_stream(match.position.key, "start"))
+def _play(match: Match, log: MatchState, on_turn: OnTurn, hosts: AgentProcesses | None) -> Ending:
+    start = SharedStart(match.game, position_stream(match.position.key, "start"))
     players: list[Player] = []
     for number, seat in enumerate(match.seats):
         on_turn(number)
@@ -79,7 +79,7 @@ def _play(match: Match, log: Log, on_turn: OnTurn, hosts: Hosts | None) -> Endin
     return ending
 
 
-def _take_turns(game: Game, match: Match, players: list[Player], log: Log, on_turn: OnTurn) -> Ending:
+def _take_turns(game: Game, match: Match, players: list[Player], log: MatchState, on_turn: OnTurn) -> Ending:
     is_terminal, to_move, legal_actions = game.is_terminal, game.to_move, game.actions
     result, text, write = game.result, game.format_action, log.actions.append
     state = match.position.state
@@ -117,7 +117,7 @@ def _checked_returns(game: Game, returns: tuple[float, ...]) -> tuple[float, ...
 _NORMAL = Ending("normal")
 
 
-def _walk(puzzle: Puzzle, match: Match, player: Player, log: Log) -> Ending:
+def _walk(puzzle: Puzzle, match: Match, player: Player, log: MatchState) -> Ending:
     is_goal, legal_actions, result = puzzle.is_goal, puzzle.actions, puzzle.result
     step_cost, text, write = puzzle.step_cost, puzzle.format_action, log.actions.append
     state = match.position.state
@@ -139,7 +139,7 @@ def _walk(puzzle: Puzzle, match: Match, player: Player, log: Log) -> Ending:
     return Ending("move-limit") if legal_actions(state) else Ending("stuck")
 
 
-def _ask_for_solution(puzzle: Puzzle, match: Match, player: Player, log: Log) -> Ending:
+def _ask_for_solution(puzzle: Puzzle, match: Match, player: Player, log: MatchState) -> Ending:
     state = match.position.state
     if puzzle.is_goal(state):
         log.solved = True
@@ -151,10 +151,10 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, player: Player, log: Log) ->
         return _replay(puzzle, match, player, found, log)
     if type(found) is Answer:
         return _test(puzzle, match, player, found, log)
-    raise Fault(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {short(found)}"))
+    raise Forfeit(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {short(found)}"))
 
 
-def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: Log) -> Ending:
+def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: MatchState) -> Ending:
     state = match.position.state
     most = _moves(match)
     for number, choice in enumerate(path.actions):
@@ -169,22 +169,22 @@ def _replay(puzzle: Puzzle, match: Match, player: Player, path: Path, log: Log) 
     log.solved = bool(puzzle.is_goal(state))
     if not log.solved:
         message = f"the path of {len(path.actions)} actions does not end at a goal"
-        raise Fault(Ending("illegal-action", player.number, message))
+        raise Forfeit(Ending("illegal-action", player.number, message))
     return _NORMAL
 
 
-def _check_cost(puzzle: Puzzle, log: Log) -> None:
+def _check_cost(puzzle: Puzzle, log: MatchState) -> None:
     log.cost = float(log.cost)
     if not isfinite(log.cost):
         raise GameError(f"{name_of(puzzle)}: step_cost gave no finite number")
 
 
-def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, log: Log) -> Ending:
+def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, log: MatchState) -> Ending:
     if puzzle.path_matters:
         message = f"expected a Path or None, got an Answer: in {name_of(puzzle)} the path matters"
-        raise Fault(Ending("illegal-action", player.number, message))
+        raise Forfeit(Ending("illegal-action", player.number, message))
     if type(answer.state) is Unreadable:
-        raise Fault(Ending("illegal-action", player.number, f"expected a state of {name_of(puzzle)}, got {answer.state.text}"))
+        raise Forfeit(Ending("illegal-action", player.number, f"expected a state of {name_of(puzzle)}, got {answer.state.text}"))
     try:
         log.solved = bool(puzzle.is_answer(match.position.state, answer.state))
         text = puzzle.format_state(answer.state)
@@ -192,10 +192,10 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, log: Log
         raise
     except BaseException as error:  # whatever the agent calls a state went through the rules
         message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error)})"
-        raise Fault(Ending("illegal-action", player.number, message)) from error
+        raise Forfeit(Ending("illegal-action", player.number, message)) from error
     if answer.steps is not None and not is_count(answer.steps):
         message = f"expected a whole number of steps or None, got {short(answer.steps)}"
-        raise Fault(Ending("illegal-action", player.number, message))
+        raise Forfeit(Ending("illegal-action", player.number, message))
     encoded = text.encode("utf-8", "backslashreplace")
     log.answer = encoded.decode() if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
     log.steps = answer.steps
@@ -216,7 +216,7 @@ def lost(players: int, seat: int | None) -> tuple[float, ...]:
 _decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
 
 
-def _record(match: Match, log: Log, ending: Ending) -> Record:
+def _record(match: Match, log: MatchState, ending: Ending) -> Record:
     puzzle = isinstance(match.game, Puzzle)
     answered = log.answer is not None
     solved = log.solved and ending.reason == "normal"
@@ -243,6 +243,6 @@ def _record(match: Match, log: Log, ending: Ending) -> Record:
     )
 
 
-def _drew(match: Match, log: Log) -> tuple[bool, ...]:
+def _drew(match: Match, log: MatchState) -> tuple[bool, ...]:
     drew = [player.drew for player in log.players]
     return tuple(drew) if len(drew) == len(match.seats) else (*drew, *[False] * (len(match.seats) - len(drew)))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from arena.errors import Interrupted, describe, shown
 from arena.game import Action, Game, Puzzle, State
 from arena.record import Decision, Record
-from arena.schedule import Scheduled, Stage
+from arena.schedule import MatchRunner, Scheduled
 from arena.spec import Spec
 
 
@@ -148,7 +148,7 @@ def _answered(puzzle: Puzzle, record: Record, first: Step, last: Step, found: li
 
 def played_again(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
     """Where a record differs from what the agents play now: a line for every key that is not the same."""
-    with closing(Stage(spec)) as stage:
+    with closing(MatchRunner(spec)) as stage:
         again = stage.play(scheduled).timeless()
     before = record.timeless()
     return [f"{key}: recorded {shown(before[key])}, now {shown(again[key])}" for key in before if before[key] != again[key]]

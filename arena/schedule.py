@@ -8,7 +8,7 @@ from arena.errors import Interrupted, author_traceback, describe
 from arena.fingerprint import check_unchanged, fingerprints
 from arena.format import Outcomes, Pairing
 from arena.game import Puzzle
-from arena.isolation.hosts import Hosts, proven
+from arena.isolation.hosts import AgentProcesses, proven
 from arena.match import Match, Position, match_id
 from arena.record import Reason, Record
 from arena.referee import OnTurn, lost, nobody, play_match
@@ -24,7 +24,7 @@ class Scheduled(NamedTuple):
     pairing: Pairing
 
 
-class Plan:
+class Schedule:
     """The schedule of a spec, board after board, as a pure function of the spec and of the results so far.
 
     Whoever plays takes matches and tells their results, from any thread. A format that looks at results makes the plan wait
@@ -109,7 +109,7 @@ def isolated(spec: Spec) -> bool:
     return any(seat.isolation != "none" for board in spec.boards for seat in board.seats)
 
 
-class Stage:
+class MatchRunner:
     """Sets up and plays the matches of one spec. Keeps the position of the round at hand, which many matches share.
 
     `on_turn` is told, before every decision, which seat is to move. SandboxError where an agent wants a sandbox, and there is
@@ -121,7 +121,7 @@ class Stage:
         self._on_turn = on_turn
         if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
             proven()
-        self._hosts = Hosts()
+        self._hosts = AgentProcesses()
         self._code = fingerprints(spec) if isolated(spec) else {}
         self._round: tuple[int, int] | None = None
         self._position: Position | BaseException | None = None

@@ -23,7 +23,7 @@ class Comparable(Protocol):
     def __gt__(self, other: Any, /) -> bool: ...
 
 
-class Start:
+class SharedStart:
     """The complete state that every local search of a round starts from, drawn once from the position's own stream."""
 
     __slots__ = ("_game", "_rng", "_state")
@@ -70,7 +70,7 @@ class Search:
     _last = NOTHING
 
     def __init__(
-        self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: Start
+        self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: SharedStart
     ) -> None:
         self._game = game
         self._puzzle = cast(Puzzle, game) if _is_puzzle(type(game)) else None

@@ -10,7 +10,7 @@ from arena.spec import Board
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class BoardInfo:
     """A board on paper: what is played, by whom, and how many matches there are to be."""
 
     title: str
@@ -54,10 +54,10 @@ class Sheet:
         return cls(**{**values, **lists})
 
 
-def sheet_of(board: Board) -> Sheet:
+def board_info(board: Board) -> BoardInfo:
     """The sheet of a board."""
     timed = [seat for seat in board.seats if seat.limits.seconds is not None]
-    return Sheet(
+    return BoardInfo(
         title=board.title,
         game={"name": board.name, **board.parameters},
         kind=board.format.kind,

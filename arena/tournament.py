@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from arena.agent import Agent
 from arena.configured import name_of, settings
 from arena.errors import Refused, StoreError
-from arena.feed import Feed
+from arena.feed import MatchQueue
 from arena.fingerprint import fingerprints
 from arena.format import Pairing
 from arena.game import Game, Puzzle
@@ -23,16 +23,16 @@ from arena.match import Match, Positions, Seat, match_id
 from arena.plugins import Registry, load_plugins
 from arena.record import Record
 from arena.referee import play_match
-from arena.schedule import Scheduled, Stage
+from arena.schedule import MatchRunner, Scheduled
 from arena.spec import Spec, load_spec, make_seat
 from arena.spec.parameters import plain
 from arena.store import Run, Store
 from arena.store.run import run_of
 from arena.traits import refusal
-from arena.workers.pool import Pool
+from arena.workers.pool import WorkerPool
 
 
-class Played(NamedTuple):
+class PlayedMatch(NamedTuple):
     """A match of a tournament that has been played."""
 
     number: int
@@ -46,7 +46,7 @@ class Played(NamedTuple):
 class Results:
     """A tournament that has been played: its spec and its matches, in memory or in a store."""
 
-    def __init__(self, spec: Spec, played: Sequence[Played] = (), store: Path | None = None) -> None:
+    def __init__(self, spec: Spec, played: Sequence[PlayedMatch] = (), store: Path | None = None) -> None:
         self.spec = spec
         self._played = tuple(played)
         self.store = store
@@ -63,7 +63,7 @@ class Results:
         return self.spec.seed
 
     @property
-    def played(self) -> tuple[Played, ...]:
+    def played(self) -> tuple[PlayedMatch, ...]:
         """Every match, in the order of the schedule. From a store they are read anew at every call."""
         return self._played if self.store is None else tuple(stored(self.store))
 
@@ -72,7 +72,7 @@ class Results:
         """The records alone."""
         return tuple(played.record for played in self.played)
 
-    def of(self, board: int) -> list[Played]:
+    def of(self, board: int) -> list[PlayedMatch]:
         """The matches of one `board`, by its number in the spec."""
         return [played for played in self.played if played.board == board]
 
@@ -82,15 +82,15 @@ class Results:
         return [record for record in self.records if record.termination == "void"]
 
 
-def stored(store: Path) -> Iterator[Played]:
+def stored(store: Path) -> Iterator[PlayedMatch]:
     """Yield the matches of a store that are on the boards of its last run, in the order of the schedule."""
     with Store.open(store) as opened:
         for record, place in opened.records(boards=True):
             if place is not None:
-                yield Played(*place, record)
+                yield PlayedMatch(*place, record)
 
 
-Observer = Callable[[Played], None]
+Observer = Callable[[PlayedMatch], None]
 Matches = Generator[tuple[Scheduled, Record], None, None]
 """Somebody who plays: every match with its record, as it is finished."""
 
@@ -113,10 +113,10 @@ def run(
         raise ValueError(f"workers: expected at least 1, got {workers}")
     ready = load_spec(spec)
     if store is None:
-        played: list[Played] = []
-        feed = Feed(ready)
+        played: list[PlayedMatch] = []
+        feed = MatchQueue(ready)
 
-        def keep(one: Played) -> None:
+        def keep(one: PlayedMatch) -> None:
             played.append(one)
             if observe is not None:
                 observe(one)
@@ -126,12 +126,12 @@ def run(
     with Store.open(Path(store), write=True) as opened:
         check_plugins(opened, run_of(ready))
         opened.begin(run_of(ready))
-        play_all(ready, Feed(ready, opened), workers, observe or _nobody)
+        play_all(ready, MatchQueue(ready, opened), workers, observe or _nobody)
         opened.end()
     return Results(ready, store=Path(store))
 
 
-def _nobody(played: Played) -> None:
+def _nobody(played: PlayedMatch) -> None:
     pass
 
 
@@ -151,9 +151,9 @@ def check_plugins(store: Store, run: Run) -> None:
 
 def play_all(
     spec: Spec,
-    feed: Feed,
+    feed: MatchQueue,
     workers: int,
-    observe: Callable[[Played], object],
+    observe: Callable[[PlayedMatch], object],
     *,
     alone: float | None = None,
     guarded: bool = False,
@@ -166,17 +166,17 @@ def play_all(
     record_all(feed, _played(spec, feed, workers, alone, guarded), observe)
 
 
-def record_all(feed: Feed, played: Matches, observe: Callable[[Played], object]) -> None:
+def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
     """Have a feed take what somebody plays, match by match; the user's interrupt ends whoever plays."""
     with user_interrupts() as interrupts, closing(played) as matches:
         for scheduled, record in matches:  # an interrupt must not leave workers behind
             with interrupts.held():
                 feed.finished(scheduled, record)
-                observe(Played(*scheduled, record))
+                observe(PlayedMatch(*scheduled, record))
         interrupts.check()
 
 
-def _played(spec: Spec, feed: Feed, workers: int, alone: float | None, guarded: bool) -> Matches:
+def _played(spec: Spec, feed: MatchQueue, workers: int, alone: float | None, guarded: bool) -> Matches:
     code = fingerprints(spec) if guarded or workers > 1 else None
     if not guarded and (workers == 1 or alone is not None):
         yield from _here(spec, feed, None if workers == 1 else alone)
@@ -184,10 +184,10 @@ def _played(spec: Spec, feed: Feed, workers: int, alone: float | None, guarded: 
     if first != []:
         total = sum(board.size for board in spec.boards) - feed.held - feed.played - feed.others
         exact = not any(board.format.follows_results for board in spec.boards)
-        yield from Pool(spec, workers, _after(first or [], feed), total=total if exact else None, code=code).play()
+        yield from WorkerPool(spec, workers, _after(first or [], feed), total=total if exact else None, code=code).play()
 
 
-def _after(first: list[Scheduled], feed: Feed) -> Callable[[int], list[Scheduled] | None]:
+def _after(first: list[Scheduled], feed: MatchQueue) -> Callable[[int], list[Scheduled] | None]:
     """What hands out some matches that were taken already, and then what the feed has."""
     waiting = list(first)
 
@@ -197,10 +197,10 @@ def _after(first: list[Scheduled], feed: Feed) -> Callable[[int], list[Scheduled
     return take
 
 
-def _here(spec: Spec, feed: Feed, seconds: float | None) -> Iterator[tuple[Scheduled, Record]]:
+def _here(spec: Spec, feed: MatchQueue, seconds: float | None) -> Iterator[tuple[Scheduled, Record]]:
     """Play in this process, for a while or to the end."""
     until = None if seconds is None else monotonic() + seconds
-    with closing(Stage(spec)) as stage:
+    with closing(MatchRunner(spec)) as stage:
         while (until is None or monotonic() < until) and (batch := feed.take(1)):
             yield batch[0], stage.play(batch[0])
 

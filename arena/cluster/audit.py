@@ -11,7 +11,7 @@ from time import perf_counter
 from arena.errors import Interrupted, describe
 from arena.record import Record
 from arena.replay import Differs, against_rules, steps
-from arena.schedule import Scheduled, Stage
+from arena.schedule import MatchRunner, Scheduled
 from arena.spec import Spec
 
 SHARE = 0.2
@@ -23,7 +23,7 @@ class Audit:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._stage = Stage(spec)
+        self._stage = MatchRunner(spec)
         self._began = perf_counter()
         self._spent = 0.0
         self.judged = 0

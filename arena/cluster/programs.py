@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from arena.isolation.hosts import Host, Lost, NoHost
+from arena.isolation.hosts import AgentLost, AgentProcess, NoAgentProcess
 from arena.isolation.sandbox import SandboxError
 from arena.match import Isolation, Program
 from arena.spec import Spec
@@ -32,9 +32,9 @@ def programs(spec: Spec) -> Iterator[Starting]:
 def fault(program: Program, memory_mb: int | None, isolation: Isolation) -> str | None:
     """Why a program does not start here; None where it does."""
     try:
-        Host(program, memory_mb, isolation).end()
-    except Lost as gone:
+        AgentProcess(program, memory_mb, isolation).end()
+    except AgentLost as gone:
         return gone.message
-    except (NoHost, SandboxError) as error:
+    except (NoAgentProcess, SandboxError) as error:
         return str(error)
     return None

@@ -32,7 +32,7 @@ SHARE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class CheckOptions:
     """How thoroughly to check."""
 
     seed: int = 0
@@ -47,7 +47,7 @@ class How:
         return words if self.patience == PATIENCE else [*words, "--patience", f"{self.patience:g}"]
 
 
-def check(target: str, how: How, *, plugins: Sequence[str]) -> int:
+def check(target: str, how: CheckOptions, *, plugins: Sequence[str]) -> int:
     """Check what a plugin file brings, or what a name stands for; 1 where a check fails."""
     if command_of(target) is not None:
         raise ArenaError(
@@ -57,12 +57,12 @@ def check(target: str, how: How, *, plugins: Sequence[str]) -> int:
     with results_alone() as out, deaths(last=True):
         registry = load([*plugins, target] if is_file(target) else plugins)
         found = brought(registry, target) if is_file(target) else named(registry, target)
-        run = Run(registry, target, how, tuple(plugins), out, alone=len(found) == 1)
+        run = CheckRun(registry, target, how, tuple(plugins), out, alone=len(found) == 1)
         failed = sum([not run.passes(key, value) for key, value in found])
     return 1 if failed else 0
 
 
-def check_on_save(target: str, how: How, *, plugins: Sequence[str]) -> int:
+def check_on_save(target: str, how: CheckOptions, *, plugins: Sequence[str]) -> int:
     """Check, and again whenever a Python file beside one of those that are checked is saved; 0 at Ctrl-C."""
     files = [plugin for plugin in (target, *plugins) if is_file(plugin)]
     if not files:
@@ -95,12 +95,12 @@ def _hints(value: Any) -> Iterator[tuple[bool, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CheckRun:
     """One call of the command."""
 
     registry: Registry
     target: str
-    how: How
+    how: CheckOptions
     plugins: tuple[str, ...]
     out: IO[str]
     brief: bool = False

@@ -14,11 +14,11 @@ from arena.games import Ranking
 from arena.identity import Stream
 from arena.output import results_alone, room
 from arena.results.attempts import Attempts, attempts_of
-from arena.results.comparison import Attempted, Means, Met, attempted, met, met_among_others
+from arena.results.comparison import GamesComparison, Means, PuzzleComparison, attempted, met, met_among_others
 from arena.results.layout import DEFAULT, crossing, folded, table
 from arena.results.leaderboard import complete
 from arena.results.tally import Tally, distinct_of, tallies_of
-from arena.sheet import Sheet
+from arena.sheet import BoardInfo
 from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
 from arena.stats.intervals import rate
 from arena.stats.paired import Estimate, holm
@@ -34,7 +34,7 @@ LEAST = 1e-15
 NOTHING = 1e-6
 """A log-likelihood ratio of a pair that says nothing."""
 
-Found = Attempted | Met
+Found = PuzzleComparison | GamesComparison
 
 
 def compare(path: str, agents: Sequence[str], *, style: str) -> int:
@@ -60,14 +60,14 @@ def compare(path: str, agents: Sequence[str], *, style: str) -> int:
             width = room(out) if style == DEFAULT else None
             texts = []
             for sheet, pairs in boards:
-                games = [pair for pair, _ in pairs if isinstance(pair, Met)]
+                games = [pair for pair, _ in pairs if isinstance(pair, GamesComparison)]
                 texts += [_matrix(sheet, games, style, width)] if len(pairs) > 1 else []
                 texts += [_text(one, sheet, chance, style, several, width) for one, chance in pairs]
             print(folded("\n\n\n".join(filter(None, texts)), width), file=out)
     return 0
 
 
-def _chosen(path: str, sheets: Sequence[Sheet], agents: Sequence[str]) -> list[str]:
+def _chosen(path: str, sheets: Sequence[BoardInfo], agents: Sequence[str]) -> list[str]:
     """The entries to compare: those asked for, or all."""
     known = list(dict.fromkeys([label for sheet in sheets for label in sheet.labels]))
     for agent in agents:
@@ -79,7 +79,7 @@ def _chosen(path: str, sheets: Sequence[Sheet], agents: Sequence[str]) -> list[s
 
 
 def _pairs(
-    sheet: Sheet, names: Sequence[str], attempts: Attempts, tally: Tally, distinct: Counter[frozenset[int]]
+    sheet: BoardInfo, names: Sequence[str], attempts: Attempts, tally: Tally, distinct: Counter[frozenset[int]]
 ) -> list[Found]:
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
     if sheet.kind == "puzzle":
@@ -113,7 +113,7 @@ def group_of(ranking: Ranking) -> list[str]:
     return [agent for level in ranking for agent in level]
 
 
-def _optima(sheet: Sheet, attempts: Attempts) -> dict[int, float]:
+def _optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:
     """The lowest cost of every position that an entry has solved whose solutions are cheapest ones."""
     found: dict[int, float] = {}
     for label in sheet.optimal:
@@ -128,7 +128,7 @@ def _corrected(pairs: list[Found]) -> list[tuple[Found, float]]:
     return list(zip(pairs, holm([pair.chance for pair in pairs]), strict=True))
 
 
-def _document(sheet: Sheet, pairs: list[tuple[Found, float]]) -> dict[str, Any]:
+def _document(sheet: BoardInfo, pairs: list[tuple[Found, float]]) -> dict[str, Any]:
     return {
         "game": sheet.game,
         "kind": sheet.kind,
@@ -136,8 +136,8 @@ def _document(sheet: Sheet, pairs: list[tuple[Found, float]]) -> dict[str, Any]:
     }
 
 
-def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool, width: int | None) -> str:
-    if isinstance(found, Met):
+def _text(found: Found, sheet: BoardInfo, chance: float, style: str, several: bool, width: int | None) -> str:
+    if isinstance(found, GamesComparison):
         return f"{sheet.title}: {found.one} against {found.other}\n\n{_met(found, chance, several, alone=len(sheet.labels) == 2)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
     parts = [heading, _words(found, chance, several), _figures(found, style, width)]
@@ -152,7 +152,7 @@ def _text(found: Found, sheet: Sheet, chance: float, style: str, several: bool, 
 # Puzzles
 
 
-def _words(found: Attempted, chance: float, several: bool) -> str:
+def _words(found: PuzzleComparison, chance: float, several: bool) -> str:
     """The comparison in a sentence."""
     one, other, low, high = found.one, found.other, found.low, found.high
     ratio = None if found.nodes is None or found.nodes.estimate.low is None else found.nodes.estimate.value
@@ -172,7 +172,7 @@ def _words(found: Attempted, chance: float, several: bool) -> str:
     return f"{told}; {one} takes {nodes}." if chance > SURE else f"{told}, with {nodes}."
 
 
-def _figures(found: Attempted, style: str, width: int | None) -> str:
+def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     positions = found.solved.positions
     solved = found.solved
     rows = [
@@ -216,7 +216,7 @@ def _range(means: Means, shown: Any) -> str:
 # Games
 
 
-def _met(found: Met, chance: float, several: bool, *, alone: bool) -> str:
+def _met(found: GamesComparison, chance: float, several: bool, *, alone: bool) -> str:
     """The comparison in sentences; `alone` where nobody else is on the board, whose ratings say no more then."""
     worth = found.worth
     corrected = " after correction for several" if several else ""
@@ -237,7 +237,7 @@ def _met(found: Met, chance: float, several: bool, *, alone: bool) -> str:
     return "\n".join(lines)
 
 
-def _among_others(found: Met, chance: float, corrected: str) -> str:
+def _among_others(found: GamesComparison, chance: float, corrected: str) -> str:
     """Two who sat at a table with others."""
     table_ = found.table
     assert table_ is not None
@@ -246,7 +246,7 @@ def _among_others(found: Met, chance: float, corrected: str) -> str:
     return f"By all games of the board {found.one} is {table_.elo:+.0f} Elo from {found.other}{bounds}{sure}{corrected}."
 
 
-def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str, width: int | None) -> str:
+def _matrix(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, width: int | None) -> str:
     """Every two entries: by how much the row's rating is above the column's, and how sure that is."""
     if not pairs:
         return ""
@@ -263,7 +263,7 @@ def _matrix(sheet: Sheet, pairs: Sequence[Met], style: str, width: int | None) -
     return f"{heading}\n\n{crossing(names, names, [list(cells[name].values()) for name in names], style, width)}"
 
 
-def _counted(pairs: int, found: Met) -> str:
+def _counted(pairs: int, found: GamesComparison) -> str:
     """How many pairs are counted, and of which games where some repeat others."""
     games = f" ({found.games:,} games, {found.distinct:,} distinct)" if found.distinct < found.games else ""
     return f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"

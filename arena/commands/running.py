@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from arena.errors import ArenaError, ClusterLost, Interrupted
-from arena.feed import Feed, Shard
+from arena.feed import MatchQueue, Shard
 from arena.fingerprint import trusted
 from arena.notices import say, say_problems
 from arena.output import results_alone, room
@@ -21,7 +21,7 @@ from arena.results.tables import render
 from arena.spec import Spec, load_spec
 from arena.store import Store, put_aside
 from arena.store.run import run_of
-from arena.tournament import Played, Results, check_plugins, play_all, record_all
+from arena.tournament import PlayedMatch, Results, check_plugins, play_all, record_all
 from arena.tracking import listening
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RunOptions:
     """What `arena run` was asked for."""
 
     spec: str
@@ -74,7 +74,7 @@ class Options:
         return shlex.join(words)
 
 
-def run(options: Options) -> int:
+def run(options: RunOptions) -> int:
     """Play a tournament, or what is left of it, and print its leaderboards; 1 where a match was void."""
     with results_alone() as out:
         with listening(Work(sys.stderr, quiet=options.quiet)):
@@ -100,7 +100,7 @@ def _check_shared(spec: Spec) -> None:
 
 
 @contextmanager
-def _opened(options: Options, spec: Spec) -> Iterator[Store | None]:
+def _opened(options: RunOptions, spec: Spec) -> Iterator[Store | None]:
     path = options.path
     if path is None:
         yield None
@@ -118,7 +118,7 @@ def _opened(options: Options, spec: Spec) -> Iterator[Store | None]:
 
 
 @contextmanager
-def _cluster(options: Options, spec: Spec) -> Iterator[Callable[[Feed], "Coordinator"] | None]:
+def _cluster(options: RunOptions, spec: Spec) -> Iterator[Callable[[MatchQueue], "Coordinator"] | None]:
     """What has a cluster play what a feed hands out; None where this machine plays."""
     if options.cluster is None:
         yield None
@@ -144,13 +144,15 @@ _EXPOSED = (
 )
 
 
-def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[Feed], "Coordinator"] | None) -> list[Played]:
-    played: list[Played] = []
+def _play(
+    options: RunOptions, spec: Spec, store: Store | None, cluster: Callable[[MatchQueue], "Coordinator"] | None
+) -> list[PlayedMatch]:
+    played: list[PlayedMatch] = []
     total = sum(board.size for board in spec.boards)
     with Progress(spec.boards, total, sys.stderr, quiet=options.quiet) as progress:
-        feed = Feed(spec, store, options.shard, progress.found)
+        feed = MatchQueue(spec, store, options.shard, progress.found)
 
-        def note(one: Played) -> None:
+        def note(one: PlayedMatch) -> None:
             if store is None:
                 played.append(one)
             progress.note(one)
@@ -177,12 +179,12 @@ def _play(options: Options, spec: Spec, store: Store | None, cluster: Callable[[
     return sorted(played, key=lambda one: one.number)
 
 
-def _workers(options: Options, total: int) -> int:
+def _workers(options: RunOptions, total: int) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(options.workers or cores, total))
 
 
-def _tell_what_was_there(feed: Feed, store: Store, *, quiet: bool) -> None:
+def _tell_what_was_there(feed: MatchQueue, store: Store, *, quiet: bool) -> None:
     if quiet or not feed.held:
         return
     if feed.played:

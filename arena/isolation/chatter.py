@@ -14,7 +14,7 @@ PAUSE = 0.001
 """Seconds between two readings of what nobody will see, so that a flood takes no time from others."""
 
 
-class Chatter:
+class StderrRelay:
     """Reads a pipe to its end, and writes the first of it to stderr; `again` allows as much once more.
 
     Where it has a name, every line begins with that, so that a reader knows who says it.

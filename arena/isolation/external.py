@@ -12,7 +12,7 @@ from arena.outcome import Answer, Path
 from arena.search import Search
 
 
-class Command(Agent):
+class ExternalAgent(Agent):
     """A program that a spec names. Whether it chooses or solves, it says itself when it is started."""
 
     name = "command"

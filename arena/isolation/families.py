@@ -23,7 +23,7 @@ _PROC = "/proc"
 """Where Linux tells of processes; read by hand, since every end of an agent process waits for it."""
 
 
-class Family(NamedTuple):
+class ProcessTree(NamedTuple):
     """Who belongs together."""
 
     leader: int
@@ -41,7 +41,7 @@ class _Process(NamedTuple):
     """Texts NAME=value; none of a dead process, and of those that are nobody's business."""
 
 
-def end_families(families: Collection[Family]) -> None:
+def end_trees(families: Collection[ProcessTree]) -> None:
     """Kill the leaders with their groups, their descendants, and whatever carries their marks. None of it is left afterwards.
 
     All of them are stopped before any is killed, and looked for once more: what is stopped starts nothing. Not found is only

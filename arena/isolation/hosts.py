@@ -15,7 +15,7 @@ from typing import Any, Self
 from arena import importing
 from arena.errors import ArenaError
 from arena.isolation import protocol
-from arena.isolation.processes import Contained
+from arena.isolation.processes import ChildProcess
 from arena.isolation.protocol import Broken
 from arena.isolation.sandbox import enclosed, prove
 from arena.isolation.sandbox import environment as sandboxed
@@ -38,11 +38,11 @@ KEPT = 32
 MIB = 1 << 20
 
 
-class NoHost(ArenaError):
+class NoAgentProcess(ArenaError):
     """An agent process cannot be started at all, through no fault of the agent."""
 
 
-class Lost(Exception):
+class AgentLost(Exception):
     """An agent process is gone, and why: a timeout, too much memory, or a crash."""
 
     def __init__(self, reason: Reason, message: str, overrun: float | None = None) -> None:
@@ -52,7 +52,7 @@ class Lost(Exception):
         self.overrun = overrun
 
 
-class Host:
+class AgentProcess:
     """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is Lost."""
 
     def __init__(self, program: Program, memory_mb: int | None, isolation: Isolation) -> None:
@@ -66,7 +66,7 @@ class Host:
         try:
             self._process = _started(program, self._memory or 0, isolation)
         except OSError as error:
-            raise NoHost(f"cannot start a process for {program.agent}: {error}") from error
+            raise NoAgentProcess(f"cannot start a process for {program.agent}: {error}") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -190,7 +190,7 @@ class Host:
         if self._memory is not None and usage.memory > self._memory and usage.proportional() > self._memory:
             raise self.lost("memory", f"used more than its limit of {self._memory // MIB} MiB")
 
-    def _dead(self) -> Lost:
+    def _dead(self) -> AgentLost:
         """Its output has ended: it is dying, or closed it. Say how it ended."""
         with suppress(Exception):
             self._process.wait(0.2)
@@ -203,10 +203,10 @@ class Host:
             return self.lost("crash", f"its process was killed by {_signal(-code)}")
         return self.lost("crash", f"its process ended with code {code}")
 
-    def lost(self, reason: Reason, message: str, overrun: float | None = None) -> Lost:
+    def lost(self, reason: Reason, message: str, overrun: float | None = None) -> AgentLost:
         """End the process and return why; the caller raises it."""
         self.end()
-        return Lost(reason, message, overrun)
+        return AgentLost(reason, message, overrun)
 
     def end(self) -> None:
         """End the process with everything that it started."""
@@ -215,16 +215,16 @@ class Host:
             self._process.end()
 
 
-def _started(program: Program, memory: int, isolation: Isolation) -> Contained:
+def _started(program: Program, memory: int, isolation: Isolation) -> ChildProcess:
     asked = [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
     command = program.command or (sys.executable, "-P", "-m", "arena.isolation.agent_host")
     surroundings = os.environ if program.command else {**importing.environment(), ENVIRONMENT: os.pathsep.join(asked)}
     if isolation != "sandbox":
-        return Contained(command, program.folder, memory, surroundings, program.agent)
+        return ChildProcess(command, program.folder, memory, surroundings, program.agent)
     proven()
     files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
     inside = enclosed(command, readable=files, folder=program.folder)
-    return Contained(inside, program.folder, memory, sandboxed(surroundings), program.agent)
+    return ChildProcess(inside, program.folder, memory, sandboxed(surroundings), program.agent)
 
 
 @cache
@@ -243,15 +243,15 @@ def _signal(number: int) -> str:
 Key = tuple[str, int | None, str, int]
 
 
-class Hosts:
+class AgentProcesses:
     """Agent processes that live on from match to match. The longest unused one goes when there are too many."""
 
     def __init__(self) -> None:
-        self._idle: OrderedDict[str, list[Host]] = OrderedDict()
+        self._idle: OrderedDict[str, list[AgentProcess]] = OrderedDict()
         self.started = 0
         """How many processes were started so far."""
 
-    def take(self, program: Program, limits: Limits, isolation: Isolation) -> Host:
+    def take(self, program: Program, limits: Limits, isolation: Isolation) -> AgentProcess:
         """Return an idle process of a program, or start one. Lost where it does not start as it should."""
         idle = self._idle.pop(_key(program, limits, isolation), [])
         host = idle.pop() if idle else None
@@ -260,9 +260,9 @@ class Hosts:
         if host is not None and host.alive:
             return host
         self.started += 1
-        return Host(program, limits.memory_mb, isolation)
+        return AgentProcess(program, limits.memory_mb, isolation)
 
-    def give_back(self, host: Host, program: Program, limits: Limits, isolation: Isolation) -> None:
+    def give_back(self, host: AgentProcess, program: Program, limits: Limits, isolation: Isolation) -> None:
         """Keep a process for its next match, unless it is dead."""
         if not host.alive:
             return

@@ -9,8 +9,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
-from arena.isolation.chatter import Chatter
-from arena.isolation.families import OF_AGENT, Family, end_families
+from arena.isolation.chatter import StderrRelay
+from arena.isolation.families import OF_AGENT, ProcessTree, end_trees
 
 LAUNCHER = Path(__file__).with_name("launch.py")
 
@@ -32,7 +32,7 @@ FAREWELL = 0.2
 """Seconds for the last words of a process that has ended."""
 
 
-class Contained(subprocess.Popen[bytes]):
+class ChildProcess(subprocess.Popen[bytes]):
     """A program with pipes to its stdin and stdout, in a session of its own, that dies with its parent."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Contained(subprocess.Popen[bytes]):
             bufsize=0,
         )
         assert self.stderr is not None
-        self.chatter = Chatter(self.stderr, name)
+        self.chatter = StderrRelay(self.stderr, name)
 
     def usage(self) -> Usage:
         """What it and its children use now."""
@@ -64,7 +64,7 @@ class Contained(subprocess.Popen[bytes]):
 
     def end(self) -> None:
         """Kill it and everything that it started, as `end_families` does. It is gone afterwards."""
-        end_families([Family(self.pid, OF_AGENT, self._mark)])
+        end_trees([ProcessTree(self.pid, OF_AGENT, self._mark)])
         self.kill()
         self.wait()
         self.chatter.end(FAREWELL)

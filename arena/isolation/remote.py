@@ -10,12 +10,12 @@ from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
 from arena.identity import position_purpose, seat_purpose
 from arena.isolation import protocol
-from arena.isolation.hosts import STARTING, Host, Hosts, Lost
+from arena.isolation.hosts import STARTING, AgentLost, AgentProcess, AgentProcesses
 from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
 from arena.match import Match, Program
 from arena.outcome import Answer, Path
-from arena.player import Ending, Fault, Log, Unreadable, checked
+from arena.player import Ending, Forfeit, MatchState, Unreadable, checked
 from arena.record import Reason
 
 SOLVE = protocol.line({"type": "solve"})
@@ -24,7 +24,7 @@ SOLVE = protocol.line({"type": "solve"})
 class RemotePlayer:
     """An agent in a process of its own."""
 
-    def __init__(self, match: Match, number: int, hosts: Hosts, log: Log) -> None:
+    def __init__(self, match: Match, number: int, hosts: AgentProcesses, log: MatchState) -> None:
         self.number = number
         self.seat = seat = match.seats[number]
         self.drew = False
@@ -36,12 +36,12 @@ class RemotePlayer:
         self._log = log
         self._told = 0
         log.players.append(self)
-        self._host: Host | None = None
+        self._host: AgentProcess | None = None
         try:
             self._host = hosts.take(self._program, seat.limits, seat.isolation)
             self._host.begin()
             started = self._host.ask(protocol.line(_start(match, number, self._program)), STARTING)
-        except Lost as lost:
+        except AgentLost as lost:
             raise self._lost(lost) from lost
         self._understood(self._ready, started)
 
@@ -75,7 +75,7 @@ class RemotePlayer:
         began = perf_counter()
         try:
             answer = self._host.ask(request, self._limits.seconds, MARGIN)
-        except Lost as lost:
+        except AgentLost as lost:
             self._log.decisions.append((self.number, 0, 0, perf_counter() - began, None, None))
             raise self._lost(lost) from lost
         seconds = perf_counter() - began
@@ -142,7 +142,7 @@ class RemotePlayer:
             raise
         except Exception as error:
             message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
-            raise Fault(Ending("illegal-action", self.number, message)) from error
+            raise Forfeit(Ending("illegal-action", self.number, message)) from error
         return Answer(state, steps)
 
     def _understood(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
@@ -153,15 +153,15 @@ class RemotePlayer:
             assert self._host is not None
             raise self._lost(self._host.lost("crash", str(broken))) from broken
 
-    def _lost(self, lost: Lost) -> Fault:
+    def _lost(self, lost: AgentLost) -> Forfeit:
         if lost.overrun is not None:
             self._log.timing = {"overrun": round(lost.overrun, 6)}
-        return Fault(Ending(lost.reason, self.number, lost.message))
+        return Forfeit(Ending(lost.reason, self.number, lost.message))
 
-    def _failed(self, answer: Mapping[str, Any]) -> Fault:
+    def _failed(self, answer: Mapping[str, Any]) -> Forfeit:
         reason: Reason = "memory" if answer.get("kind") == "memory" else "exception"
         message = protocol.message_of(answer, "message")
-        return Fault(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))
+        return Forfeit(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))
 
 
 def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:

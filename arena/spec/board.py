@@ -19,7 +19,7 @@ from arena.spec.parameters import plain
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TableOptions:
     """How a spec wants its boards shown."""
 
     anchor: str | None = None
@@ -41,7 +41,7 @@ class Board:
     field: Field
     seats: tuple[Seat, ...]
     """One for every entry that plays on this board, in the order of the spec."""
-    view: View = View()
+    view: TableOptions = TableOptions()
 
     @property
     def size(self) -> int:

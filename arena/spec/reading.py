@@ -14,7 +14,7 @@ from arena.spec.sweep import Variant
 
 
 @dataclass(slots=True)
-class Reading:
+class SpecReader:
     """What every part of the reader needs: the values, the plugins, and a place for faults."""
 
     document: Document

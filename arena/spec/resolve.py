@@ -15,7 +15,7 @@ from arena.spec.entries import read_entries
 from arena.spec.faults import Faults
 from arena.spec.games import read_games
 from arena.spec.keys import checked_keys
-from arena.spec.reading import Reading
+from arena.spec.reading import SpecReader
 
 
 def load_spec(
@@ -45,7 +45,7 @@ def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> S
     faults = Faults(document)
     values = checked_keys(document, faults)
     registry, loaded = _plugins(document, values, plugins, faults)
-    reading = Reading(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed, loaded)
+    reading = SpecReader(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed, loaded)
     rules = read_games(reading)
     entries = read_entries(reading, rules)
     boards = read_boards(reading, rules, entries)

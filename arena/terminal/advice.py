@@ -4,24 +4,24 @@ from dataclasses import dataclass
 
 from arena.errors import ArenaError
 from arena.game import Game, Puzzle, State
-from arena.isolation.hosts import Hosts
+from arena.isolation.hosts import AgentProcesses
 from arena.match import Match
-from arena.player import Fault, Log
+from arena.player import Forfeit, MatchState
 from arena.record import Record
 from arena.referee import play_match
 from arena.terminal.endings import because, unsolved
 from arena.terminal.seating import agent_player, is_person
-from arena.terminal.setting import Setting, match_of
+from arena.terminal.setting import MatchSetup, match_of
 
 
 @dataclass(frozen=True, slots=True)
 class Adviser:
     """Asks agents about positions of one game."""
 
-    setting: Setting
+    setting: MatchSetup
     agent: str
     """Who is asked where nobody is named."""
-    hosts: Hosts
+    hosts: AgentProcesses
 
     def hint(self, game: Game, state: State, asked: str = "") -> str:
         """What an agent would play, in one line; the line says so where it cannot be asked, or fails."""
@@ -37,12 +37,12 @@ class Adviser:
         return self._action(word, match)
 
     def _action(self, word: str, match: Match) -> str:
-        log = Log([], [])
+        log = MatchState([], [])
         game, state = match.game, match.position.state
         seat = game.to_move(state)
         try:
             action = agent_player(match, seat, log, self.hosts).choose(state, game.actions(state))
-        except Fault as fault:
+        except Forfeit as fault:
             return f"no hint: {word}: {because(fault.ending.reason, fault.ending.message)}"
         finally:
             for player in log.players:

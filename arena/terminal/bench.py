@@ -16,7 +16,7 @@ from arena.spec import load_spec
 from arena.terminal.rendering import shown
 from arena.terminal.screen import Screen
 from arena.terminal.sensible import DECISION, SOLUTION, fitting, sensible
-from arena.terminal.setting import Setting
+from arena.terminal.setting import MatchSetup
 from arena.terminal.words import options_of, values_of
 
 FIRST = "sliding-tiles"
@@ -26,38 +26,38 @@ FILE = "statistics.yaml"
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Workbench:
     """A board and who is tried on it; every change makes another one. ArenaError where it cannot be as it was asked for."""
 
-    setting: Setting
+    setting: MatchSetup
     game: Game
     agents: tuple[str, ...]
 
     @classmethod
-    def first(cls, registry: Registry) -> "Bench":
+    def first(cls, registry: Registry) -> "Workbench":
         """What the menu begins with."""
         return cls.of(registry, FIRST if FIRST in registry.games else min(registry.games, default=FIRST))
 
     @classmethod
-    def of(cls, registry: Registry, name: str) -> "Bench":
+    def of(cls, registry: Registry, name: str) -> "Workbench":
         """A game with its default parameters, and sensible agents."""
         game = made(registry.game(name))
         if game is None:
             raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
         best = sensible(registry, game)
         others = ["random"] * (game.players - 1) if "random" in registry.agents else [best] * (game.players - 1)
-        return cls(Setting(name), game, (best, *others)).checked()
+        return cls(MatchSetup(name), game, (best, *others)).checked()
 
-    def with_parameters(self, words: Sequence[str]) -> "Bench":
+    def with_parameters(self, words: Sequence[str]) -> "Workbench":
         """The same game with other parameters, `KEY=VALUE`."""
         parameters = {**self.setting.parameters, **values_of(words, what="parameters")}
         return replace(self, setting=replace(self.setting, parameters=parameters, position=None)).checked()
 
-    def with_agents(self, agents: Sequence[str]) -> "Bench":
+    def with_agents(self, agents: Sequence[str]) -> "Workbench":
         """Other agents on the same board."""
         return replace(self, agents=tuple(agents)).checked()
 
-    def another(self, asked: str) -> "Bench":
+    def another(self, asked: str) -> "Workbench":
         """Another board: the next seed, that seed, or that position."""
         if not asked:
             setting = replace(self.setting, seed=self.setting.seed + 1, position=None)
@@ -67,7 +67,7 @@ class Bench:
             setting = self.setting.at(asked)
         return replace(self, setting=setting).checked()
 
-    def checked(self) -> "Bench":
+    def checked(self) -> "Workbench":
         """The same with the game as the spec makes it."""
         return replace(self, game=self.setting.load(self.agents).boards[0].game)
 

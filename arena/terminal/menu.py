@@ -12,7 +12,7 @@ from arena.notices import load
 from arena.output import results_alone
 from arena.plugins import Registry
 from arena.spec.faults import one_line
-from arena.terminal.bench import FILE, Bench, written
+from arena.terminal.bench import FILE, Workbench, written
 from arena.terminal.choosing import Leaving, answer, choice
 from arena.terminal.screen import Screen
 
@@ -36,7 +36,7 @@ def menu(run: Run) -> int:
     screen = Screen(sys.stdout)
     with results_alone():
         registry = load(())
-        bench = Bench.first(registry)
+        bench = Workbench.first(registry)
     menu_ = Menu(screen, registry, bench, run)
     try:
         while True:
@@ -48,7 +48,7 @@ def menu(run: Run) -> int:
 class Menu:
     """What is chosen so far, and what can be done with it."""
 
-    def __init__(self, screen: Screen, registry: Registry, bench: Bench, run: Run) -> None:
+    def __init__(self, screen: Screen, registry: Registry, bench: Workbench, run: Run) -> None:
         self._screen = screen
         self._registry = registry
         self._bench = bench
@@ -102,7 +102,7 @@ class Menu:
         except click.ClickException as error:
             self._screen.say(error.format_message(), "bad")
 
-    def _changed(self, change: Callable[[], Bench]) -> bool:
+    def _changed(self, change: Callable[[], Workbench]) -> bool:
         """Take another board, if it is one."""
         try:
             with results_alone():
@@ -119,7 +119,7 @@ class Menu:
     def _choose_game(self) -> None:
         self._same(["list", "games"])
         name = choice(self._screen, "puzzle or game", sorted(self._registry.games), self._bench.setting.game)
-        if not self._changed(lambda: Bench.of(self._registry, name)):
+        if not self._changed(lambda: Workbench.of(self._registry, name)):
             return
         known = self._bench.parameters
         while known:

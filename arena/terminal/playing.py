@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.errors import ArenaError, GameError, Interrupted, describe
 from arena.game import Game
-from arena.isolation.hosts import Hosts
+from arena.isolation.hosts import AgentProcesses
 from arena.notices import load, say, say_problems
 from arena.output import results_alone
 from arena.progress import Work
@@ -17,8 +17,8 @@ from arena.terminal.advice import Adviser
 from arena.terminal.screen import Screen
 from arena.terminal.seating import is_person
 from arena.terminal.sensible import DECISION, SOLUTION, sensible
-from arena.terminal.setting import Setting, match_of
-from arena.terminal.sitting import Sitting
+from arena.terminal.setting import MatchSetup, match_of
+from arena.terminal.sitting import Session
 from arena.terminal.solving import show_solution
 from arena.tracking import listening
 
@@ -27,7 +27,7 @@ PAUSE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PlayCall:
     """What `arena play` was asked for."""
 
     game: str
@@ -42,9 +42,9 @@ class Call:
     plugins: tuple[str, ...] = ()
 
 
-def play(call: Call) -> int:
+def play(call: PlayCall) -> int:
     """Play one match at the terminal; 1 where the game itself fails."""
-    with results_alone() as out, listening(Work(sys.stderr)), Hosts() as hosts:
+    with results_alone() as out, listening(Work(sys.stderr)), AgentProcesses() as hosts:
         screen = Screen(out)
         spec, adviser = _prepared(call, hosts)
         say_problems(spec.registry)
@@ -57,7 +57,7 @@ def play(call: Call) -> int:
                 show_solution(screen, spec, delay)
             else:
                 _announce(screen, spec)
-                Sitting(match, hosts, screen, adviser, delay).play()
+                Session(match, hosts, screen, adviser, delay).play()
         except (Interrupted, OSError):
             raise
         except ArenaError as error:
@@ -74,12 +74,12 @@ def _failed(screen: Screen, error: BaseException) -> int:
     return 1
 
 
-def _prepared(call: Call, hosts: Hosts) -> tuple[Spec, Adviser | None]:
+def _prepared(call: PlayCall, hosts: AgentProcesses) -> tuple[Spec, Adviser | None]:
     """The match as a spec, empty seats filled, and who gives hints."""
     game, best = _first_look(call)
     puzzle = game.players == 1
     usual = SOLUTION if puzzle else DECISION
-    setting = Setting(
+    setting = MatchSetup(
         call.game,
         call.parameters,
         call.seed,
@@ -96,7 +96,7 @@ def _prepared(call: Call, hosts: Hosts) -> tuple[Spec, Adviser | None]:
     return spec, Adviser(replace(setting, heuristic=call.heuristic), best, hosts) if people else None
 
 
-def _first_look(call: Call) -> tuple[Game, str]:
+def _first_look(call: PlayCall) -> tuple[Game, str]:
     """The game, which tells how many seats there are, and who plays it well."""
     registry = load(call.plugins)
     kind = registry.game(call.game)
@@ -105,7 +105,7 @@ def _first_look(call: Call) -> tuple[Game, str]:
     except Interrupted:
         raise
     except BaseException:  # the spec says what is wrong with the parameters, better than this
-        Setting(call.game, call.parameters, plugins=call.plugins).load([human.NAME] * max(1, kind.players))
+        MatchSetup(call.game, call.parameters, plugins=call.plugins).load([human.NAME] * max(1, kind.players))
         raise
     return game, sensible(registry, game, call.heuristic)
 

@@ -23,7 +23,7 @@ LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class PromptCommand:
     """A command with what follows it."""
 
     name: str
@@ -44,7 +44,7 @@ def numbered(texts: Sequence[str]) -> bool:
     return not any(text.strip().isdecimal() for text in texts)
 
 
-def understood(game: Game, state: State, legal: Sequence[Action], line: str) -> Action | Command:
+def understood(game: Game, state: State, legal: Sequence[Action], line: str) -> Action | PromptCommand:
     """The action or the command that a line stands for. Actions come first, so that no game loses one to a command.
 
     `:quit` is always the command, `#3` always the third action of the list. Misunderstood says what was expected.
@@ -69,12 +69,12 @@ def _no_such(number: str, legal: Sequence[Action]) -> str:
     )
 
 
-def _command(line: str) -> Command | None:
+def _command(line: str) -> PromptCommand | None:
     word, _, rest = line.removeprefix(":").partition(" ")
     name = _SHORT.get(word.lower(), word.lower())
     if name not in COMMANDS or (rest and name != "hint"):
         return None
-    return Command(name, rest.strip())
+    return PromptCommand(name, rest.strip())
 
 
 def _parsed(game: Game, state: State, legal: Sequence[Action], line: str) -> Action:

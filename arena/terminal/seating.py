@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 from arena.game import Action, State
 from arena.identity import position_stream
-from arena.isolation.hosts import Hosts
+from arena.isolation.hosts import AgentProcesses
 from arena.isolation.remote import RemotePlayer
 from arena.match import Match, Seat
-from arena.player import LocalPlayer, Log, Player
-from arena.search import Start
+from arena.player import LocalPlayer, MatchState, Player
+from arena.search import SharedStart
 from arena.terminal import human
 
 Ask = Callable[[int, State, Sequence[Action]], Action]
@@ -42,19 +42,19 @@ def is_person(seat: Seat) -> bool:
     return seat.agent == human.NAME
 
 
-def start_of(match: Match) -> Start:
+def start_of(match: Match) -> SharedStart:
     """Where local searches of a match start."""
-    return Start(match.game, position_stream(match.position.key, "start"))
+    return SharedStart(match.game, position_stream(match.position.key, "start"))
 
 
-def agent_player(match: Match, number: int, log: Log, hosts: Hosts) -> Player:
+def agent_player(match: Match, number: int, log: MatchState, hosts: AgentProcesses) -> Player:
     """An agent in a seat, where its entry wants to run. A Fault where it cannot be made."""
     if match.seats[number].isolation == "none":
         return LocalPlayer(match, number, start_of(match), log)
     return RemotePlayer(match, number, hosts, log)
 
 
-def seated(match: Match, log: Log, hosts: Hosts, ask: Ask) -> list[Player]:
+def seated(match: Match, log: MatchState, hosts: AgentProcesses, ask: Ask) -> list[Player]:
     """Everyone who sits at a match, made anew. A Fault where an agent cannot be made."""
     return [
         HumanPlayer(number, seat, ask) if is_person(seat) else agent_player(match, number, log, hosts)

@@ -13,7 +13,7 @@ from arena.terminal.words import entry_of
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class MatchSetup:
     """What is played, from where, and what agents may use."""
 
     game: str
@@ -45,7 +45,7 @@ class Setting:
             faults = [f"{self._place(fault.where, agents)}: {fault.message}" for fault in error.faults]
             raise ArenaError("\n".join(dict.fromkeys(faults))) from error
 
-    def at(self, position: str) -> "Setting":
+    def at(self, position: str) -> "MatchSetup":
         """The same from another position."""
         return replace(self, position=position)
 

@@ -5,13 +5,13 @@ from time import sleep
 
 from arena.errors import Interrupted, describe
 from arena.game import Action, Puzzle, State
-from arena.isolation.hosts import Hosts
+from arena.isolation.hosts import AgentProcesses
 from arena.match import Match
-from arena.player import Ending, Fault, Log, Player
+from arena.player import Ending, Forfeit, MatchState, Player
 from arena.referee import lost
 from arena.terminal.advice import Adviser, usage
 from arena.terminal.endings import because, result
-from arena.terminal.prompt import COMMANDS, Command, Misunderstood, numbered, texts_of, understood
+from arena.terminal.prompt import COMMANDS, Misunderstood, PromptCommand, numbered, texts_of, understood
 from arena.terminal.rendering import shown
 from arena.terminal.screen import Screen
 from arena.terminal.seating import is_person, seated
@@ -25,17 +25,17 @@ class Left(Exception):
     """A person leaves."""
 
 
-class Sitting:
+class Session:
     """A match while it is played. Every state is kept, so that moves can be taken back."""
 
-    def __init__(self, match: Match, hosts: Hosts, screen: Screen, adviser: Adviser | None, delay: float) -> None:
+    def __init__(self, match: Match, hosts: AgentProcesses, screen: Screen, adviser: Adviser | None, delay: float) -> None:
         self.match = match
         self._game = match.game
         self._hosts = hosts
         self._screen = screen
         self._adviser = adviser
         self._delay = delay
-        self._log = Log([], [])
+        self._log = MatchState([], [])
         self._states = [match.position.state]
         self._costs: list[float] = []
         self._players: list[Player] = []
@@ -55,7 +55,7 @@ class Sitting:
             self._players = seated(self.match, self._log, self._hosts, self._asked)
             while self._goes_on():
                 self._turn()
-        except Fault as fault:
+        except Forfeit as fault:
             self._lost(fault.ending)
         except Left:
             moves = len(self._log.actions)
@@ -126,17 +126,17 @@ class Sitting:
         while True:
             try:
                 line = self._screen.ask(prompt, [*texts, *COMMANDS])
-                meant = understood(self._game, state, legal, line) if line else Command("?")
+                meant = understood(self._game, state, legal, line) if line else PromptCommand("?")
             except EOFError:
                 raise Left from None
             except Misunderstood as misunderstood:
                 self._screen.say(str(misunderstood), "bad")
                 continue
-            if not isinstance(meant, Command):
+            if not isinstance(meant, PromptCommand):
                 return meant
             self._obey(meant, seat, texts)
 
-    def _obey(self, command: Command, seat: int, texts: Sequence[str]) -> None:
+    def _obey(self, command: PromptCommand, seat: int, texts: Sequence[str]) -> None:
         if command.name == "quit":
             raise Left
         if command.name == "undo":

@@ -16,13 +16,13 @@ from arena.output import results_alone
 from arena.progress import Work
 from arena.record import Record
 from arena.replay import Differs, steps
-from arena.schedule import Scheduled, Stage
+from arena.schedule import MatchRunner, Scheduled
 from arena.spec import Spec
 from arena.terminal import human
 from arena.terminal.rendering import shown
 from arena.terminal.screen import Screen
 from arena.terminal.sensible import SOLUTION
-from arena.terminal.setting import Setting
+from arena.terminal.setting import MatchSetup
 from arena.terminal.solution import Solution
 from arena.tracking import listening
 
@@ -35,7 +35,7 @@ LARGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SolveCall:
     """What `arena solve` was asked for."""
 
     puzzle: str
@@ -53,7 +53,7 @@ class Call:
     plugins: tuple[str, ...] = ()
 
 
-def solve(call: Call) -> int:
+def solve(call: SolveCall) -> int:
     """Have an agent solve a position, and print how; 1 where it does not."""
     with results_alone() as out, listening(Work(sys.stderr)):
         screen = Screen(out)
@@ -74,7 +74,7 @@ def solve(call: Call) -> int:
     return 0 if solution.record.solved else 1
 
 
-def _prepared(call: Call) -> Spec:
+def _prepared(call: SolveCall) -> Spec:
     registry = load(call.plugins)
     if not issubclass(registry.game(call.puzzle), Puzzle):
         raise ArenaError(f"{call.puzzle} is no puzzle: nobody can solve it; `arena play {call.puzzle}` plays it")
@@ -86,12 +86,12 @@ def _prepared(call: Call) -> Spec:
             raise ArenaError("--shuffle draws a position: it does not go with --position")
         parameters["shuffle"] = call.shuffle
     limits = SOLUTION if call.limits is None else call.limits
-    setting = Setting(call.puzzle, parameters, call.seed, call.position, call.heuristic, limits, call.plugins)
+    setting = MatchSetup(call.puzzle, parameters, call.seed, call.position, call.heuristic, limits, call.plugins)
     return setting.load([call.agent])
 
 
 def _solved(spec: Spec) -> Solution:
-    with closing(Stage(spec)) as stage:
+    with closing(MatchRunner(spec)) as stage:
         return Solution(spec, stage.play(Scheduled(0, 0, Pairing(0, (0,)))))
 
 

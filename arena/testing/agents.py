@@ -28,7 +28,7 @@ from arena.spec import make_seat
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.patience import PATIENCE
 from arena.testing.shortening import shortened
-from arena.testing.trial import Sheet, Trial, copied, position_text
+from arena.testing.trial import CheckLog, Trial, copied, position_text
 from arena.testing.verdicts import Verdict, passed, verdicts
 from arena.traits import refusal
 
@@ -53,7 +53,7 @@ class _Anyone(Agent):
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Observed:
     """What an agent did beside answering."""
 
     changed: list[tuple[State, State]] = field(default_factory=list)
@@ -71,7 +71,7 @@ class _Watched(Agent):
 
     name = "watched"
 
-    def __init__(self, agent: Agent, seen: _Seen) -> None:
+    def __init__(self, agent: Agent, seen: _Observed) -> None:
         self._agent = agent
         self._seen = seen
 
@@ -140,7 +140,7 @@ def check_agent(
     if not games:
         raise Refused(f"{name_of(kind)} can play no installed game; hand one in")
     for one in games:
-        bench = Bench(kind, make, one, _evaluation(one, registry))
+        bench = AgentSetup(kind, make, one, _evaluation(one, registry))
         passed(partial(_play, bench), partial(_shortened, bench), seed, max(1, matches), CHECKS, patience)
     return tuple(f"{name_of(one)}: plays, repeats, one node, randomness" for one in games)
 
@@ -158,14 +158,14 @@ def agent_verdicts(
     registry = registry or load_plugins()
     kind, make = _kind(agent, registry)
     for one in _games(kind, game, registry):
-        bench = Bench(kind, make, one, _evaluation(one, registry))
+        bench = AgentSetup(kind, make, one, _evaluation(one, registry))
         with user_interrupts():
             play, shorten = partial(_play, bench), partial(_shortened, bench)
             found = list(verdicts(play, shorten, seed, max(1, matches), CHECKS, patience))
         yield one, found
 
 
-class Bench(NamedTuple):
+class AgentSetup(NamedTuple):
     """An agent and the game that it is tried on."""
 
     kind: type[Agent]
@@ -208,7 +208,7 @@ def _evaluation(game: Game, registry: Registry) -> Evaluation | None:
     return None if found is None else bind(found, game)
 
 
-def _play(bench: Bench, seed: int, matches: int, sheet: Sheet) -> None:
+def _play(bench: AgentSetup, seed: int, matches: int, sheet: CheckLog) -> None:
     for number in range(matches):
         trial = Trial(f"{name_of(bench.kind)} on {name_of(bench.game)}", seed, number, sheet, check="the game")
         try:
@@ -222,7 +222,7 @@ def _play(bench: Bench, seed: int, matches: int, sheet: Sheet) -> None:
             continue
 
 
-def _shortened(bench: Bench, finding: Finding) -> Finding:
+def _shortened(bench: AgentSetup, finding: Finding) -> Finding:
     try:
         position = bench.game.initial(_positions(finding.seed))
         return shortened(finding, bench.game, position, partial(_examine, bench), states=STATES)
@@ -232,7 +232,7 @@ def _shortened(bench: Bench, finding: Finding) -> Finding:
         return finding
 
 
-def _examine(bench: Bench, trial: Trial, state: State) -> None:
+def _examine(bench: AgentSetup, trial: Trial, state: State) -> None:
     """Ask for one decision."""
     if not bench.game.is_terminal(state):
         _check_decisions(bench, trial, state, [bench.game.to_move(state)], 1)
@@ -242,7 +242,7 @@ def _positions(play: int) -> random.Random:
     return position_stream(f"check/{play}")
 
 
-def _check_match(bench: Bench, trial: Trial) -> None:
+def _check_match(bench: AgentSetup, trial: Trial) -> None:
     game = bench.game
     state = game.initial(_positions(trial.play))
     trial.position = position_text(game, state)
@@ -255,7 +255,7 @@ def _check_match(bench: Bench, trial: Trial) -> None:
         _check_plays(bench, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
 
 
-def _somewhere(bench: Bench, trial: Trial, state: State) -> tuple[list[str], State]:
+def _somewhere(bench: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:
     """A state on the way of random play from `state`, and how it came to it."""
     game, rng = bench.game, trial.rng
     ways: list[tuple[list[str], State]] = []
@@ -268,7 +268,7 @@ def _somewhere(bench: Bench, trial: Trial, state: State) -> tuple[list[str], Sta
     return rng.choice(ways) if ways else ([], state)
 
 
-def _check_decisions(bench: Bench, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
+def _check_decisions(bench: AgentSetup, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
     """Let the agent play on from `state`, freely and with one node, each of them twice."""
     for check, nodes in (("plays", NODES), ("one node", 1)):
         if check == "one node" and "plays" in trial.sheet.failed:
@@ -277,17 +277,17 @@ def _check_decisions(bench: Bench, trial: Trial, state: State, seats: Collection
         way = list(trial.actions)
         first = _check_plays(bench, trial, state, seats, limits, check)
         with trial.checking("repeats"):
-            again = _elsewhere(partial(_played, bench, _Seen(), trial, state, seats, limits))
+            again = _elsewhere(partial(_played, bench, _Observed(), trial, state, seats, limits))
             trial.on_time()
             _check_same(trial, way, first, again)
         trial.actions = way
 
 
 def _check_plays(
-    bench: Bench, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
+    bench: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
 ) -> Record:
     """Let the agent play on from `state` in some seats, and look at all that it does; the actions stay with the trial."""
-    seen = _Seen()
+    seen = _Observed()
     with trial.own_randomness("the agent"):
         record = _played(bench, seen, trial, state, seats, limits)
     trial.actions = [*trial.actions, *record.actions]
@@ -332,7 +332,7 @@ def _elsewhere(play: Callable[[], Record]) -> Record:
         random.setstate(before)
 
 
-def _played(bench: Bench, seen: _Seen, trial: Trial, state: State, seats: Collection[int], limits: Limits) -> Record:
+def _played(bench: AgentSetup, seen: _Observed, trial: Trial, state: State, seats: Collection[int], limits: Limits) -> Record:
     """A match from `state`: the agent in some seats, random players in the others."""
     kind, game = bench.kind, bench.game
     puzzle = isinstance(game, Puzzle)

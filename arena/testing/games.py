@@ -15,7 +15,7 @@ from arena.plugins import load_plugins
 from arena.testing.finding import Abandoned, Finding, Violation
 from arena.testing.patience import PATIENCE
 from arena.testing.shortening import shortened
-from arena.testing.trial import PLAY, Sheet, Trial, copied, position_text, some_action, walk
+from arena.testing.trial import PLAY, CheckLog, Trial, copied, position_text, some_action, walk
 from arena.testing.verdicts import Verdict, passed, verdicts
 
 LONGEST_GAME = 10_000
@@ -45,7 +45,7 @@ LOCAL_VIEW = ("cost", "propose", "delta", "apply", "state")
 """What a local view must have."""
 
 
-class Step(NamedTuple):
+class PlayedStep(NamedTuple):
     """One action of a play, and what the game said around it."""
 
     trial: Trial
@@ -93,13 +93,13 @@ def _named(game: Game | type[Game] | str) -> Game | type[Game]:
     return load_plugins().game(game) if isinstance(game, str) else game
 
 
-def _play(game: Game | type[Game], seed: int, matches: int, sheet: Sheet) -> None:
+def _play(game: Game | type[Game], seed: int, matches: int, sheet: CheckLog) -> None:
     made = _instance(game, seed, sheet)
     trial = Trial(name_of(made), seed, 0, sheet)
     unplayed = made
     with trial.checking("pickling"):
         unplayed = trial.call("the game must pickle", copied, made)
-    steps: list[Step] = []
+    steps: list[PlayedStep] = []
     for number in range(matches):
         trial = Trial(name_of(made), seed, number, sheet)
         with suppress(Abandoned), trial.own_randomness("the game"):
@@ -114,7 +114,7 @@ def _play(game: Game | type[Game], seed: int, matches: int, sheet: Sheet) -> Non
         _check_again(unplayed, steps, "before other matches were played", "purity")
 
 
-def _instance(game: Game | type[Game], seed: int, sheet: Sheet) -> Game:
+def _instance(game: Game | type[Game], seed: int, sheet: CheckLog) -> Game:
     if not isinstance(game, type):
         return game
     trial = Trial(name_of(game), seed, 0, sheet)
@@ -149,13 +149,13 @@ def _examine(game: Game, trial: Trial, state: State) -> None:
             _check_step(game, trial, state, copy, action, trial.call(f"result of {action!r}", game.result, state, action))
 
 
-def _check_match(game: Game, trial: Trial) -> list[Step]:
+def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     first = trial.call("initial", game.initial, trial.rng)
     trial.position = position_text(game, first)
     with trial.checking("positions"):
         _drawn(trial, "initial", game.initial)
     trial.legal(game, first)  # also where it says that play is over at once
-    steps: list[Step] = []
+    steps: list[PlayedStep] = []
     state = first
     puzzle = isinstance(game, Puzzle)
     _check_state(game, trial, first)
@@ -163,7 +163,7 @@ def _check_match(game: Game, trial: Trial) -> list[Step]:
     endless = puzzle or "termination" in trial.sheet.failed
     for before, action, successor in walk(game, trial, LONGEST_WALK if endless else LONGEST_GAME):
         _check_step(game, trial, before, copy, action, successor)
-        steps.append(Step(trial.now(), before, action, dict(_told(game, trial, before, action))))
+        steps.append(PlayedStep(trial.now(), before, action, dict(_told(game, trial, before, action))))
         with trial.after(trial.text(game, before, action)):
             _check_state(game, trial, successor)
         state, copy = successor, copied(successor)
@@ -324,7 +324,7 @@ def _told(game: Game, trial: Trial, state: State, action: Action) -> Iterator[tu
     yield f"result of {action!r}", trial.call(f"result of {action!r}", game.result, state, action)
 
 
-def _check_again(game: Game, steps: list[Step], when: str, check: str) -> None:
+def _check_again(game: Game, steps: list[PlayedStep], when: str, check: str) -> None:
     """Ask of every step again, the last first."""
     for trial, state, action, told in reversed(steps):
         trial.check = check

@@ -18,7 +18,7 @@ from arena.plugins import load_plugins
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.patience import PATIENCE
 from arena.testing.shortening import shortened
-from arena.testing.trial import Sheet, Trial, walk
+from arena.testing.trial import CheckLog, Trial, walk
 from arena.testing.verdicts import Verdict, passed, verdicts
 
 LONGEST = 200
@@ -141,7 +141,7 @@ def _game(game: Game | type[Game] | str) -> Game:
     return Trial(name_of(game), 0, 0).call("the game cannot be made", game) if isinstance(game, type) else game
 
 
-def _play(case: Case, seed: int, matches: int, sheet: Sheet) -> None:
+def _play(case: Case, seed: int, matches: int, sheet: CheckLog) -> None:
     game = case.game
     start = Trial(f"{case.info.name} of {game.name}", seed, 0, sheet)
     with start.own_randomness("the heuristic"):

@@ -10,11 +10,11 @@ from arena.errors import ArenaError
 from arena.game import Game
 from arena.plugins import Registry
 from arena.traits import refusal
-from arena.trying.attempt import Attempt
+from arena.trying.attempt import TrialBoard
 from arena.trying.standing import Tried, against_each, percent, place, row_of
 
 
-def try_agent(attempt: Attempt, key: Key, agent: type[Agent]) -> None:
+def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
     """Print a leaderboard for every game that the agent can play, as far as the time goes, and where it stands."""
     asked = games_asked(attempt.registry, attempt.only)
     for game in asked:
@@ -38,7 +38,7 @@ def games_asked(registry: Registry, names: Sequence[str]) -> list[Game]:
     return found
 
 
-def boards_of(attempt: Attempt, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:
+def boards_of(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:
     """Print a leaderboard of an entry and its rivals for every game, as far as the time goes, and where it stands.
 
     After several boards its places are told once more, a line a board.

@@ -15,10 +15,10 @@ from arena.results.layout import folded
 from arena.results.leaderboard import leaderboard
 from arena.results.tables import render
 from arena.results.tally import Tally
-from arena.sheet import sheet_of
+from arena.sheet import board_info
 from arena.spec import Spec, load_spec
 from arena.stats.pairs import Pair, swapped
-from arena.tournament import Played, run
+from arena.tournament import PlayedMatch, run
 from arena.traits import refusal
 from arena.trying.standing import Tried
 
@@ -39,7 +39,7 @@ class Enough(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class TrialBoard:
     """One thing that is tried, until `until` on the monotonic clock."""
 
     registry: Registry
@@ -102,10 +102,10 @@ class Attempt:
         it counts.
         """
         until = monotonic() + seconds
-        played: list[Played] = []
+        played: list[PlayedMatch] = []
         crashes = 0
 
-        def note(one: Played) -> None:
+        def note(one: PlayedMatch) -> None:
             nonlocal crashes
             played.append(one)
             record = one.record
@@ -117,7 +117,7 @@ class Attempt:
             run(spec, observe=note)
         a_round = spec.boards[0].size // ROUNDS
         whole = played if crashes == CRASHES else _whole(played, a_round)
-        tally = Tally(sheet_of(spec.boards[0]))
+        tally = Tally(board_info(spec.boards[0]))
         for one in whole:
             tally.add(one.number, one.pairing, one.record)
         board = replace(leaderboard(tally, finished=True), finished=True)  # more is not wanted
@@ -137,7 +137,7 @@ def _pairs(tally: Tally) -> dict[tuple[str, str], list[Pair]]:
     return there | {(two, one): [swapped(pair) for pair in pairs] for (one, two), pairs in there.items()}
 
 
-def _whole(played: Sequence[Played], size: int) -> Sequence[Played]:
+def _whole(played: Sequence[PlayedMatch], size: int) -> Sequence[PlayedMatch]:
     """The matches of the rounds that were played to their end."""
     return played[: max(1, len(played) // size) * size]
 

@@ -5,16 +5,16 @@ from time import monotonic
 from typing import Any
 
 from arena.commands.catalogue import Key
-from arena.commands.checking import How, Run, brought
+from arena.commands.checking import CheckOptions, CheckRun, brought
 from arena.errors import ArenaError, Interrupted, PluginError, describe
 from arena.isolation.external import command_of
 from arena.lingering import deaths
 from arena.notices import load, say
 from arena.output import results_alone
 from arena.plugins import is_file
-from arena.testing.patience import PATIENCE, Patience, TooLong
+from arena.testing.patience import PATIENCE, CallTooLong, Patience
 from arena.trying.agents import try_agent
-from arena.trying.attempt import Attempt
+from arena.trying.attempt import TrialBoard
 from arena.trying.games import try_game
 from arena.trying.heuristics import try_heuristic
 from arena.trying.programs import try_program
@@ -25,7 +25,7 @@ SECONDS = 6.0
 """Time for all that a file brings, beside the checks."""
 ORDER = ("game", "heuristic", "agent")
 """What of a file is tried first: what comes later needs it."""
-TRIES: dict[str, Callable[[Attempt, Key, Any], None]] = {"game": try_game, "heuristic": try_heuristic, "agent": try_agent}
+TRIES: dict[str, Callable[[TrialBoard, Key, Any], None]] = {"game": try_game, "heuristic": try_heuristic, "agent": try_agent}
 
 
 def try_file(file: str, *, seed: int, plugins: Sequence[str], games: Sequence[str] = ()) -> int:
@@ -38,7 +38,7 @@ def try_file(file: str, *, seed: int, plugins: Sequence[str], games: Sequence[st
     with results_alone() as out, deaths(last=True):
         program = command_of(file)
         if program is not None:
-            try_program(Attempt(load(plugins), file, tuple(plugins), seed, out, monotonic() + SECONDS, tuple(games)), program)
+            try_program(TrialBoard(load(plugins), file, tuple(plugins), seed, out, monotonic() + SECONDS, tuple(games)), program)
             return 0
         if not is_file(file):
             raise PluginError(file, "expected a Python file or a program; `arena show` and `arena check` take names")
@@ -47,7 +47,7 @@ def try_file(file: str, *, seed: int, plugins: Sequence[str], games: Sequence[st
         found = sorted(brought(registry, file), key=_order)
         if games and not any(key[0] == "agent" for key, _ in found):
             raise ArenaError(f"--game says what agents play, and {file} brings none")
-        check = Run(registry, file, How(seed, MATCHES), tuple(plugins), out, brief=True, alone=len(found) == 1)
+        check = CheckRun(registry, file, CheckOptions(seed, MATCHES), tuple(plugins), out, brief=True, alone=len(found) == 1)
         if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
             return 1
         found = [(key, value) for key, value in found if key[0] in TRIES]
@@ -55,11 +55,11 @@ def try_file(file: str, *, seed: int, plugins: Sequence[str], games: Sequence[st
             with Patience(PATIENCE):
                 for key, value in found:
                     until = monotonic() + SECONDS / len(found)
-                    TRIES[key[0]](Attempt(registry, file, loaded, seed, out, until, tuple(games)), key, value)
+                    TRIES[key[0]](TrialBoard(registry, file, loaded, seed, out, until, tuple(games)), key, value)
         except Interrupted as interrupt:
             say(f"while trying {' '.join(key)}: {describe(interrupt)}")
             raise
-        except TooLong as late:
+        except CallTooLong as late:
             raise ArenaError(f"{late} ({late.place})") from late
     return 0
 

@@ -11,13 +11,13 @@ from arena.record import Record
 from arena.results.leaderboard import Leaderboard
 from arena.tournament import play
 from arena.traits import listed, refusal, traits
-from arena.trying.attempt import MOVES, NODES, Attempt
+from arena.trying.attempt import MOVES, NODES, TrialBoard
 
 SHOWN = 60
 """Lines of states that a sample match may take; of a longer one the first and the last states are shown."""
 
 
-def try_game(attempt: Attempt, key: Key, kind: type[Game]) -> None:
+def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
     """Print which built-in agents can play a game, a leaderboard of some of them, and a match."""
     game = kind()
     attempt.say(f"\n{key[1]} is {listed(traits(game))}")
@@ -41,7 +41,7 @@ def _listed(text: str, width: int) -> str:
     return "\n".join(wrap(text, width, subsequent_indent="  ", break_on_hyphens=False))
 
 
-def _show_match(attempt: Attempt, game: Game, board: Leaderboard) -> None:
+def _show_match(attempt: TrialBoard, game: Game, board: Leaderboard) -> None:
     best = [row["agent"] for row in board.rows]
     seated = (best * game.players)[: game.players]
     puzzle = game.players == 1

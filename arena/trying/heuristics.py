@@ -11,7 +11,7 @@ from arena.match import Seat, seat_identity
 from arena.results.leaderboard import Leaderboard
 from arena.spec import Spec
 from arena.traits import refusal
-from arena.trying.attempt import Attempt
+from arena.trying.attempt import TrialBoard
 from arena.trying.standing import percent, row_of
 
 PLAYERS = ("greedy", "lookahead")
@@ -20,7 +20,7 @@ SOLVERS = ("greedy", "best-first", "a-star")
 NONE = "none"
 
 
-def try_heuristic(attempt: Attempt, key: Key, heuristic: Callable[..., Any]) -> None:
+def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) -> None:
     """Print a leaderboard of agents with this heuristic, with the default one and with none, and what follows from it."""
     game = attempt.registry.game(key[1])()
     default = game.default_heuristic
@@ -35,7 +35,7 @@ def try_heuristic(attempt: Attempt, key: Key, heuristic: Callable[..., Any]) -> 
         attempt.say(f"\n{_verdict(board, agent, names)}")
 
 
-def _fits(attempt: Attempt, agent: str, game: Game) -> bool:
+def _fits(attempt: TrialBoard, agent: str, game: Game) -> bool:
     return agent in attempt.registry.agents and refusal(attempt.registry.agents[agent], game) is None
 
 

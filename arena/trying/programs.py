@@ -9,7 +9,7 @@ from arena.errors import ArenaError
 from arena.isolation.external import called, found
 from arena.testing.patience import PATIENCE
 from arena.trying.agents import boards_of, games_asked
-from arena.trying.attempt import Attempt
+from arena.trying.attempt import TrialBoard
 
 MANUAL = "docs/how-to/other-languages.md"
 
@@ -19,7 +19,7 @@ def told(command: Sequence[str]) -> str:
     return f"in a spec it is {{agent: {{command: [{', '.join(command)}]}}}}; {MANUAL} has the protocol and whole programs"
 
 
-def try_program(attempt: Attempt, command: Sequence[str]) -> None:
+def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
     """Print a leaderboard for every game that was asked for, and where the program stands; ArenaError says what is amiss."""
     if not found(command[0], Path.cwd()):
         if not Path(command[0]).exists():

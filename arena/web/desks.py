@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from arena import importing
 from arena.errors import ArenaError
-from arena.isolation.processes import Contained
+from arena.isolation.processes import ChildProcess
 
 MEMORY_MB = 1024
 """What a desk may use, with all that runs in it."""
@@ -35,21 +35,21 @@ class Busy(ArenaError):
     """Too many requests are being worked on."""
 
 
-class Failed(ArenaError):
+class ProcessFailed(ArenaError):
     """A desk had to be ended; the message says why."""
 
 
-class Gone(Exception):
+class ProcessEnded(Exception):
     """The page that asked is gone."""
 
 
-class Desk:
+class PluginProcess:
     """One process. It is used from one thread at a time; `cancelled` may be set from any."""
 
     def __init__(self, plugins: Sequence[str], memory_mb: int) -> None:
         command = [sys.executable, "-P", "-m", "arena.web.desk", *plugins]
         self._memory = memory_mb << 20
-        self._process = Contained(command, str(Path.cwd()), self._memory, importing.environment())
+        self._process = ChildProcess(command, str(Path.cwd()), self._memory, importing.environment())
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -88,7 +88,7 @@ class Desk:
                 self._look(end, "does not read")
                 select.select([], [self._in], [], LOOK)
             except OSError:
-                raise Failed("the process that worked on this has ended") from None
+                raise ProcessFailed("the process that worked on this has ended") from None
 
     def _read(self, end: float, late: str) -> bytes:
         poll = select.poll()
@@ -99,30 +99,30 @@ class Desk:
                 continue
             data = os.read(self._out, 1 << 16)
             if not data:
-                raise Failed("the process that worked on this has ended: it crashed, or used too much memory")
+                raise ProcessFailed("the process that worked on this has ended: it crashed, or used too much memory")
             self._rest += data
             if len(self._rest) > LARGEST:
-                raise Failed(f"the answer has more than {LARGEST >> 20} MiB")
+                raise ProcessFailed(f"the answer has more than {LARGEST >> 20} MiB")
         line, _, self._rest = self._rest.partition(b"\n")
         return bytes(line)
 
     def _look(self, end: float, late: str) -> None:
         if self.cancelled.is_set():
-            raise Gone
+            raise ProcessEnded
         if monotonic() > end:
-            raise Failed(f"stopped: it {late}")
+            raise ProcessFailed(f"stopped: it {late}")
         if self._process.usage().memory > self._memory:
-            raise Failed(f"stopped: it used more than {self._memory >> 20} MiB of memory")
+            raise ProcessFailed(f"stopped: it used more than {self._memory >> 20} MiB of memory")
 
 
-class Desks:
+class PluginProcesses:
     """Hands out desks, a few at a time, and ends those that did not behave."""
 
     def __init__(self, plugins: Sequence[str] = (), memory_mb: int = MEMORY_MB) -> None:
         self._plugins = tuple(plugins)
         self._memory = memory_mb
-        self._idle: list[Desk] = []
-        self._busy: set[Desk] = set()
+        self._idle: list[PluginProcess] = []
+        self._busy: set[PluginProcess] = set()
         self._threads = anyio.CapacityLimiter(AT_ONCE * 2)
 
     @property
@@ -160,16 +160,17 @@ class Desks:
         while self._idle:
             await anyio.to_thread.run_sync(self._idle.pop().end, limiter=self._threads)
 
-    def _taken(self) -> Desk:
+    def _taken(self) -> PluginProcess:
         while self._idle:
             desk = self._idle.pop()
             if desk.alive:
                 return desk
             desk.end()
-        return Desk(self._plugins, self._memory)  # from this thread, which lives on: the process dies with the one that starts it
+        # From this thread, which lives on: the process dies with the one that starts it.
+        return PluginProcess(self._plugins, self._memory)
 
     async def _asked(
-        self, desk: Desk, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]
+        self, desk: PluginProcess, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]
     ) -> dict[str, Any]:
         outcome: dict[str, Any] | Exception
 
@@ -181,7 +182,7 @@ class Desks:
             group.start_soon(leave)
             try:
                 outcome = await anyio.to_thread.run_sync(desk.ask, request, seconds, limiter=self._threads)
-            except (Failed, Gone) as error:
+            except (ProcessFailed, ProcessEnded) as error:
                 outcome = error
             group.cancel_scope.cancel()
         if isinstance(outcome, Exception):

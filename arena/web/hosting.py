@@ -14,7 +14,7 @@ import uvicorn
 
 from arena.notices import say
 from arena.web.app import Server
-from arena.web.desks import Desks
+from arena.web.desks import PluginProcesses
 from arena.web.guard import Guard, is_loopback, is_wildcard
 from arena.web.tournaments import Tournaments
 
@@ -33,7 +33,7 @@ async def host(
     port = listening.getsockname()[1]
     token = None if is_loopback(name) else secrets.token_urlsafe(24)
     tournaments = Tournaments(plugins)
-    server = Server(tournaments, Desks(plugins))
+    server = Server(tournaments, PluginProcesses(plugins))
     config = uvicorn.Config(
         Guard(server.app(), name, port, token),
         log_level="error",

@@ -16,7 +16,7 @@ MISSING = "arena serve needs starlette and uvicorn; install them with: pip insta
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ServeOptions:
     """What `arena serve` was asked for."""
 
     what: str | None = None
@@ -25,7 +25,7 @@ class Options:
     plugins: tuple[str, ...] = ()
 
 
-def serve(options: Options) -> int:
+def serve(options: ServeOptions) -> int:
     """Serve pages until Ctrl-C or SIGTERM; 0 then. ArenaError where the address cannot be had, or there is no such file."""
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise ArenaError(MISSING)
@@ -39,7 +39,7 @@ def serve(options: Options) -> int:
     return 0
 
 
-def _named(options: Options) -> tuple[Path | None, Path | None]:
+def _named(options: ServeOptions) -> tuple[Path | None, Path | None]:
     """The store to show, and the spec to play into it."""
     if options.what is None:
         return None, None

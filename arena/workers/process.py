@@ -11,11 +11,11 @@ from contextlib import suppress
 from typing import IO, Any, cast
 
 from arena import importing
-from arena.isolation.families import OF_WORKER, Family, end_families
+from arena.isolation.families import OF_WORKER, ProcessTree, end_trees
 from arena.schedule import Scheduled
 from arena.spec import Spec
 from arena.workers.frames import Frames, Garbled, frame
-from arena.workers.messages import CUT_OFF, Order, Recipe
+from arena.workers.messages import CUT_OFF, MatchOrder, Recipe
 from arena.workers.vitals import Vitals, shared_memory
 
 GRACE = 0.2
@@ -82,13 +82,13 @@ class WorkerProcess:
         return self._vitals.begun
 
     @property
-    def family(self) -> Family:
+    def family(self) -> ProcessTree:
         """It and its descendants."""
-        return Family(self.pid, OF_WORKER, self._mark)
+        return ProcessTree(self.pid, OF_WORKER, self._mark)
 
     def order(self, matches: Sequence[Scheduled], *, alone: bool) -> None:
         """Give it matches to play; `send` is to be called until all of the order is on its way."""
-        self._unsent += frame(Order(matches, alone))
+        self._unsent += frame(MatchOrder(matches, alone))
 
     def send(self) -> bool:
         """Write what the pipe takes; tell whether something is left."""
@@ -151,7 +151,7 @@ class WorkerProcess:
 def end_workers(workers: Sequence[WorkerProcess]) -> None:
     """Kill workers with everything that they started, whatever they are doing."""
     if workers:
-        end_families([worker.family for worker in workers])
+        end_trees([worker.family for worker in workers])
     for worker in workers:
         worker.close()
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from arena.progress import Progress, duration
-from arena.schedule import Plan, Stage
+from arena.schedule import MatchRunner, Schedule
 from arena.spec import load_spec
-from arena.tournament import Played
+from arena.tournament import PlayedMatch
 
 SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "minimax"]}
 
@@ -30,10 +30,10 @@ class Terminal(io.StringIO):
 
 def watched(stream: io.StringIO, *, quiet: bool = False, every: float = 0.05) -> str:
     spec = load_spec(SPEC)
-    stage = Stage(spec)
+    stage = MatchRunner(spec)
     with Progress(spec.boards, 6, stream, quiet=quiet, every=every) as progress:
-        for scheduled in Plan(spec).take(6) or []:
-            progress.note(Played(*scheduled, stage.play(scheduled)))
+        for scheduled in Schedule(spec).take(6) or []:
+            progress.note(PlayedMatch(*scheduled, stage.play(scheduled)))
         time.sleep(0.6 if stream.isatty() else 0.2)
     return stream.getvalue()
 
