@@ -46,6 +46,7 @@ __all__ = [
     "Search",
     "Spec",
     "SpecError",
+    "SpecFault",
     "State",
     "UnknownName",
     "__version__",
@@ -76,6 +77,8 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    if name == "Fault":  # its name before 0.2
+        return SpecFault
     if name not in _LATER:
         raise AttributeError(f"module 'arena' has no attribute {name!r}")
     if name == "testing":

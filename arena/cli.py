@@ -115,7 +115,7 @@ def run(store: str | None, no_store: bool, fresh: bool, **asked: Any) -> int:
 
     if no_store and (store is not None or fresh):
         raise click.UsageError("--no-store does not go with --store or --fresh")
-    return running.run(running.Options(store=store, no_store=no_store, fresh=fresh, **asked))
+    return running.run(running.RunOptions(store=store, no_store=no_store, fresh=fresh, **asked))
 
 
 @cli.command()
@@ -288,7 +288,7 @@ def check(target: str, seed: int, matches: int, patience: float, watch: bool, pl
     """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares."""
     from arena.commands import checking
 
-    how = checking.How(seed, matches, patience)
+    how = checking.CheckOptions(seed, matches, patience)
     if watch:
         return checking.check_on_save(target, how, plugins=plugins)
     return checking.check(target, how, plugins=plugins)
@@ -333,7 +333,7 @@ def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> i
     """Show tournaments, matches, games and puzzles in the browser: a STORE, or a SPEC that is then played."""
     from arena.web import serving
 
-    return serving.serve(serving.Options(what, host, port, plugins))
+    return serving.serve(serving.ServeOptions(what, host, port, plugins))
 
 
 def match_options(command: Command) -> Command:
@@ -370,7 +370,7 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
     from arena.terminal import playing
     from arena.terminal.words import call_of
 
-    return playing.play(playing.Call(game, agents, **call_of(asked)))
+    return playing.play(playing.PlayCall(game, agents, **call_of(asked)))
 
 
 @cli.command()
@@ -386,7 +386,7 @@ def solve(puzzle: str, agent: str, **asked: Any) -> int:
     from arena.terminal import solving
     from arena.terminal.words import call_of
 
-    return solving.solve(solving.Call(puzzle, agent, **call_of(asked)))
+    return solving.solve(solving.SolveCall(puzzle, agent, **call_of(asked)))
 
 
 for _command in (cli, *cli.commands.values()):

@@ -221,7 +221,7 @@ class Coordinator:
             reason = answer.refused or "asks for what it was told"
             self._refuse(sent.node, one_line(reason)[:LONGEST_REASON])
 
-    def _judged(self, answer: wire.Answer, sent: Sent) -> Iterator[Finished]:
+    def _judged(self, answer: wire.NodeAnswer, sent: Sent) -> Iterator[Finished]:
         """The records of an answer, unless the rules say that they cannot be."""
         records, post = answer.records or (), self._posts[sent.node]
         breach = self._audit.fault(sent.batch.matches, records)
