@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from arena.decider import Decider, AgentRaised
+from arena.decider import AgentRaised, Decider
 from arena.errors import GameError, Interrupted, shown
 from arena.game import Action, State
 from arena.identity import drawn, seat_stream

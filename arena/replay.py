@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from arena.errors import describe, shown
 from arena.game import Action, Game, Puzzle, State
 from arena.record import Decision, Record
-from arena.schedule import Scheduled, MatchRunner
+from arena.schedule import MatchRunner, Scheduled
 from arena.spec import Spec
 
 

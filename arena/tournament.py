@@ -24,7 +24,7 @@ from arena.match import Match, Positions, Seat, match_id
 from arena.plugins import Registry, load_plugins
 from arena.record import Record
 from arena.referee import play_match
-from arena.schedule import Scheduled, MatchRunner, check_sandbox, isolated
+from arena.schedule import MatchRunner, Scheduled, check_sandbox, isolated
 from arena.spec import Spec, load_spec, make_seat
 from arena.spec.parameters import plain
 from arena.store import Store

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from arena import Agent, Answer, Game, Search, State
 from arena_agents.incumbent import Walk
-from arena_agents.local_moves import Landscape, Listing, Step, LocalView
+from arena_agents.local_moves import Landscape, Listing, LocalView, Step
 
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from arena.isolation.hosts import AgentProcess, AgentLost, NoAgentProcess
+from arena.isolation.hosts import AgentLost, AgentProcess, NoAgentProcess
 from arena.isolation.sandbox import SandboxError
 from arena.match import Isolation, Program
 from arena.spec import Spec

@@ -14,7 +14,7 @@ from arena.games import Ranking
 from arena.identity import Stream
 from arena.output import results_alone, room
 from arena.results.attempts import Attempts, attempts_of
-from arena.results.comparison import PuzzleComparison, Means, GamesComparison, attempted, met, met_among_others
+from arena.results.comparison import GamesComparison, Means, PuzzleComparison, attempted, met, met_among_others
 from arena.results.layout import DEFAULT, crossing, folded, table
 from arena.results.leaderboard import complete
 from arena.results.tally import Tally, distinct_of, tallies_of

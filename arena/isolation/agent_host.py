@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from arena.agent import Agent
 from arena.bounds import is_count
-from arena.decider import Decider, AgentRaised
+from arena.decider import AgentRaised, Decider
 from arena.errors import GameError, Interrupted, describe
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation, bind

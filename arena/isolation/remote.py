@@ -10,7 +10,7 @@ from arena.errors import describe
 from arena.game import Action, Game, State
 from arena.identity import position_purpose, seat_purpose
 from arena.isolation import protocol
-from arena.isolation.hosts import STARTING, AgentProcess, AgentProcesses, AgentLost
+from arena.isolation.hosts import STARTING, AgentLost, AgentProcess, AgentProcesses
 from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
 from arena.match import Match, Program

@@ -19,7 +19,7 @@ from yaml.reader import Reader, ReaderError
 from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
-from arena.errors import SpecFault, SpecError
+from arena.errors import SpecError, SpecFault
 
 LARGEST_FILE = 1 << 20
 """Bytes; a larger file is refused unread."""

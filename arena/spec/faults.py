@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from arena.errors import SpecFault, SpecError
+from arena.errors import SpecError, SpecFault
 from arena.spec.document import Document, Path
 
 

@@ -11,7 +11,7 @@ from arena.player import Ending, Forfeit, MatchState, Player
 from arena.referee import lost
 from arena.terminal.advice import Adviser, usage
 from arena.terminal.endings import because, result
-from arena.terminal.prompt import COMMANDS, PromptCommand, Misunderstood, numbered, texts_of, understood
+from arena.terminal.prompt import COMMANDS, Misunderstood, PromptCommand, numbered, texts_of, understood
 from arena.terminal.rendering import shown
 from arena.terminal.screen import Screen
 from arena.terminal.seating import is_person, seated

@@ -16,7 +16,7 @@ from arena.output import results_alone
 from arena.progress import Work
 from arena.record import Record
 from arena.replay import Differs, steps
-from arena.schedule import Scheduled, MatchRunner
+from arena.schedule import MatchRunner, Scheduled
 from arena.spec import Spec
 from arena.terminal import human
 from arena.terminal.rendering import shown

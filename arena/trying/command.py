@@ -12,7 +12,7 @@ from arena.lingering import deaths
 from arena.notices import load, say
 from arena.output import results_alone
 from arena.plugins import is_file
-from arena.testing.patience import PATIENCE, Patience, CallTooLong
+from arena.testing.patience import PATIENCE, CallTooLong, Patience
 from arena.trying.agents import try_agent
 from arena.trying.attempt import TrialBoard
 from arena.trying.games import try_game

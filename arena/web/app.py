@@ -17,7 +17,7 @@ from starlette.routing import Route
 from arena.errors import ArenaError, StoreError
 from arena.store import Store
 from arena.web import form
-from arena.web.desks import Busy, PluginProcesses, ProcessFailed, ProcessEnded
+from arena.web.desks import Busy, PluginProcesses, ProcessEnded, ProcessFailed
 from arena.web.form import BadRequest
 from arena.web.guard import BodyTooLong
 from arena.web.matches import matches

@@ -166,7 +166,8 @@ class PluginProcesses:
             if desk.alive:
                 return desk
             desk.end()
-        return PluginProcess(self._plugins, self._memory)  # from this thread, which lives on: the process dies with the one that starts it
+        # From this thread, which lives on: the process dies with the one that starts it.
+        return PluginProcess(self._plugins, self._memory)
 
     async def _asked(
         self, desk: PluginProcess, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]

@@ -13,7 +13,7 @@ from arena.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.record import Record
 from arena.schedule import Scheduled, isolated, unplayed
 from arena.spec import Spec
-from arena.workers.messages import Done, WorkerFailed, Ready, Turn
+from arena.workers.messages import Done, Ready, Turn, WorkerFailed
 from arena.workers.process import WORKER, WorkerEnded, WorkerProcess, end_workers
 from arena.workers.workload import Take, Task, Workload
 

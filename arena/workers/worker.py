@@ -19,11 +19,11 @@ from typing import Any
 from arena.errors import ArenaError, author_traceback, describe
 from arena.fingerprint import fingerprints
 from arena.record import Record
-from arena.schedule import Scheduled, MatchRunner, unplayed
+from arena.schedule import MatchRunner, Scheduled, unplayed
 from arena.spec import reload_spec
 from arena.syntax import take_over
 from arena.workers.frames import Frames, frame
-from arena.workers.messages import CUT_OFF, Done, WorkerFailed, Ready, Turn
+from arena.workers.messages import CUT_OFF, Done, Ready, Turn, WorkerFailed
 from arena.workers.vitals import Vitals
 
 PULSE = 0.1

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arena.progress import Progress, duration
-from arena.schedule import Schedule, MatchRunner
+from arena.schedule import MatchRunner, Schedule
 from arena.spec import load_spec
 from arena.tournament import PlayedMatch
 

@@ -17,7 +17,7 @@ import pytest
 import arena
 from arena.feed import MatchQueue
 from arena.results.leaderboard import stored
-from arena.schedule import Schedule, MatchRunner
+from arena.schedule import MatchRunner, Schedule
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from arena.schedule import Schedule, Scheduled, MatchRunner
+from arena.schedule import MatchRunner, Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from arena.workers.pool import WorkerPool
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from arena.cluster import Change, Order, Reply, wire
 from arena.record import Record
-from arena.schedule import Scheduled, MatchRunner
+from arena.schedule import MatchRunner, Scheduled
 from arena.spec import Spec
 
 Play = Callable[[Scheduled], Record]

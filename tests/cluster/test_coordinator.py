@@ -15,7 +15,7 @@ from arena.cluster.parcel import unpacked
 from arena.errors import ClusterError
 from arena.feed import MatchQueue
 from arena.record import Record
-from arena.schedule import Schedule, MatchRunner, unplayed
+from arena.schedule import MatchRunner, Schedule, unplayed
 from arena.spec import Spec, load_spec
 from tests.cluster.standin import Standin
 

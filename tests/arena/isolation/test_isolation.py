@@ -16,7 +16,7 @@ from arena.fingerprint import trusted
 from arena.isolation.families import OF_AGENT
 from arena.plugins import Registry
 from arena.record import Record
-from arena.schedule import Schedule, MatchRunner
+from arena.schedule import MatchRunner, Schedule
 from arena.spec import load_spec
 from arena.traits import refusal
 from arena.workers.pool import WorkerPool

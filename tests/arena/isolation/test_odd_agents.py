@@ -8,7 +8,7 @@ import pytest
 
 from arena.cluster.wire import Reader, answer
 from arena.record import Record
-from arena.schedule import Schedule, MatchRunner
+from arena.schedule import MatchRunner, Schedule
 from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import run_of

@@ -21,7 +21,7 @@ from arena.isolation.sandbox import SandboxError, enclosed, environment, prove
 from arena.limits import Limits
 from arena.match import Program
 from arena.record import Record
-from arena.schedule import Schedule, MatchRunner
+from arena.schedule import MatchRunner, Schedule
 from arena.spec import load_spec
 
 SPIES = str(Path(__file__).with_name("spies.py"))

@@ -21,7 +21,7 @@ from arena.format import Pairing
 from arena.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
 from arena.results.tally import Tally, tallies_of
-from arena.schedule import Schedule, Scheduled, MatchRunner
+from arena.schedule import MatchRunner, Schedule, Scheduled
 from arena.sheet import board_info
 from arena.spec import load_spec
 from arena.store import Store, merge, put_aside

@@ -11,7 +11,7 @@ import pytest
 
 from arena import Agent, Game, Search
 from arena.testing import check_agent, check_game
-from arena.testing.patience import Patience, CallTooLong, overdue
+from arena.testing.patience import CallTooLong, Patience, overdue
 from arena_games.tic_tac_toe import TicTacToe
 
 SHORT = 0.3
