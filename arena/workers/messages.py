@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from arena.fingerprint import Fingerprint
-from arena.record import Record
-from arena.schedule import Scheduled
+from arena.match.record import Record
+from arena.schedule.fingerprint import Fingerprint
+from arena.schedule.schedule import Scheduled
 from arena.spec import Document
 
 CUT_OFF = 74

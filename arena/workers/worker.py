@@ -17,9 +17,10 @@ from types import FrameType
 from typing import Any
 
 from arena.errors import ArenaError, author_traceback, describe
-from arena.fingerprint import fingerprints
-from arena.record import Record
-from arena.schedule import MatchRunner, Scheduled
+from arena.match.record import Record
+from arena.schedule.fingerprint import fingerprints
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
 from arena.workers.frames import Frames, frame
 from arena.workers.messages import CUT_OFF, Done, Ready, Turn, WorkerFailed

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import arena
-from arena.feed import MatchQueue
 from arena.results.leaderboard import stored
-from arena.schedule import MatchRunner, Schedule
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
+from arena.tournament.queue import MatchQueue
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
