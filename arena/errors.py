@@ -12,9 +12,10 @@
     |   +-- StoreConflict       two stores have different records under one id
     +-- ClusterError            a cluster that cannot play what it was asked to
     |   +-- ClusterLost         a cluster that was there and is gone
+    +-- IsolationError          an agent that cannot be given the process that its entry asks for
 
-    What only one part can raise is declared there: NoHost and SandboxError in `arena.isolation`, CannotWrite in `arena.scaffold`,
-    and those of pages and of nodes, which reach nobody else.
+    What only one part can raise is declared there: NoAgentProcess and SandboxError in `arena.isolation`, CannotWrite in
+    `arena.scaffold`, and those of pages and of nodes, which reach nobody else.
 
     OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
     Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)
@@ -111,6 +112,10 @@ class ClusterError(ArenaError):
 
 class ClusterLost(ClusterError):
     """The scheduler of a cluster is gone in the middle of a run. What was played before is safe."""
+
+
+class IsolationError(ArenaError):
+    """An agent cannot be given the process or the sandbox that its entry asks for, through no fault of its own."""
 
 
 class OutOfBudget(BaseException):

@@ -6,13 +6,12 @@ from functools import cache
 from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from arena.bounds import LARGEST, finite, is_count, plies
 from arena.configured import name_of
 from arena.counting import Meter
 from arena.errors import shown
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
-from arena.limits import Limits
+from arena.limits import LARGEST, Limits, finite, is_count, plies
 
 Item = TypeVar("Item")
 

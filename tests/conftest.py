@@ -18,7 +18,8 @@ from arena import Agent, Game, Limits
 from arena.counting import Meter, counting_view
 from arena.heuristic import bind
 from arena.identity import Stream
-from arena.plugins import Registry, load_plugins
+from arena.plugins.registry import Registry
+from arena.plugins.sources import load_plugins
 from arena.search import Search, SharedStart
 
 ROOT = Path(__file__).parents[1]

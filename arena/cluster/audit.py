@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from arena.errors import Interrupted, describe
-from arena.record import Record
-from arena.replay import Differs, against_rules, steps
-from arena.schedule import RoundStart, Scheduled
+from arena.match.record import Record
+from arena.match.replay import Differs, against_rules, steps
+from arena.schedule.runner import RoundStart
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 
 SHARE = 0.2

@@ -12,8 +12,9 @@ from arena.cluster.audit import Audit
 from arena.cluster.backlog import Backlog, Batch
 from arena.cluster.engine import Change, Engine, Order, Reply
 from arena.errors import ClusterError
-from arena.record import Record
-from arena.schedule import Scheduled, unplayed
+from arena.match.record import Record
+from arena.schedule.runner import unplayed
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.spec.faults import one_line
 from arena.workers.workload import Take

@@ -19,9 +19,9 @@ from arena.cluster.agreement import check_installed, check_programs, check_sourc
 from arena.cluster.parcel import PLUGINS, Parcel, laid_out, unpacked
 from arena.cluster.slot import NodeSlot
 from arena.errors import ArenaError, describe
-from arena.plugins import ENVIRONMENT, module_name
-from arena.record import Record
-from arena.schedule import Scheduled
+from arena.match.record import Record
+from arena.plugins.sources import ENVIRONMENT, module_name
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec, reload_spec
 
 IDLE_SECONDS = 30.0

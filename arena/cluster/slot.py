@@ -7,8 +7,8 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple, cast
 
-from arena.record import Record
-from arena.schedule import Scheduled
+from arena.match.record import Record
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.workers.pool import Finished, WorkerPool
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, NamedTuple, get_args
 
-from arena.bounds import LARGEST, is_count
 from arena.errors import ArenaError, shown
 from arena.format import Pairing
 from arena.game import Puzzle
-from arena.record import FAULTS, Decision, Reason, Record
-from arena.referee import lost
-from arena.schedule import Scheduled, identity_of
+from arena.limits import LARGEST, is_count
+from arena.match.record import FAULTS, Decision, Reason, Record
+from arena.match.referee import lost
+from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec
 
 TOLERANCE = 1e-9

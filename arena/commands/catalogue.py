@@ -7,15 +7,16 @@ from textwrap import wrap
 from typing import Any
 
 from arena.agent import Agent, chooses, solves
-from arena.commands.shadowing import namesakes
+from arena.commands.shadowed_plugins import namesakes
 from arena.configured import parameters_of
-from arena.contract import source_line
+from arena.console.notices import load, say
+from arena.console.output import results_alone, room
 from arena.errors import UnknownName, describe
 from arena.game import Game
 from arena.heuristic import info_of
-from arena.notices import load, say
-from arena.output import results_alone, room
-from arena.plugins import Plugin, Registry, survey
+from arena.plugins.contract import source_line
+from arena.plugins.registry import Plugin, Registry
+from arena.plugins.sources import survey
 from arena.results.layout import crossing, fits, folded, table
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from arena.agent import Agent
-from arena.bounds import is_count
-from arena.decider import AgentRaised, Decider
 from arena.errors import GameError, Interrupted, describe
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation, bind
 from arena.identity import Stream, canonical, drawn
 from arena.isolation import protocol
-from arena.limits import Limits
+from arena.limits import Limits, is_count
+from arena.match.decider import AgentRaised, Decider
+from arena.match.player import chosen, short
 from arena.outcome import Answer, Path
-from arena.player import chosen, short
-from arena.plugins import Registry, load_plugins
+from arena.plugins.registry import Registry
+from arena.plugins.sources import load_plugins
 from arena.search import SharedStart
 from arena.version import __version__
 

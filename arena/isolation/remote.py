@@ -10,15 +10,28 @@ from arena.errors import describe
 from arena.game import Action, Game, State
 from arena.identity import position_purpose, seat_purpose
 from arena.isolation import protocol
-from arena.isolation.hosts import STARTING, AgentLost, AgentProcess, AgentProcesses
+from arena.isolation.agent_process import STARTING, AgentLost, AgentProcess, AgentProcesses
 from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
-from arena.match import Match, Program
+from arena.match.match import Match, Program
+from arena.match.player import Ending, Forfeit, LocalPlayer, MatchState, Player, Unreadable, checked
+from arena.match.record import Reason
+from arena.match.referee import PlayerMaker
 from arena.outcome import Answer, Path
-from arena.player import Ending, Forfeit, MatchState, Unreadable, checked
-from arena.record import Reason
+from arena.search import SharedStart
 
 SOLVE = protocol.line({"type": "solve"})
+
+
+def player_maker(processes: AgentProcesses) -> PlayerMaker:
+    """Return a maker of players that gives each agent the isolation of its seat, those of other processes out of `processes`."""
+
+    def make(match: Match, number: int, start: SharedStart, log: MatchState) -> Player:
+        if match.seats[number].isolation == "none":
+            return LocalPlayer(match, number, start, log)
+        return RemotePlayer(match, number, processes, log)
+
+    return make
 
 
 class RemotePlayer:

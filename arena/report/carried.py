@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.errors import ArenaError, describe
 from arena.game import Game
-from arena.record import Record
+from arena.match.record import Record
 from arena.report.evidence import Findings
 from arena.report.selection import Chosen, chosen, rank_of
 from arena.store import Store

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import StoreError
-from arena.record import Reason
+from arena.match.record import Reason
 from arena.results.leaderboard import Leaderboard, of_tallies
 from arena.results.tally import tallies_of
-from arena.sheet import BoardInfo
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANO, returns_of
 from arena.store.run import Run

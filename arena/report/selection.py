@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from arena.record import FAULTS
+from arena.match.record import FAULTS
 from arena.report.evidence import Evidence, MatchSummary
 
 FAILED, DECISIVE, OTHER = range(3)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
-from arena.record import Reason
-from arena.sheet import BoardInfo
+from arena.match.record import Reason
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANO
 from arena.store.store import seats_of

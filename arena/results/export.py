@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from arena.record import Record
-from arena.sheet import BoardInfo
+from arena.match.record import Record
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 
 KEYS = (

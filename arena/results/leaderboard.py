@@ -11,13 +11,13 @@ from typing import Any
 from arena.format import Kind
 from arena.results.rating import Decision, Strengths, decision, strengths
 from arena.results.tally import Count, Failure, Tally, tallies_of
-from arena.sheet import BoardInfo, board_info
+from arena.schedule.board_info import BoardInfo, board_info
 from arena.stats import wilson
 from arena.stats.bracket import Slot, advances, first_round, next_round
 from arena.stats.tiebreaks import Encounter, standings
 from arena.store import Store
 from arena.store.run import mixed
-from arena.tournament import Results
+from arena.tournament.results import Results
 
 Row = dict[str, Any]
 

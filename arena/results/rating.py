@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from arena.errors import ArenaError
 from arena.games import Games
 from arena.identity import Stream
-from arena.sheet import BoardInfo
+from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import Worth, worth_of_pairs
 from arena.stats.cycles import beats, cycles
 from arena.stats.intervals import Ratings, overlapping, rate

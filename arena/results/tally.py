@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from arena.format import Pairing
 from arena.games import Games
-from arena.record import FAULTS, Reason, Record
-from arena.sheet import BoardInfo
+from arena.match.record import FAULTS, Reason, Record
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANO, play_hash_of, returns_of
 from arena.store.store import seats_of

@@ -10,10 +10,10 @@ from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
 
-from arena.contract import NAME
 from arena.errors import ArenaError
-from arena.plugins import Registry
-from arena.scaffold.games import Opponent, opponent
+from arena.plugins.contract import NAME
+from arena.plugins.registry import Registry
+from arena.scaffold.opponents import Opponent, opponent
 
 KINDS = ("agent", "game", "puzzle", "heuristic")
 WORD = re.compile(r"[A-Za-z_]\w*")

@@ -12,8 +12,8 @@ from arena.format import Field, Format
 from arena.game import Game
 from arena.heuristic import Evaluation
 from arena.limits import Limits
-from arena.match import Positions, Seat, seat_identity
-from arena.plugins import Registry
+from arena.match.match import Positions, Seat, seat_identity
+from arena.plugins.registry import Registry
 from arena.spec.document import Document
 from arena.spec.parameters import plain
 

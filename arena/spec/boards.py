@@ -10,8 +10,8 @@ from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format
 from arena.heuristic import info_of
 from arena.identity import key
-from arena.match import Positions, Program, Seat
-from arena.plugins import whole
+from arena.match.match import Positions, Program, Seat
+from arena.plugins.sources import whole
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
@@ -21,7 +21,7 @@ from arena.spec.games import Rules, titles
 from arena.spec.labels import default_labels
 from arena.spec.parameters import Report, validated
 from arena.spec.positions import read_positions
-from arena.spec.reading import SpecReader, without
+from arena.spec.reader import SpecReader, without
 from arena.traits import refusal
 
 

@@ -13,7 +13,7 @@ from arena.spec.document import Path
 from arena.spec.games import Rules
 from arena.spec.labels import shown
 from arena.spec.parameters import Report, plain, validated
-from arena.spec.reading import SpecReader, without
+from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import Variant
 
 

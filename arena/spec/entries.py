@@ -8,16 +8,16 @@ from pydantic import Field
 
 from arena.agent import Agent
 from arena.errors import suggestion
-from arena.isolation.external import ExternalAgent, called, found
 from arena.limits import Limits
-from arena.match import Isolation
+from arena.match.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices
 from arena.spec.document import Path
+from arena.spec.external import ExternalAgent, called, found
 from arena.spec.games import Rules
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
 from arena.spec.parameters import UNKNOWN_KEY, Report, adapter, checked, hinting, validated
-from arena.spec.reading import SpecReader, without
+from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import Variant, variants
 from arena.traits import refusal
 

@@ -11,7 +11,7 @@ from arena.spec.document import Path
 from arena.spec.faults import dotted
 from arena.spec.labels import shown
 from arena.spec.parameters import plain, validated
-from arena.spec.reading import SpecReader, without
+from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import variants
 
 

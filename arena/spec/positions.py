@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from arena.errors import Interrupted, SpecError, describe
 from arena.spec.document import Path, decoded
 from arena.spec.games import Rules
-from arena.spec.reading import SpecReader
+from arena.spec.reader import SpecReader
 
 
 def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from arena.configured import settings
-from arena.fingerprint import Fingerprint, fingerprints
 from arena.identity import canonical, key
-from arena.sheet import BoardInfo, board_info
+from arena.schedule.board_info import BoardInfo, board_info
+from arena.schedule.fingerprint import Fingerprint, fingerprints
 from arena.spec import Board, Spec, reload_spec
 from arena.spec.document import Document
 from arena.spec.parameters import plain

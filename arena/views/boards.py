@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arena.plugins import Registry
+from arena.plugins.registry import Registry
 
 STATIC = Path(__file__).with_name("static")
 """The folder of the modules and the style sheet."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from arena.configured import name_of, settings
 from arena.game import Game, Puzzle
-from arena.record import Decision, Record
-from arena.replay import Differs, Step, against_rules, steps
+from arena.match.record import Decision, Record
+from arena.match.replay import Differs, Step, against_rules, steps
 from arena.spec.parameters import plain
 
 MOST = 5000

@@ -17,11 +17,11 @@ from starlette.routing import Route
 from arena.errors import ArenaError, StoreError
 from arena.store import Store
 from arena.web import form
-from arena.web.desks import Busy, PluginProcesses, ProcessEnded, ProcessFailed
 from arena.web.form import BadRequest
 from arena.web.guard import BodyTooLong
 from arena.web.matches import matches
 from arena.web.pages import fault_page, files, page
+from arena.web.plugin_process import Busy, PluginProcesses, ProcessEnded, ProcessFailed
 from arena.web.tournaments import ServedTournament, Tournaments, Underway
 
 DEADLINES = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from arena import importing
 from arena.errors import ArenaError
+from arena.processes.environment import python_environment
 from arena.web.live import Watcher
 
 FOLDER = Path("results") / "web"
@@ -60,7 +60,7 @@ class ServedTournament:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,  # so that Ctrl-C reaches the server alone
-            env=importing.environment(),
+            env=python_environment(),
         )
         self._reader = asyncio.create_task(self._listen(self._process))
 

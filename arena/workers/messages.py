@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.fingerprint import Fingerprint
-from arena.record import Record
-from arena.schedule import Scheduled
+from arena.match.record import Record
+from arena.plugins.syntax import Parsed, Stamp
+from arena.schedule.fingerprint import Fingerprint
+from arena.schedule.schedule import Scheduled
 from arena.spec import Document
-from arena.syntax import Parsed, Stamp
 
 CUT_OFF = 74
 """The exit code of a worker whose pipe is gone."""

@@ -9,12 +9,13 @@ from time import monotonic
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.fingerprint import Fingerprint, check_unchanged, fingerprints
-from arena.record import Record
-from arena.schedule import Scheduled, isolated, unplayed
+from arena.match.record import Record
+from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
+from arena.schedule.runner import isolated, unplayed
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.workers.messages import Done, Ready, Turn, WorkerFailed
-from arena.workers.process import WORKER, WorkerEnded, WorkerProcess, end_workers
+from arena.workers.worker_process import WORKER, WorkerEnded, WorkerProcess, end_workers
 from arena.workers.workload import Take, Task, Workload
 
 BATCH_SECONDS = 0.1

@@ -17,11 +17,12 @@ from types import FrameType
 from typing import Any
 
 from arena.errors import ArenaError, author_traceback, describe
-from arena.fingerprint import fingerprints
-from arena.record import Record
-from arena.schedule import MatchRunner, Scheduled, unplayed
+from arena.match.record import Record
+from arena.plugins.syntax import take_over
+from arena.schedule.fingerprint import fingerprints
+from arena.schedule.runner import MatchRunner, unplayed
+from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
-from arena.syntax import take_over
 from arena.workers.frames import Frames, frame
 from arena.workers.messages import CUT_OFF, Done, Ready, Turn, WorkerFailed
 from arena.workers.vitals import Vitals

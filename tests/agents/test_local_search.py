@@ -14,7 +14,7 @@ from arena import Agent, Answer, Limits, Puzzle, Refused, play
 from arena.counting import Meter, counting_view
 from arena.errors import OutOfBudget
 from arena.identity import Stream
-from arena.plugins import Registry
+from arena.plugins.registry import Registry
 from arena.search import Search, SharedStart
 from arena.testing import check_agent
 from arena_agents.annealing import Annealing

@@ -12,7 +12,7 @@ from arena import Agent, Game, Limits, Puzzle, Record, SpecError, heuristic, pla
 from arena.configured import settings
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
-from arena.plugins import Registry
+from arena.plugins.registry import Registry
 from arena.search import Search, SharedStart
 from arena.testing import check_agent
 from arena_agents.best_first import AStar, BestFirst, UniformCost

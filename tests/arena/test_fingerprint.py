@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.fingerprint import WHOLE, Fingerprint, fingerprints
+from arena.schedule.fingerprint import WHOLE, Fingerprint, fingerprints
 from arena.spec import Spec, load_spec
 
 HOOKS = """

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.progress import Progress, duration
-from arena.schedule import MatchRunner, Schedule
+from arena.console.progress import Progress, duration
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
-from arena.tournament import PlayedMatch
+from arena.tournament.results import PlayedMatch
 
 SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "minimax"]}
 
@@ -96,7 +97,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
         "            except BaseException: pass\n"
         "@hookimpl\ndef arena_agents(): return [Deaf]\n"
     )
-    code = "import arena; from arena.interrupts import user_interrupts\n"
+    code = "import arena; from arena.processes.interrupts import user_interrupts\n"
     spec = {"game": "tic-tac-toe", "agents": ["deaf", "random"], "plugins": ["deaf.py"]}
     code += f"with user_interrupts(at_once=True): arena.run({spec!r})"
     started = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from arena import Agent, Answer, Game, Limits, Puzzle, Search, heuristic, play
-from arena.bounds import LARGEST
 from arena.counting import Meter, counting_view
 from arena.errors import OutOfBudget
 from arena.heuristic import bind
 from arena.identity import Stream, drawn
+from arena.limits import LARGEST
 from arena.search import SharedStart
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.syntax import Import, Parsed, already_read, parsed, take_over
+from arena.plugins.syntax import Import, Parsed, already_read, parsed, take_over
 
 CODE = '''
 """A module."""

@@ -16,13 +16,13 @@ import arena
 from arena.cluster import Coordinator, packed
 from arena.cluster.address import address_of
 from arena.cluster.dask import dask_engine
-from arena.feed import MatchQueue
-from arena.record import Record
-from arena.schedule import Scheduled, identity_of
+from arena.match.record import Record
+from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
-from arena.tournament import play_all, record_all
+from arena.tournament.queue import MatchQueue
+from arena.tournament.run import play_all, record_all
 from tests.cluster.conftest import Cluster
 from tests.cluster.standin import Standin
 

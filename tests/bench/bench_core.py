@@ -10,7 +10,8 @@ import pytest
 from arena import Limits
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
-from arena.schedule import MatchRunner, Schedule
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.search import Search, SharedStart
 from arena.spec import load_spec
 from arena_agents.alpha_beta import AlphaBeta

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import arena
-from arena.feed import MatchQueue
 from arena.results.leaderboard import stored
-from arena.schedule import MatchRunner, Schedule
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, identity_of
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
+from arena.tournament.queue import MatchQueue
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
@@ -37,11 +38,11 @@ def memory() -> float:
 def filled(path: Path, spec: Spec) -> float:
     """Seconds that it takes to put a record for every match of a spec into a store."""
     base = arena.run({"game": "tic-tac-toe", "rounds": 500, "agents": TWO_RANDOM}).records
-    stage, plan, spent = MatchRunner(spec), Schedule(spec), 0.0
+    plan, spent = Schedule(spec), 0.0
     with Store.open(path, write=True) as store:
         store.begin(run_of(spec))
         while batch := plan.take(1000):
-            made = [(one, base[number]._replace(id=stage.identity(one))) for number, one in enumerate(batch)]
+            made = [(one, base[number]._replace(id=identity_of(spec, one))) for number, one in enumerate(batch)]
             for one in batch:
                 plan.tell(one, None)
             began = perf_counter()

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from arena.schedule import MatchRunner, Schedule, Scheduled
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from arena.workers.pool import WorkerPool
 

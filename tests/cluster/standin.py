@@ -4,8 +4,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from arena.cluster import Change, Order, Reply, wire
-from arena.record import Record
-from arena.schedule import MatchRunner, Scheduled
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 
 Play = Callable[[Scheduled], Record]

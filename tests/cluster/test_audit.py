@@ -9,9 +9,10 @@ import pytest
 
 from arena.cluster import wire
 from arena.cluster.audit import Audit
-from arena.record import Record
-from arena.replay import against_rules, steps
-from arena.schedule import MatchRunner, Schedule, Scheduled
+from arena.match.record import Record
+from arena.match.replay import against_rules, steps
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from tests.cluster.standin import Standin
 from tests.cluster.test_coordinator import played

@@ -13,10 +13,11 @@ from arena.cluster import Change, Coordinator, Order, Reply, packed, wire
 from arena.cluster.backlog import Backlog
 from arena.cluster.parcel import unpacked
 from arena.errors import ClusterError
-from arena.feed import MatchQueue
-from arena.record import Record
-from arena.schedule import MatchRunner, Schedule, unplayed
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner, unplayed
+from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
+from arena.tournament.queue import MatchQueue
 from tests.cluster.standin import Standin
 
 TWO = ["random", "greedy"]

@@ -10,9 +10,9 @@ from threading import Timer
 import pytest
 
 from arena.cluster import Coordinator, address_of, dask_engine, packed
-from arena.feed import MatchQueue
-from arena.record import Record
+from arena.match.record import Record
 from arena.spec import load_spec
+from arena.tournament.queue import MatchQueue
 from tests.cluster.conftest import PATIENCE, SLOW, Cluster, Known, digest, hashed, held, started
 from tests.conftest import Arena
 

@@ -12,11 +12,11 @@ from arena.errors import SpecError
 from arena.format import Outcomes, Pairing
 from arena.formats import HeadToHead
 from arena.formats.head_to_head import ENOUGH, Counted
-from arena.record import Record
+from arena.match.record import Record
 from arena.results.leaderboard import leaderboards
 from arena.stats.sprt import log_likelihood_ratio
 from arena.store import Store
-from arena.tournament import PlayedMatch, Results
+from arena.tournament.results import PlayedMatch, Results
 
 FIELD: list[Any] = ["random", "greedy", {"agent": "lookahead", "depth": 1}, {"agent": "lookahead", "depth": 2}, "type-a-plus"]
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "openings": {"plies": 2}, "seed": 3}

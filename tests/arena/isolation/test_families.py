@@ -11,8 +11,8 @@ from secrets import token_hex
 import psutil
 import pytest
 
-from arena.isolation.families import OF_AGENT, OF_WORKER, ProcessTree, end_trees
-from arena.isolation.processes import ChildProcess
+from arena.processes.child import ChildProcess
+from arena.processes.process_tree import OF_AGENT, OF_WORKER, ProcessTree, end_trees
 
 LEADER = """
 import os, signal, sys, time

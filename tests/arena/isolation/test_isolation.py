@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.fingerprint import trusted
-from arena.isolation.families import OF_AGENT
-from arena.plugins import Registry
-from arena.record import Record
-from arena.schedule import MatchRunner, Schedule
+from arena.match.record import Record
+from arena.plugins.registry import Registry
+from arena.processes.process_tree import OF_AGENT
+from arena.schedule.fingerprint import trusted
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.traits import refusal
 from arena.workers.pool import WorkerPool

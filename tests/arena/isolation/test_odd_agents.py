@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from arena.cluster.wire import Reader, answer
-from arena.record import Record
-from arena.schedule import MatchRunner, Schedule
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import run_of

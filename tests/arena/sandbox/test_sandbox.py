@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.isolation.families import OF_AGENT
-from arena.isolation.hosts import AgentProcesses, proven
+from arena.isolation.agent_process import AgentProcesses, proven
 from arena.isolation.sandbox import SandboxError, enclosed, environment, prove
 from arena.limits import Limits
-from arena.match import Program
-from arena.record import Record
-from arena.schedule import MatchRunner, Schedule
+from arena.match.match import Program
+from arena.match.record import Record
+from arena.processes.process_tree import OF_AGENT
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 
 SPIES = str(Path(__file__).with_name("spies.py"))

@@ -11,13 +11,13 @@ import pytest
 
 from arena import run
 from arena.errors import StoreError
-from arena.feed import MatchQueue
-from arena.fingerprint import fingerprints
 from arena.formats import RoundRobin
-from arena.isolation.hosts import proven
+from arena.isolation.agent_process import proven
+from arena.schedule.fingerprint import fingerprints
 from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import run_of
+from arena.tournament.queue import MatchQueue
 from tests.conftest import Arena
 
 OLD = Path(__file__).with_name("old_hashes.db.gz")

@@ -15,14 +15,15 @@ from typing import Any
 import pytest
 
 import arena
-from arena.bounds import LARGEST
 from arena.errors import StoreConflict, StoreError, StoreFull
 from arena.format import Pairing
-from arena.record import Decision, Record
+from arena.limits import LARGEST
+from arena.match.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
 from arena.results.tally import Tally, tallies_of
-from arena.schedule import MatchRunner, Schedule, Scheduled
-from arena.sheet import board_info
+from arena.schedule.board_info import board_info
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
 from arena.store import Store, merge, put_aside
 from arena.store.run import run_of
@@ -147,7 +148,7 @@ import sys, time
 from pathlib import Path
 import arena
 from arena.spec import load_spec
-from arena.schedule import Scheduled
+from arena.schedule.schedule import Scheduled
 from arena.store import Store
 from arena.store.run import run_of
 spec = load_spec({"game": "tic-tac-toe", "rounds": 400, "seed": 1, "agents": ["random", {"agent": "random", "label": "b"}]})
@@ -362,8 +363,8 @@ def test_merging_is_a_union(tmp_path: Path) -> None:
 
 
 def _shard(path: Path, number: int, of: int) -> None:
-    from arena.feed import MatchQueue, Shard
-    from arena.tournament import play_all
+    from arena.tournament.queue import MatchQueue, Shard
+    from arena.tournament.run import play_all
 
     spec = load_spec(SHARED)
     with Store.open(path, write=True) as store:

@@ -19,9 +19,9 @@ import pytest
 from arena import run
 from arena.errors import ArenaError
 from arena.format import Pairing
-from arena.isolation.families import OF_WORKER
-from arena.record import Record
-from arena.schedule import Schedule, Scheduled
+from arena.match.record import Record
+from arena.processes.process_tree import OF_WORKER
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
 from arena.workers.pool import Finished, WorkerPool
 

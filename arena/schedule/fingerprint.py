@@ -1,0 +1,120 @@
+"""The code that a spec plays with: the version of every plugin that it uses, and a hash of every class and program."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import CodeChanged
+from arena.match.match import Seat
+from arena.plugins.dependencies import beside, required
+from arena.plugins.registry import Source
+from arena.plugins.syntax import parsed
+from arena.spec import Board, Spec
+
+OWN = "gamearena:"
+"""The start of the names of the plugins that come with arena."""
+WHOLE = ""
+"""The key of a hash of all files of a plugin, byte by byte: what older versions of arena kept of it."""
+PROGRAM = "program"
+"""The key of the hash of a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The version of a plugin, None where it has none, and the hashes of what a spec uses of it."""
+
+    version: str | None
+    hashes: Mapping[str, str]
+    """By what it is: `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, or WHOLE alone."""
+
+    @property
+    def text(self) -> str:
+        """The hashes as a store keeps them; older versions of arena take them for a hash of their own kind, which differs."""
+        return ", ".join([f"{key}={found}" for key, found in self.hashes.items()])
+
+    @classmethod
+    def of(cls, version: str | None, text: str) -> "Fingerprint":
+        """The fingerprint of a text in a store; a text without a key is a hash of the old kind."""
+        parts = [part.rpartition("=") for part in text.split(", ")]
+        return cls(version, {key: found for key, _, found in parts})
+
+
+class Part(NamedTuple):
+    """What plays: a class or heuristic of a plugin, or a program."""
+
+    source: Source
+    key: str
+    """`agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM."""
+    module: str = ""
+    """The module in which it is written; of a program none."""
+    command: tuple[str, ...] = ()
+    folder: str = ""
+
+    def files(self) -> set[Path]:
+        """The files that its hash is over."""
+        if not self.command:
+            return required(self.module)
+        named = [place for word in self.command if (place := Path(self.folder, word)).is_file()]
+        return {one for file in named for one in (file, *beside(file))}
+
+
+def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
+    """All that plays when `seats` meet on a board of a spec, but for built-in formats, which are a part of arena."""
+    keys: list[tuple[str, ...]] = [("game", board.name), ("format", board.format.name)]
+    for seat in seats:
+        keys.append(("agent", seat.agent))
+        if seat.heuristic is not None:
+            keys.append(("heuristic", board.name, seat.heuristic))
+        if seat.program is not None and seat.program.command is not None:
+            command = seat.program.command
+            yield Part(Source(" ".join(command)), PROGRAM, command=command, folder=seat.program.folder)
+    for key in keys:
+        source = spec.registry.sources.get(key)
+        if source is not None and not (key[0] == "format" and source.name.startswith(OWN)):
+            yield Part(source, " ".join(key), getattr(spec.registry.value(key), "__module__", None) or "")
+
+
+def _parts(spec: Spec) -> Iterable[Part]:
+    return dict.fromkeys([part for board in spec.boards for part in parts_of(spec, board, board.seats)])
+
+
+def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
+    """The fingerprint of every plugin and program that a spec uses, by the name of its source.
+
+    The hash of a class is over its file and what that imports from its own package and from the user's own files, comments and
+    docstrings aside; that of a program over every word of its command that names a file, with what Python files import from
+    beside them. Python itself, installed packages and arena are no part of it, nor are files that are no code.
+    """
+    versions: dict[str, str | None] = {}
+    hashes: dict[str, dict[str, str]] = {}
+    for part in sorted(_parts(spec), key=lambda part: (part.source.name, part.key)):
+        versions[part.source.name] = part.source.version
+        hashes.setdefault(part.source.name, {})[part.key] = _hash(part.files())
+    return {name: Fingerprint(versions[name], found) for name, found in hashes.items()}
+
+
+def check_unchanged(before: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]) -> None:
+    """CodeChanged where the source of anything is another now."""
+    changed = [name for name, found in before.items() if name in now and now[name].hashes != found.hashes]
+    if changed:
+        raise CodeChanged(
+            f"{', '.join(changed)} changed while the run was going on, so it was ended; what was played so far was played with "
+            "it as it was: put it back and run the same command again, or run it with --fresh"
+        )
+
+
+def trusted(spec: Spec) -> bool:
+    """Tell whether all that plays came with arena, in whatever process.
+
+    An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
+    """
+    return all(part.source.name.startswith(OWN) and not part.command for part in _parts(spec))
+
+
+def _hash(files: Iterable[Path]) -> str:
+    whole = blake2b(digest_size=16)
+    for name, digest in sorted([(file.name, parsed(file).digest) for file in files]):
+        whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
+    return whole.hexdigest()

@@ -1,0 +1,114 @@
+"""Sets up and plays the matches of a schedule."""
+
+from collections.abc import Mapping
+
+from arena.errors import Interrupted, author_traceback, describe
+from arena.game import Puzzle
+from arena.isolation.agent_process import AgentProcesses, proven
+from arena.isolation.remote import player_maker
+from arena.match.match import Match, Position, match_id
+from arena.match.record import Reason, Record
+from arena.match.referee import OnTurn, lost, nobody, play_match
+from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
+from arena.schedule.schedule import Scheduled, identity_of
+from arena.spec import Spec
+
+
+def isolated(spec: Spec) -> bool:
+    """Tell whether any agent of a spec plays in a process of its own."""
+    return any(seat.isolation != "none" for board in spec.boards for seat in board.seats)
+
+
+def check_sandbox(spec: Spec) -> None:
+    """SandboxError where an agent of a spec wants a sandbox, and there is none that holds."""
+    if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
+        proven()
+
+
+def unplayed(
+    spec: Spec, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None
+) -> Record:
+    """Return the record of a match that was lost before its own record could be made: void, or an agent's fault."""
+    board = spec.boards[scheduled.board]
+    players = len(scheduled.pairing.seats)
+    position = "" if seat is None else RoundStart(spec).of(scheduled)
+    return Record(
+        id=identity_of(spec, scheduled),
+        game=board.name,
+        position=position.text if isinstance(position, Position) else "",
+        labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
+        seed=spec.seed,
+        actions=(),
+        answer=None,
+        returns=(0.0,) * players if seat is None else lost(players, seat),
+        solved=False if isinstance(board.game, Puzzle) else None,
+        termination=termination,
+        seat=seat,
+        message=message,
+        traceback=None,
+        moves=0,
+        cost=None,
+        fallbacks=0,
+        decisions=(),
+        drew=(False,) * players,
+    )
+
+
+class RoundStart:
+    """The position of the round at hand, which many matches share."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._round: tuple[int, int] | None = None
+        self._position: Position | BaseException | None = None
+
+    def of(self, scheduled: Scheduled) -> Position | BaseException:
+        """Return where a match begins, or what the game raised instead."""
+        here = (scheduled.board, scheduled.pairing.round)
+        if self._position is None or here != self._round:
+            self._round = here
+            try:
+                self._position = self._spec.boards[scheduled.board].positions[scheduled.pairing.round]
+            except Interrupted:
+                raise
+            except BaseException as error:  # the game's own fault: the match is void
+                self._position = error
+        return self._position
+
+
+class MatchRunner:
+    """Sets up and plays the matches of one spec.
+
+    `on_turn` is told, before every decision, which seat is to move. `code` is what plays, by default as it is now. SandboxError
+    where an agent wants a sandbox, and there is none that holds; CodeChanged where a process for an agent was started after the
+    source of a plugin had been changed.
+    """
+
+    def __init__(self, spec: Spec, on_turn: OnTurn = nobody, code: Mapping[str, Fingerprint] | None = None) -> None:
+        self.spec = spec
+        self._on_turn = on_turn
+        check_sandbox(spec)
+        self._hosts = AgentProcesses()
+        self._make_player = player_maker(self._hosts)
+        self._code = code if code is not None or not isolated(spec) else fingerprints(spec)
+        self._start = RoundStart(spec)
+
+    def play(self, scheduled: Scheduled) -> Record:
+        """Play one match and return its record; void where the game cannot give a position."""
+        board = self.spec.boards[scheduled.board]
+        position = self._start.of(scheduled)
+        if isinstance(position, BaseException):
+            record = unplayed(self.spec, scheduled, message=f"no position: {describe(position)}")
+            return record._replace(traceback=author_traceback(position))
+        seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
+        repetition = board.positions.repetition(scheduled.pairing.round)
+        identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
+        before = self._hosts.started
+        record = play_match(Match(identity, board.game, position, seats, self.spec.seed), self._on_turn, self._make_player)
+        if self._hosts.started != before:  # it has loaded what was on the disk then
+            check_unchanged(self._code or {}, fingerprints(self.spec))
+        return record
+
+    def close(self) -> None:
+        """End the processes of isolated agents."""
+        self._hosts.close()

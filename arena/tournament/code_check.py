@@ -1,0 +1,174 @@
+"""Checks that a run plays with the code with which the matches in its store were played."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+from arena.errors import StoreError
+from arena.format import Outcomes, Pairing
+from arena.match.record import Record
+from arena.processes.interrupts import user_interrupts
+from arena.schedule.fingerprint import OWN, WHOLE, parts_of
+from arena.schedule.schedule import Scheduled, identity_of, timed
+from arena.spec import Board, Spec
+from arena.store import Run, Store
+from arena.store.run import CodeKey, code_key
+from arena.workers.pool import WorkerPool
+
+SAMPLE = 20
+"""Matches that are played again, at the most."""
+SECONDS = 10.0
+"""Seconds for that, at the most."""
+AHEAD = 5000
+"""Matches of all boards' schedules among which they are looked for."""
+UNREPEATABLE = frozenset({"void", "timeout", "memory", "crash"})
+"""Endings in which the machine has a say."""
+ASIDE = frozenset({"labels", "seed", "message", "traceback"})
+"""What may differ though the same was played: what the spec calls it, and the lines at which code stands."""
+
+
+def _nobody(text: str) -> None:
+    pass
+
+
+def checked(store: Store, spec: Spec, run: Run, *, accept: bool = False, say: Callable[[str], object] = _nobody) -> Run:
+    """Return a run as it is to begin; StoreError if a plugin has changed since the store's matches were played.
+
+    Older versions of arena kept hashes that do not tell what has changed since: a sample of the matches is played again, and
+    the plugins of those that come out otherwise have changed. `say` is told that this was done, in one line. With `accept`
+    nothing is refused, and the run notes which plugins changed.
+    """
+    before, now = _known(store.runs()), run.code()
+    changed = {key[0] for key, found in now.items() if before.get(key, found) != found}
+    if not changed or accept:
+        unknown = {key for key in now if key not in before and (key[0], WHOLE) in before}
+        changed |= _changed(store, spec, run, unknown, say) if unknown else set()
+    if changed and not accept:
+        raise StoreError(
+            f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; "
+            "use --fresh to play them anew, or --accept-changed-plugins to keep them"
+        )
+    return _noted(run, {name for name in changed if (name, WHOLE) in before})
+
+
+def _known(runs: Sequence[Run]) -> dict[CodeKey, str]:
+    """The hashes of the code that played last; one of the old kind makes those before it say nothing."""
+    known: dict[CodeKey, str] = {}
+    for run in runs:
+        code = run.code()
+        known = {key: found for key, found in known.items() if (key[0], WHOLE) not in code} | code
+    return known
+
+
+def _noted(run: Run, changed: set[str]) -> Run:
+    """The run with another hash of the old kind for plugins that changed, so that boards tell of more than one version."""
+    plugins = {
+        name: replace(found, hashes={WHOLE: "changed", **found.hashes}) if code_key(name, WHOLE)[0] in changed else found
+        for name, found in run.plugins.items()
+    }
+    return replace(run, plugins=plugins)
+
+
+def _changed(store: Store, spec: Spec, run: Run, unknown: set[CodeKey], say: Callable[[str], object]) -> set[str]:
+    """The names of those plugins, of which only hashes of the old kind are known, that play otherwise than they did."""
+    there = dict(_there(store, spec, unknown))
+    if not there:
+        return set()
+    sample = _sample(store, spec, there)
+    alike: set[CodeKey] = set()
+    differing: set[CodeKey] = set()
+    again = _played(spec, run, list(sample))
+    for scheduled, record in again:
+        same = _compared(record) == _compared(sample[scheduled])
+        (alike if same else differing).update(_code_of(spec, scheduled) & unknown)
+    if differing:
+        suspects = {name for name, _ in differing - alike or differing}
+        return {name for name in suspects if not name.startswith(OWN)} or suspects
+    came = f"{len(again)} of its matches came out the same again" if again else "none of its matches could be played again"
+    say(f"{store.path} has hashes of plugins from an older version of arena; {came}")
+    return set()
+
+
+def _code_of(spec: Spec, scheduled: Scheduled) -> set[CodeKey]:
+    """The keys of all that plays in a match."""
+    board = spec.boards[scheduled.board]
+    seats = [board.seats[entry] for entry in scheduled.pairing.seats]
+    return {code_key(part.source.name, part.key) for part in parts_of(spec, board, seats)}
+
+
+def _there(store: Store, spec: Spec, unknown: set[CodeKey]) -> Iterator[tuple[str, Scheduled]]:
+    """Matches of the schedule that the store has and in which some of the unknown plays, by their ids."""
+    for place, board in enumerate(spec.boards):
+        ahead = [Scheduled(0, place, pairing) for pairing in islice(_foreseen(board), AHEAD // len(spec.boards) + 1)]
+        ids = {identity_of(spec, scheduled): scheduled for scheduled in ahead}
+        code: dict[tuple[int, ...], bool] = {}
+        for identity in store.has(list(ids)):
+            seats = ids[identity].pairing.seats
+            if seats not in code:
+                code[seats] = bool(_code_of(spec, ids[identity]) & unknown)
+            if code[seats]:
+                yield identity, ids[identity]
+
+
+def _foreseen(board: Board) -> Iterator[Pairing]:
+    """The pairings of a board that do not depend on results."""
+    for pairing in board.format.schedule(board.field, Outcomes()):
+        if pairing is None:
+            return
+        yield pairing
+
+
+def _sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> dict[Scheduled, Record]:
+    """Some of the matches that must come out the same again: of every board and entry, the quickest first."""
+    chosen: list[str] = []
+    left = {identity: one for identity, one in sorted(there.items()) if not timed(spec, one)}
+    seen: Counter[object] = Counter()
+    while left and len(chosen) < 2 * SAMPLE:  # some of them may be of no use
+        identity = min(left, key=lambda one: (seen[left[one].board], sum(seen[entry] for entry in _entries(left[one]))))
+        one = left.pop(identity)
+        chosen.append(identity)
+        seen.update([one.board, *_entries(one)])
+    records = store.found(chosen)
+    useful = [records[one][0] for one in chosen if records[one][0].termination not in UNREPEATABLE][:SAMPLE]
+    return {there[record.id]: record for record in sorted(useful, key=_seconds)}
+
+
+def _entries(scheduled: Scheduled) -> list[tuple[int, int]]:
+    return [(scheduled.board, entry) for entry in scheduled.pairing.seats]
+
+
+def _seconds(record: Record) -> float:
+    return sum(decision.seconds for decision in record.decisions)
+
+
+class _TimeIsUp(Exception):
+    """The matches that are left are not played."""
+
+
+def _played(spec: Spec, run: Run, sample: Sequence[Scheduled]) -> list[tuple[Scheduled, Record]]:
+    """Play matches, in a process of their own since agents may take theirs down, for as long as there is time."""
+    left = deque(sample)
+    end = monotonic() + SECONDS
+    found: list[tuple[Scheduled, Record]] = []
+
+    def take(size: int) -> list[Scheduled]:
+        return [left.popleft() for _ in range(min(size, len(left)))]
+
+    def check() -> None:
+        if monotonic() > end:
+            raise _TimeIsUp
+
+    pool = WorkerPool(spec, 1, take, total=len(sample), check=check, code=run.plugins)
+    with user_interrupts() as interrupts, closing(pool.play()) as played, suppress(_TimeIsUp):  # type: ignore[type-var]
+        for one in played:
+            found.append(one)
+            interrupts.check()
+    return found
+
+
+def _compared(record: Record) -> dict[str, Any]:
+    return {key: value for key, value in record.timeless().items() if key not in ASIDE}
