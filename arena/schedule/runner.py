@@ -5,8 +5,9 @@ from arena.game import Puzzle
 from arena.isolation.agent_process import AgentProcesses, proven
 from arena.isolation.remote import player_maker
 from arena.match.match import Match, Position, match_id
+from arena.match.player import LocalPlayer
 from arena.match.record import Reason, Record
-from arena.match.referee import OnTurn, lost, nobody, play_match
+from arena.match.referee import OnTurn, lost, play_match
 from arena.schedule.fingerprint import check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Board, Spec
@@ -24,14 +25,15 @@ class MatchRunner:
     none that holds; CodeChanged where a process for an agent was started after the source of a plugin had been changed.
     """
 
-    def __init__(self, spec: Spec, on_turn: OnTurn = nobody) -> None:
+    def __init__(self, spec: Spec, on_turn: OnTurn | None = None) -> None:
         self._spec = spec
         self._on_turn = on_turn
         if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
             proven()
         self._hosts = AgentProcesses()
-        self._make_player = player_maker(self._hosts)
-        self._code = fingerprints(spec) if isolated(spec) else {}
+        apart = isolated(spec)
+        self._make_player = player_maker(self._hosts) if apart else LocalPlayer
+        self._code = fingerprints(spec) if apart else {}
         self._round: tuple[int, int] | None = None
         self._position: Position | BaseException | None = None
 
