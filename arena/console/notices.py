@@ -4,9 +4,13 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
+
+if TYPE_CHECKING:
+    from arena.spec import Spec
 
 
 def say(line: str) -> None:
@@ -19,6 +23,13 @@ def say_problems(registry: Registry) -> None:
     for plugin in registry.plugins:
         if plugin.problem is not None:
             say(f"plugin {plugin.source} left out: {plugin.problem}")
+
+
+def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
+    """Say which plugins were left out, and unless `quiet` what a spec has to say about itself."""
+    say_problems(spec.registry)
+    for note in () if quiet else spec.notes:
+        say(f"note: {note}")
 
 
 def load(plugins: Iterable[str | Path]) -> Registry:

@@ -19,7 +19,7 @@ from arena.match.referee import play_match
 class Adviser:
     """Asks agents about positions of one game."""
 
-    setting: MatchSetup
+    setup: MatchSetup
     agent: str
     """Who is asked where nobody is named."""
     hosts: AgentProcesses
@@ -28,7 +28,7 @@ class Adviser:
         """What an agent would play, in one line; the line says so where it cannot be asked, or fails."""
         word = asked or self.agent
         try:
-            match = match_of(self.setting.at(game.format_state(state)).load([word] * game.players))
+            match = match_of(self.setup.at(game.format_state(state)).load([word] * game.players))
         except ArenaError as error:
             return f"no hint: {error}"
         if any(map(is_person, match.seats)):

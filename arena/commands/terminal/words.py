@@ -85,23 +85,3 @@ def _written(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_written, value)) + "]"
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def call_of(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that `play` and `solve` share, as the fields of their calls; ArenaError says what is wrong with one of them."""
-    call = {key: value for key, value in asked.items() if key not in ("given", "limits", "nodes", "seconds")}
-    call["parameters"] = values_of(asked["given"], what="--set")
-    call["limits"] = _limits(asked["limits"], {key: asked[key] for key in ("nodes", "seconds") if asked[key] is not None})
-    return call
-
-
-def _limits(word: str | None, more: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The limits of a call; None where it says nothing of them, empty where it lifts them."""
-    if word is None:
-        return dict(more) or None
-    limits = {} if word.strip() == "none" else values_of([word], what="--limits")
-    for key, value in more.items():
-        if key in limits:
-            raise ArenaError(f"--{key}: given twice, here and in --limits")
-        limits[key] = value
-    return limits
