@@ -48,7 +48,7 @@ def play(setup: MatchSetup, agents: Sequence[str], delay: float | None) -> int:
 
 
 def _prepared(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) -> tuple[Spec, Adviser | None]:
-    """The match as a spec, empty seats filled, and who gives hints if a person plays."""
+    """Return the match as a spec, empty seats filled, and the adviser if a person plays."""
     game, best = _first_look(setup)
     puzzle = game.players == 1
     if setup.limits is None:
@@ -62,7 +62,7 @@ def _prepared(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) -
 
 
 def _first_look(setup: MatchSetup) -> tuple[Game, str]:
-    """The game, which tells how many seats there are, and who plays it well."""
+    """Return the game, which has the number of seats, and the agent that plays it well."""
     registry = load(setup.plugins)
     kind = registry.game(setup.game)
     try:

@@ -1,4 +1,4 @@
-"""The command solve: one position of a puzzle, one agent, and all that can be said about its solution."""
+"""The command solve: one position of a puzzle, one agent, its solution and the facts about it."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ from arena.spec import Spec
 from arena.tracking import listening
 
 PAUSE = 0.3
-"""Seconds that a position of an animation stands."""
+"""Seconds between two positions of an animation."""
 SHOWN = 200
 """Lines of positions that are printed; of a longer solution the first and the last are."""
 LARGEST = 20_000
@@ -36,7 +36,7 @@ LARGEST = 20_000
 def solve(
     setup: MatchSetup, agent: str, *, shuffle: int | None, animate: bool, moves: bool, style: str, delay: float | None
 ) -> int:
-    """Have an agent solve a position, and print how; 1 if it does not."""
+    """Have an agent solve a position and print the solution; 1 if it does not."""
     with results_alone() as out, listening(PercentLine(sys.stderr)):
         screen = Screen(out)
         spec = _prepared(setup, agent, shuffle)
@@ -75,7 +75,7 @@ def _solved(spec: Spec) -> Solution:
 
 
 def show_solution(screen: Screen, spec: Spec, delay: float | None, *, animate: bool = True) -> Solution:
-    """Have an agent solve a position, show how, position by position, and say all that is known about it."""
+    """Have an agent solve a position, and show the solution position by position with the facts about it."""
     board = spec.boards[0]
     screen.say(f"{board.title}: {board.seats[0].label}", "bold")
     solution = _solved(spec)
@@ -108,7 +108,7 @@ def _print(screen: Screen, solution: Solution) -> None:
 
 
 def _frames(screen: Screen, solution: Solution) -> Iterator[str]:
-    """Every position of a record with a line on how it came about."""
+    """Yield every position of a record below a line with its action."""
     record, puzzle = solution.record, solution.puzzle
     if record.termination == "void":
         return

@@ -8,7 +8,7 @@ from typing import IO
 
 
 def terminal_size(out: IO[str]) -> tuple[int, int]:
-    """Columns and lines of a terminal, as COLUMNS and LINES or itself have them; 0 if not known, and for a file or a pipe."""
+    """Return columns and lines of a terminal, by COLUMNS and LINES if set; 0 if not known, and for a file or a pipe."""
     if not out.isatty():
         return 0, 0
     try:
@@ -24,18 +24,18 @@ def _environment(key: str) -> int:
 
 
 def room(out: IO[str]) -> int | None:
-    """The columns that a result has room for; None for a file or a pipe."""
+    """Return the columns that a result has room for; None for a file or a pipe."""
     return terminal_size(out)[0] or None
 
 
 def draws(stream: IO[str]) -> bool:
-    """Whether a stream is a terminal that moves its cursor, as rich tells it; told without importing rich."""
+    """Tell whether a stream is a terminal that moves its cursor, by rich's rule but without importing rich."""
     return stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
 @contextmanager
 def results_alone() -> Iterator[IO[str]]:
-    """Yield a stream to the real stdout; for the time being everything else that writes to stdout reaches stderr."""
+    """Yield a stream to the real stdout; inside the block everything else that writes to stdout reaches stderr."""
     sys.stdout.flush()
     try:
         kept = os.dup(sys.stdout.fileno())

@@ -85,12 +85,12 @@ class Progress(AbstractContextManager["Progress"]):
                 self._standings.count(played.board, played.pairing, record.returns)
 
     def say(self, board: int, text: str) -> None:
-        """Have a board's own word on how far it is shown, such as the state of a test."""
+        """Show a board's own note on its progress, such as the state of a test."""
         with self._lock:
             self._notes[board] = text
 
     def ask(self, staff: Callable[[], str]) -> None:
-        """Have shown who plays, asked anew each time, from another thread."""
+        """Show the text of `staff` about who plays, called at each update from another thread."""
         self._staff = staff
 
     def _tick(self) -> None:
@@ -116,7 +116,7 @@ class Progress(AbstractContextManager["Progress"]):
         self._live.update(frame, refresh=True)
 
     def line(self) -> str:
-        """The state of the run in one line."""
+        """Return the state of the run in one line."""
         spent = max(monotonic() - self._began, 1e-9)
         rate = self._done / spent
         left = self._total - self._done - self._found
@@ -131,7 +131,7 @@ class Progress(AbstractContextManager["Progress"]):
         return ", ".join(parts)
 
     def _frame(self) -> "Group":
-        """The line and the standings of the board that was played last; what is too wide for the terminal is cut."""
+        """Return the line and the standings of the board that was played last; labels are cut to the width of the terminal."""
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
@@ -150,14 +150,14 @@ class Progress(AbstractContextManager["Progress"]):
 
 
 class PercentLine:
-    """A line that shows how far long work has come, such as building a table; nothing where the stream is no terminal."""
+    """A line with the percentage of long work, such as building a table; nothing if the stream is no terminal."""
 
     def __init__(self, stream: IO[str], *, quiet: bool = False) -> None:
         self._stream = stream
         self._shown = not quiet and draws(stream)
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show a state of the work; the line goes when all is done."""
+        """Show how much is done; the line is erased when all is."""
         if self._shown:
             text = "" if done >= total else f"{what}: {100 * done // max(1, total)} %"
             self._stream.write(f"\r\x1b[K{text[: (room(self._stream) or 80) - 1]}")
@@ -165,7 +165,7 @@ class PercentLine:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: `42 s`, `3 min 20 s`, `2 h 5 min`, `4 d 2 h`."""
+    """Return a time as people say it: `42 s`, `3 min 20 s`, `2 h 5 min`, `4 d 2 h`."""
     whole = round(seconds)
     for unit, size, smaller, part in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
         if whole >= size:

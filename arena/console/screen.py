@@ -1,18 +1,18 @@
-"""The terminal: text wrapped to its width, styles, lines read with editing and history, frames drawn in place.
+"""The terminal: text wrapped to its width, styles, line input with editing and history, frames drawn in place.
 
 Without a terminal the same goes through pipes: no style, no cursor movement, and what was read is echoed.
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import IO
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.console import Console
-from rich.text import Text
 from rich.theme import Theme
 
 from arena.console.output import draws, terminal_size
@@ -34,9 +34,9 @@ class Screen:
         self._out = out
         self._in = sys.stdin or StringIO()
         self.terminal = out.isatty()
-        """Whether what is written is seen at once, by somebody, on a screen."""
+        """True if output goes to a terminal."""
         self.interactive = self.terminal and self._in.isatty()
-        """Whether somebody types."""
+        """True if input comes from a terminal too."""
         self._moves = draws(out)
         self._console = Console(
             file=out,
@@ -56,7 +56,7 @@ class Screen:
 
     @property
     def columns_of_boards(self) -> int | None:
-        """Columns for a board, now; None if it is not seen on a screen."""
+        """Columns for a board, now; None without a terminal."""
         return (terminal_size(self._out)[0] or 80) - 1 if self.terminal else None
 
     def say(self, text: str = "", style: str | None = None) -> None:
@@ -70,7 +70,7 @@ class Screen:
         self._console.out(text, style=style, highlight=False)
 
     def columns(self, items: Sequence[str]) -> None:
-        """Write short texts side by side, by column, as many as fit."""
+        """Write short texts in as many columns as fit, down each column first."""
         clean = [one_line(item) for item in items]
         wide = max(map(cell_len, clean), default=0) + 2
         down = -(-len(clean) // max(1, (self.width - 2) // wide))
@@ -104,7 +104,7 @@ class Screen:
 
     @contextmanager
     def _in_front(self) -> Iterator[None]:
-        """Give Python's own stdout back for a while: its line editing works on nothing else."""
+        """Restore Python's own stdout inside the block: its line editing works on nothing else."""
         if self._out is sys.__stdout__:
             yield
             return
@@ -118,7 +118,7 @@ class Screen:
             os.close(behind)
 
     def draw(self, text: str) -> None:
-        """Draw a frame in the place of the last one; below it if the screen cannot do that, or is too small."""
+        """Draw a frame over the last one; below it if the screen cannot move its cursor or is too small."""
         columns, lines = [found or usual for found, usual in zip(terminal_size(self._out), (80, 24), strict=True)]
         rows = text.split("\n")
         if self._moves:
@@ -129,26 +129,28 @@ class Screen:
         self._drawn = len(rows) if fits else 0
 
     def leave(self) -> None:
-        """Let the last frame stand."""
+        """Keep the last frame: the next one is drawn below it."""
         self._drawn = 0
 
 
 def wrapped(line: str, width: int, further: int = 2) -> list[str]:
-    """A line broken between words, and long words anywhere, at `width` columns; what follows is indented `further`."""
-    hanging = " " * (len(line) - len(line.lstrip()) + further)
-    first, *more = [part.plain for part in Text(line).wrap(_CONSOLE, width)]
-    if more:
-        rest = Text(line[len(first) :].lstrip()).wrap(_CONSOLE, max(1, width - len(hanging)))
-        more = [hanging + part.plain for part in rest]
-    return [part.rstrip() for part in (first, *more)]
-
-
-_CONSOLE = Console()
-"""What `Text.wrap` wants; nothing is written to it."""
+    """Break a line between words at `width` columns, words wider than that anywhere; later rows are indented `further`."""
+    hanging = " " * min(len(line) - len(line.lstrip()) + further, width // 2)
+    rows = [""]
+    for word in re.split(r"(?<=\s)(?=\S)", line):
+        rest = word
+        while cell_len(rows[-1] + rest.rstrip()) > width:
+            room = width - cell_len(rows[-1])
+            head = chop_cells(rest, room)[0] if room > 0 and cell_len(word.rstrip()) > width - len(hanging) else ""
+            rows[-1] += head
+            rest = rest[len(head) :]
+            rows.append(hanging)
+        rows[-1] += rest
+    return [row.rstrip() for row in rows]
 
 
 def _complete(words: Sequence[str]) -> None:
-    """Have the Tab key complete `words`, and input edited with history; nothing of it if Python has no readline."""
+    """Let the Tab key complete `words` and the arrow keys edit; does nothing if Python has no readline."""
     try:
         import readline
     except ImportError:

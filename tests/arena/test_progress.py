@@ -132,3 +132,28 @@ def test_the_live_view_leaves_the_screen_as_it_was(tmp_path: Path) -> None:
     assert b"/240 matches" in seen
     assert b"so far:" in seen
     assert seen.rstrip().endswith((b"\x1b[2K", b"\x1b[?25h", b"\x1b[1A\x1b[2K"))
+
+
+def test_a_dumb_terminal_has_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot draw anything in place."""
+    monkeypatch.setenv("TERM", "dumb")
+    seen = watched(Terminal())
+    assert "\x1b" not in seen
+    assert "6/6 matches" in seen
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_a_narrow_terminal_cuts_labels_and_no_figures(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wide characters take two columns."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    label = "somebody with a name that no narrow terminal has room for"
+    spec = load_spec({**SPEC, "agents": [{"agent": "random", "label": label}, {"agent": "minimax", "label": "東京" * 20}]})
+    with Progress(spec.boards, 6, stream):
+        time.sleep(0.5)
+    seen = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", stream.getvalue())
+    rows = [row for row in re.split(r"[\r\n]+", seen) if "…" in row]
+    assert {row.rstrip()[-4:] for row in rows} == {"-  0"}
+    assert {row.strip()[:4] for row in rows} == {"some", "東京東京"}
+    assert all(len(row) + row.count("東") + row.count("京") <= columns for row in rows)

@@ -7,7 +7,7 @@ from arena.game import Game, State
 
 
 def shown(game: Game, state: State, screen: Screen) -> str:
-    """A position as its game renders it; too wide for the screen, without the spaces between cells, or else in its notation."""
+    """Return a position as its game renders it; if too wide, without the spaces between cells, or else in its notation."""
     rendered, columns = game.render(state), screen.columns_of_boards
     if columns is None or _width(rendered) <= columns:
         return rendered
@@ -24,6 +24,6 @@ def _width(text: str) -> int:
 
 
 def _dense(rendered: str) -> str:
-    """A board of cells of one character with one space in between, without these spaces; any other as it is."""
+    """Drop the spaces of a board whose cells are one character each with one space in between; return any other as it is."""
     rows = rendered.split("\n")
     return rendered if any(row[1::2].strip() for row in rows) else "\n".join([row[::2] for row in rows])

@@ -18,7 +18,7 @@ _PLACES = {r"game(?:\.name)?": "GAME", r"game\.(.+)": r"--set \1", r"positions.*
 
 @dataclass(frozen=True, slots=True)
 class MatchSetup:
-    """What is played, from where, and what agents may use."""
+    """A game, its position, and the limits of agents, as a call gives them."""
 
     game: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -26,11 +26,11 @@ class MatchSetup:
     position: str | None = None
     heuristic: str | None = None
     limits: Mapping[str, Any] | None = None
-    """None where the call says nothing of limits, empty where it lifts them."""
+    """None if the call says nothing of limits, empty if it lifts them."""
     plugins: tuple[str, ...] = ()
 
     def keys(self, agents: Sequence[str]) -> dict[str, Any]:
-        """The keys of the spec for these agents, given as words; twins get labels, which no two entries may share."""
+        """Return the keys of the spec for these agents, given as words; twins get labels, since no two entries may share one."""
         entries = []
         for number, word in enumerate(agents, 1):
             entry = entry_of(word)
@@ -48,7 +48,7 @@ class MatchSetup:
         return {**keys, "seed": self.seed}
 
     def load(self, agents: Sequence[str]) -> Spec:
-        """The spec, ready to be played; ArenaError lists all that is wrong with the call, in its own words."""
+        """Return the spec, ready to be played; ArenaError lists all that is wrong with the call, in its own words."""
         try:
             return load_spec(self.keys(agents), plugins=(*self.plugins, human.__name__))
         except SpecError as error:
@@ -56,11 +56,11 @@ class MatchSetup:
             raise ArenaError("\n".join(dict.fromkeys(faults))) from error
 
     def at(self, position: str) -> "MatchSetup":
-        """The same from another position."""
+        """Return the same setup from another position."""
         return replace(self, position=position)
 
     def _place(self, where: str, agents: Sequence[str]) -> str:
-        """The word of the call that a fault of the spec comes from."""
+        """Return the word of the call that a fault of the spec comes from."""
         agent = _AGENT.fullmatch(where)
         if agent is not None:
             word = agents[int(agent[1])]
@@ -70,7 +70,7 @@ class MatchSetup:
 
 
 def setup_of(game: str, asked: Mapping[str, Any]) -> MatchSetup:
-    """The options that `play` and `solve` share as a setup; ArenaError says what is wrong with one of them."""
+    """Return a setup from the options that `play` and `solve` share; ArenaError names the one that is wrong."""
     parameters, word = values_of(asked["given"], what="--set"), asked["limits"]
     limits = {} if word is None or word.strip() == "none" else values_of([word], what="--limits")
     for key in ("nodes", "seconds"):
@@ -83,7 +83,7 @@ def setup_of(game: str, asked: Mapping[str, Any]) -> MatchSetup:
 
 
 def match_of(spec: Spec) -> Match:
-    """The match of all entries of a spec, in their order, from its first position. What the game raises is passed on."""
+    """Return the match of all entries of a spec, in their order, from its first position. Errors of the game are passed on."""
     board = spec.boards[0]
     position = board.positions[0]
     identity = match_id(position.key, board.seats, board.seats[0].limits.moves)

@@ -14,7 +14,6 @@ from arena.console.notices import load
 from arena.console.output import results_alone
 from arena.console.screen import Screen
 from arena.errors import ArenaError, Interrupted, describe, suggestion
-from arena.plugins.registry import Registry
 from arena.spec.faults import one_line
 
 Run = Callable[[list[str]], int]
@@ -29,38 +28,31 @@ CHOICES = {
     "q": "quit",
 }
 BOARDS = 20
-"""Boards of a statistic where nothing else is said."""
+"""Boards of a statistic by default."""
 
 
 def menu(run: Run) -> int:
-    """Offer choices until the person leaves; 0 then."""
-    screen = Screen(sys.stdout)
-    with results_alone():
-        registry = load(())
-        bench = Workbench.first(registry)
-    menu_ = Menu(screen, registry, bench, run)
+    """Offer choices until the person leaves, by `q` or the end of the input, whatever was asked; 0 then."""
+    offered = Menu(run)
     try:
         while True:
-            menu_.turn()
-    except (Leaving, EOFError):
+            offered.turn()
+    except EOFError:
         return 0
 
 
-class Leaving(Exception):
-    """The person has had enough."""
-
-
 class Menu:
-    """What is chosen so far, and what can be done with it. `q` and the end of the input leave, whatever was asked."""
+    """The board and the agents that are chosen so far, and what can be done with them."""
 
-    def __init__(self, screen: Screen, registry: Registry, bench: Workbench, run: Run) -> None:
-        self._screen = screen
-        self._registry = registry
-        self._bench = bench
+    def __init__(self, run: Run) -> None:
+        self._screen = Screen(sys.stdout)
         self._run = run
+        with results_alone():
+            self._registry = load(())
+            self._bench = Workbench.first(self._registry)
 
     def turn(self) -> None:
-        """Show what is chosen, and do what is asked for; Leaving for `q`, EOFError if there is no input any more."""
+        """Show what is chosen, and do what is asked for; EOFError if the person leaves."""
         self._show()
         asked = self._answer("choice> ", list(CHOICES)).lower()
         actions = {
@@ -112,7 +104,7 @@ class Menu:
             self._screen.say(error.format_message(), "bad")
 
     def _changed(self, change: Callable[[], Workbench]) -> bool:
-        """Take another board, if it is one."""
+        """Replace the board; False, with a message, if the new one cannot be made or shown."""
         try:
             with results_alone():
                 bench = change()
@@ -173,11 +165,11 @@ class Menu:
     def _answer(self, prompt: str, words: Sequence[str] = ()) -> str:
         typed = self._screen.ask(prompt, words)
         if typed.lower() in ("q", "quit", "exit"):
-            raise Leaving
+            raise EOFError
         return typed
 
     def _choice(self, what: str, names: Sequence[str], current: str, *, options: bool = False) -> str:
-        """One of the names, typed or by its number, `current` for an empty line; with `options` as `NAME:KEY=VALUE` too."""
+        """Return one of the names, typed or by its number, `current` for an empty line; with `options` also `NAME:KEY=VALUE`."""
         self._screen.columns([f"{number}) {name}" for number, name in enumerate(names, 1)])
         while True:
             typed = self._answer(f"{what} [{current}]> ", names)

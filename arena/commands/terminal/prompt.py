@@ -1,4 +1,4 @@
-"""What a person types when it is his turn: an action, its number in the list, or a command."""
+"""Input of a person whose turn it is: an action, its number in the list, or a command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ COMMANDS = {
     "help": "shows this",
     "quit": "leaves",
 }
-"""Every command and what it does."""
+"""Commands and their explanations."""
 _SHORT = {"u": "undo", "h": "hint", "e": "eval", "b": "board", "q": "quit", "exit": "quit", "moves": "?"}
 LONGEST = 400
 """Characters of a complaint of a game that are shown."""
@@ -31,21 +31,21 @@ class PromptCommand:
 
 
 class Misunderstood(Exception):
-    """What was typed is neither an action nor a command; the message says what was expected."""
+    """A line is neither an action nor a command; the message says what was expected."""
 
 
 def texts_of(game: Game, state: State, legal: Sequence[Action]) -> list[str]:
-    """The text notation of all legal actions, in their order."""
+    """Return the text notation of all legal actions, in their order."""
     return [game.format_action(state, action) for action in legal]
 
 
 def numbered(texts: Sequence[str]) -> bool:
-    """Whether actions may be named by their numbers in the list: not where the notation itself is numbers."""
+    """Tell whether numbers in the list may name actions: not if the notation itself has numbers."""
     return not any(text.strip().isdecimal() for text in texts)
 
 
 def understood(game: Game, state: State, legal: Sequence[Action], line: str) -> Action | PromptCommand:
-    """The action or the command that a line stands for. Actions come first, so that no game loses one to a command.
+    """Return the action or the command that a line stands for. Actions come first, so that no game loses one to a command.
 
     `:quit` is always the command, `#3` always the third action of the list. Misunderstood says what was expected.
     """

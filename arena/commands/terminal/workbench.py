@@ -17,9 +17,9 @@ from arena.plugins.registry import Registry
 from arena.spec import Board, load_spec
 
 FIRST = "sliding-tiles"
-"""What the menu begins with, where it is known."""
+"""Game of a new menu, if it is known."""
 FILE = "statistics.yaml"
-"""What a spec of the menu is called."""
+"""File name of a spec of the menu."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class Workbench:
 
     @classmethod
     def first(cls, registry: Registry) -> "Workbench":
-        """What the menu begins with."""
+        """Return the board of a new menu."""
         return cls.of(registry, FIRST if FIRST in registry.games else min(registry.games, default=FIRST))
 
     @classmethod
     def of(cls, registry: Registry, name: str) -> "Workbench":
-        """A game with its default parameters, and sensible agents."""
+        """Return a game with its default parameters, and sensible agents."""
         game = made(registry.game(name))
         if game is None:
             raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
@@ -47,16 +47,16 @@ class Workbench:
 
     @classmethod
     def loaded(cls, setup: MatchSetup, agents: Sequence[str]) -> "Workbench":
-        """The board that a setup makes for these agents."""
+        """Return the board that a setup makes for these agents."""
         return cls(setup, tuple(agents), setup.load(agents).boards[0])
 
     def with_parameters(self, words: Sequence[str]) -> "Workbench":
-        """The same game with other parameters, `KEY=VALUE`."""
+        """Return the same game with other parameters, `KEY=VALUE`."""
         parameters = {**self.setup.parameters, **values_of(words, what="parameters")}
         return self.loaded(replace(self.setup, parameters=parameters, position=None), self.agents)
 
     def another(self, asked: str) -> "Workbench":
-        """Another board: the next seed, that seed, or that position."""
+        """Return another board: of the next seed, of the seed or the position that is asked for."""
         setup = self.setup.at(asked)
         if not asked:
             setup = replace(self.setup, seed=self.setup.seed + 1, position=None)
@@ -66,7 +66,7 @@ class Workbench:
 
     @property
     def title(self) -> str:
-        """The game and where its position comes from."""
+        """The game and the source of its position."""
         setup = self.setup
         given = f" ({options_of(setup.parameters)})" if setup.parameters else ""
         return f"{setup.game}{given}, {f'seed {setup.seed}' if setup.position is None else 'own board'}"
@@ -77,19 +77,19 @@ class Workbench:
         return " ".join([options_of({key: value}) for key, value in settings(self.board.game).items()])
 
     def shown(self, screen: Screen) -> str:
-        """The position, for people in front of a screen."""
+        """Return the position as text that fits the screen."""
         return shown(self.board.game, self.board.positions[0].state, screen)
 
     # As command lines
 
     def watching(self) -> list[str]:
-        """The command that shows the agents at work."""
+        """Return the command that shows the agents at work."""
         if self.board.game.players == 1:
             return ["solve", self.setup.game, "--agent", *self.agents, *self._options(), "--animate"]
         return ["play", self.setup.game, *self.agents, *self._options()]
 
     def by_hand(self) -> list[str]:
-        """The command by which a person plays, against the first agent if it takes more than one."""
+        """Return the command by which a person plays, against the first agent if it takes more than one."""
         rivals = [] if self.board.game.players == 1 else ["human", *[self.agents[0], *self.agents[2:]]]
         return ["play", self.setup.game, *rivals, *self._options()]
 
@@ -99,7 +99,7 @@ class Workbench:
         return [*words, *(["--seed", str(setup.seed)] if setup.position is None else ["--position", setup.position])]
 
     def spec(self, agents: Sequence[str], boards: int) -> str:
-        """The text of a spec that plays agents on so many boards; ArenaError if they cannot."""
+        """Return the text of a spec that plays agents on so many boards; ArenaError if they cannot."""
         limits = SOLUTION if self.board.game.players == 1 else DECISION
         setup = replace(self.setup, position=None, limits=limits)
         setup.load(agents)
