@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import IO
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.theme import Theme
 
@@ -140,10 +140,10 @@ def wrapped(line: str, width: int, further: int = 2) -> list[str]:
     for word in re.split(r"(?<=\s)(?=\S)", line):
         rest = word
         while cell_len(rows[-1] + rest.rstrip()) > width:
-            room = width - cell_len(rows[-1])
-            head = chop_cells(rest, room)[0] if room > 0 and cell_len(word.rstrip()) > width - len(hanging) else ""
-            rows[-1] += head
-            rest = rest[len(head) :]
+            room = max(0, width - cell_len(rows[-1]))
+            fits = set_cell_size(rest, room).rstrip() if cell_len(word.rstrip()) > width - len(hanging) else ""
+            rows[-1] += fits
+            rest = rest[len(fits) :]
             rows.append(hanging)
         rows[-1] += rest
     return [row.rstrip() for row in rows]

@@ -16,7 +16,10 @@ def columns(text: str) -> int:
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-@given(text=st.text("ab é東京\u0301", max_size=200), width=st.integers(20, 100))
+LONG = st.lists(st.text("aé東\u0301", max_size=150), max_size=8).map(" ".join)
+
+
+@given(text=st.text("ab é東京\u0301", max_size=200) | LONG, width=st.integers(20, 100))
 def test_no_row_is_wider_than_the_terminal_and_nothing_is_lost(text: str, width: int) -> None:
     rows = wrapped(text, width)
     assert max(map(columns, rows)) <= width
