@@ -368,9 +368,9 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
     are filled.
     """
     from arena.commands import play as playing
-    from arena.commands.terminal.words import call_of
+    from arena.commands.terminal.match_setup import setup_of
 
-    return playing.play(playing.PlayCall(game, agents, **call_of(asked)))
+    return playing.play(setup_of(game, asked), agents, asked["delay"])
 
 
 @cli.command()
@@ -384,9 +384,10 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
 def solve(puzzle: str, agent: str, **asked: Any) -> int:
     """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
     from arena.commands import solve as solving
-    from arena.commands.terminal.words import call_of
+    from arena.commands.terminal.match_setup import setup_of
 
-    return solving.solve(solving.SolveCall(puzzle, agent, **call_of(asked)))
+    own = {key: asked.pop(key) for key in ("shuffle", "animate", "moves", "style", "delay")}
+    return solving.solve(setup_of(puzzle, asked), agent, **own)
 
 
 for _command in (cli, *cli.commands.values()):

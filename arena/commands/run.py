@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from arena.console.notices import say, say_problems
+from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
-from arena.console.progress import Progress, Work
+from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, ClusterLost, Interrupted
 from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard, leaderboards
@@ -78,14 +78,11 @@ class RunOptions:
 def run(options: RunOptions) -> int:
     """Play a tournament, or what is left of it, and print its leaderboards; 1 where a match was void."""
     with results_alone() as out:
-        with listening(Work(sys.stderr, quiet=options.quiet)):
+        with listening(PercentLine(sys.stderr, quiet=options.quiet)):
             spec = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
         if options.shard is not None:
             _check_shared(spec)
-        say_problems(spec.registry)
-        if not options.quiet:
-            for note in spec.notes:
-                say(f"note: {note}")
+        say_notes(spec, quiet=options.quiet)
         with _cluster(options, spec) as cluster, _opened(options, spec) as store:
             played = _play(options, spec, store, cluster)
             if store is not None:
