@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import click
+
+from arena.commands.options import match_options
 from arena.commands.solve import show_solution
 from arena.commands.terminal import human
 from arena.commands.terminal.advice import Adviser
@@ -12,6 +15,7 @@ from arena.commands.terminal.defaults import DECISION, SOLUTION, sensible
 from arena.commands.terminal.match_setup import MatchSetup, match_of
 from arena.commands.terminal.seats import is_person
 from arena.commands.terminal.session import Session
+from arena.commands.terminal.words import call_of
 from arena.console.notices import load, say, say_problems
 from arena.console.output import results_alone
 from arena.console.progress import Work
@@ -42,7 +46,20 @@ class PlayCall:
     plugins: tuple[str, ...] = ()
 
 
-def play(call: PlayCall) -> int:
+@click.command()
+@click.argument("game")
+@click.argument("agents", nargs=-1, metavar="[AGENT]...")
+@match_options
+def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
+    """Play GAME yourself, or watch agents play it.
+
+    An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. Without any you play the first seat; empty seats
+    are filled.
+    """
+    return _play(PlayCall(game, agents, **call_of(asked)))
+
+
+def _play(call: PlayCall) -> int:
     """Play one match at the terminal; 1 where the game itself fails."""
     with results_alone() as out, listening(Work(sys.stderr)), AgentProcesses() as hosts:
         screen = Screen(out)

@@ -2,6 +2,8 @@
 
 from contextlib import closing
 
+import click
+
 from arena.console.output import results_alone
 from arena.errors import StoreError, shown
 from arena.match.record import Record
@@ -14,11 +16,14 @@ from arena.store import Store
 from arena.store.run import mixed, run_of
 
 
-def replay(store: str, key: str) -> int:
-    """Show a match of a store position by position, and check it; 1 where it is not what was recorded."""
+@click.command()
+@click.argument("store")
+@click.argument("id")
+def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual uses
+    """Show match ID of STORE position by position, and check that it is what was recorded."""
     with results_alone() as out:
         with Store.open(store) as opened:
-            record, place = opened.record(key)
+            record, place = opened.record(id)
             runs = opened.runs()
             spec = opened.last().load()
         game = next((board.game for board in spec.boards if place is None or board is spec.boards[place.board]), None)

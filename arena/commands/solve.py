@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from time import sleep
 from typing import Any
 
+import click
+
+from arena.commands.options import match_options
 from arena.commands.terminal import human
 from arena.commands.terminal.board_text import shown
 from arena.commands.terminal.defaults import SOLUTION
 from arena.commands.terminal.match_setup import MatchSetup
 from arena.commands.terminal.solution import Solution
+from arena.commands.terminal.words import call_of
 from arena.console.notices import load, say, say_problems, tracebacks_wanted
 from arena.console.output import results_alone
 from arena.console.progress import Work
@@ -54,7 +58,20 @@ class SolveCall:
     plugins: tuple[str, ...] = ()
 
 
-def solve(call: SolveCall) -> int:
+@click.command()
+@click.argument("puzzle")
+@click.option("--agent", required=True, metavar="AGENT", help="Who solves it, as a-star or a-star:weight=2.")
+@click.option("--shuffle", type=click.IntRange(0), metavar="N", help="The same as --set shuffle=N.")
+@click.option("--animate", is_flag=True, help="Show the solution in motion.")
+@click.option("--moves", is_flag=True, help="Print the actions alone.")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@match_options
+def solve(puzzle: str, agent: str, **asked: Any) -> int:
+    """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
+    return _solve(SolveCall(puzzle, agent, **call_of(asked)))
+
+
+def _solve(call: SolveCall) -> int:
     """Have an agent solve a position, and print how; 1 where it does not."""
     with results_alone() as out, listening(Work(sys.stderr)):
         screen = Screen(out)

@@ -185,8 +185,7 @@ def _kind(agent: Agent | type[Agent] | str, registry: Registry) -> tuple[type[Ag
 
 def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Registry) -> list[Game]:
     if game is None:
-        made = [_default(known) for known in registry.games.values()]
-        return [one for one in made if one is not None and refusal(kind, one) is None]
+        return list(registry.games_for(kind).values())
     if isinstance(game, str):
         game = registry.game(game)
     one = game() if isinstance(game, type) else game
@@ -194,14 +193,6 @@ def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Re
     if reason:
         raise Refused(reason)
     return [one]
-
-
-def _default(game: type[Game]) -> Game | None:
-    """A game with its default parameters, None where it has none."""
-    try:
-        return game()
-    except Exception:
-        return None
 
 
 def _evaluation(game: Game, registry: Registry) -> Evaluation | None:

@@ -5,12 +5,11 @@ from time import monotonic
 from typing import Any
 
 from arena.agent import Agent
-from arena.commands.catalogue import Key
 from arena.commands.trying.standing import Tried, against_each, percent, place, row_of
 from arena.commands.trying.trial_board import TrialBoard
 from arena.errors import ArenaError
 from arena.game import Game
-from arena.plugins.registry import Registry
+from arena.plugins.registry import Key, Registry
 from arena.traits import refusal
 
 

@@ -1,14 +1,14 @@
 """A game or a puzzle: who can play it, how they do, and a match to look at."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from textwrap import indent, wrap
 from time import monotonic
 
-from arena.commands.catalogue import Key
 from arena.commands.trying.trial_board import MOVES, NODES, TrialBoard
-from arena.game import Game, State
+from arena.game import Game
 from arena.match.record import Record
+from arena.match.replay import steps
+from arena.plugins.registry import Key
 from arena.results.leaderboard import Leaderboard
 from arena.tournament.single import play
 from arena.traits import listed, refusal, traits
@@ -65,15 +65,7 @@ def _frames(game: Game, record: Record, width: int) -> list[str]:
 
 
 def _states(game: Game, record: Record) -> Iterator[str]:
-    state = game.parse_state(record.position)
-    states: list[State] = [state]
-    for text in record.actions:
-        state = game.result(state, game.parse_action(state, text))
-        states.append(state)
-    if record.answer is not None:
-        states.append(game.parse_state(record.answer))
-    yield indent(game.render(states[0]), "  ")
-    told = [*record.actions, "the answer"]
-    for text, (before, after) in zip(told, pairwise(states), strict=False):
-        who = "" if game.players == 1 else f"{record.labels[game.to_move(before)]}: "
-        yield f"{who}{text}\n{indent(game.render(after), '  ')}"
+    for step in steps(game, record):
+        who = "" if game.players == 1 or step.seat is None else f"{record.labels[step.seat]}: "
+        heading = "the answer\n" if step.number < 0 else "" if step.action is None else f"{who}{step.action}\n"
+        yield heading + indent(game.render(step.state), "  ")

@@ -5,11 +5,11 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from arena.commands.catalogue import Key
 from arena.commands.trying.standing import percent, row_of
 from arena.commands.trying.trial_board import TrialBoard
 from arena.game import Game
 from arena.match.match import Seat, seat_identity
+from arena.plugins.registry import Key
 from arena.results.leaderboard import Leaderboard
 from arena.spec import Spec
 from arena.traits import refusal

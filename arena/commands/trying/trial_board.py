@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import IO, Any
 
-from arena.commands.catalogue import WIDTH
+from arena.commands.catalogue import text_width
 from arena.commands.trying.standing import Tried
+from arena.configured import with_defaults
 from arena.console.output import room
 from arena.game import Game
 from arena.plugins.registry import Registry
@@ -59,7 +60,7 @@ class TrialBoard:
     @property
     def width(self) -> int:
         """How wide text is at most."""
-        return min(WIDTH, room(self.out) or WIDTH)
+        return text_width(self.out)
 
     def own(self, kind: str, name: str) -> bool:
         """Whether arena came with it."""
@@ -67,15 +68,13 @@ class TrialBoard:
 
     def games(self) -> list[Game]:
         """The games of the file, then those that came with arena, with their default parameters."""
-        found = []
-        for name, kind in self.registry.games.items():
-            mine = self.registry.sources["game", name].name == self.file
-            if mine or self.own("game", name):
-                try:
-                    found.append((not mine, kind()))
-                except Exception:  # noqa: S112 - it needs parameters, which nobody gives here
-                    continue
-        return [game for _, game in sorted(found, key=lambda item: item[0])]
+
+        def mine(name: str) -> bool:
+            return self.registry.sources["game", name].name == self.file
+
+        names = [name for name in self.registry.games if mine(name) or self.own("game", name)]
+        games = [with_defaults(self.registry.games[name]) for name in sorted(names, key=mine, reverse=True)]
+        return [game for game in games if game is not None]
 
     def rivals(self, game: Game) -> list[str]:
         """The built-in agents of a try that can play a game."""
