@@ -1,4 +1,4 @@
-"""The command check: a line for every promise of a game, an agent or a heuristic, with what its author needs to mend it."""
+"""The command check: a line for every promise of a game, an agent or a heuristic, and all that its author needs to mend it."""
 
 import shlex
 import sys
@@ -31,12 +31,12 @@ from arena.testing.patience import PATIENCE
 from arena.traits import listed
 
 SHARE = 5
-"""Matches of a game for each match of an agent, which takes longer, and plays on several games."""
+"""An agent plays one match for so many of a game: its matches take longer, and it plays several games."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """How thoroughly to check."""
+    """The options of the command that the checks depend on."""
 
     seed: int = 0
     matches: int = 20
@@ -45,7 +45,7 @@ class CheckOptions:
 
     @property
     def words(self) -> list[str]:
-        """The options of the command that say so."""
+        """The options as words of a command line."""
         words = ["--seed", str(self.seed), "--matches", str(self.matches)]
         return words if self.patience == PATIENCE else [*words, "--patience", f"{self.patience:g}"]
 
@@ -99,7 +99,7 @@ def _check_on_save(target: str, how: CheckOptions, plugins: tuple[str, ...]) -> 
 
 
 def brought(registry: Registry, file: str) -> list[tuple[Key, Any]]:
-    """What a plugin file brings; PluginError where that is nothing."""
+    """All that a plugin file brings; PluginError if that is nothing."""
     found = [(key, value) for key, value in registry.items() if registry.sources[key].name == file]
     if not found:
         raise PluginError(file, f"brings nothing; expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl")
@@ -107,7 +107,7 @@ def brought(registry: Registry, file: str) -> list[tuple[Key, Any]]:
 
 
 def _hints(value: Any) -> Iterator[tuple[bool, str]]:
-    """What is wrong with the hints from which a spec's options are checked."""
+    """A line if the hints of a constructor cannot be read: the options of specs are checked by them."""
     constructor: Any = value
     if isclass(value):
         try:
@@ -119,7 +119,7 @@ def _hints(value: Any) -> Iterator[tuple[bool, str]]:
 
 @dataclass(frozen=True, slots=True)
 class CheckRun:
-    """One call of the command."""
+    """The checks of one target."""
 
     registry: Registry
     target: str
@@ -127,15 +127,15 @@ class CheckRun:
     plugins: tuple[str, ...]
     out: IO[str]
     brief: bool = False
-    """Whether promises that are kept need no line."""
+    """True if only broken promises get a line."""
     alone: bool = True
-    """Whether the target is one thing, so that its name need not be said."""
+    """True if the target is one thing, so that its name can be left out of a command."""
 
     def passes(self, key: Key, value: Any) -> bool:
-        """Check one thing, print a line for every promise, and tell whether all are kept."""
+        """Check one thing and print a line for every promise; True if all are kept."""
         try:
             lines = list(self._lines(key, value))
-        except Violation as violation:  # it could not even be made
+        except Violation as violation:  # the object cannot be made
             lines = [(False, self._failed(Verdict("making", "it can be made", violation), key, value))]
         except ArenaError as error:
             lines = [(False, f"  FAILED  {error}")]
@@ -215,7 +215,7 @@ class CheckRun:
         return "\n          ".join(told)
 
     def _again(self, finding: Finding, key: Key) -> str:
-        """The command that shows a finding again, and nothing else."""
+        """The command that shows a finding again."""
         share = SHARE if key[0] == "agent" else 1
         matches = 1 if finding.matches == 1 else max(self.how.matches, finding.matches * share)
         how = replace(self.how, seed=finding.seed, matches=matches)

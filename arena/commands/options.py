@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options of several commands."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ def seed_option(told: str) -> Callable[[Callback], Callback]:
 
 
 def match_options(command: Callback) -> Callback:
-    """Add what `play` and `solve` share: the board, the heuristic, the budget."""
+    """Add the options of `play` and `solve`: the board, the heuristic, the budget."""
     for option in reversed(
         (
             click.option(

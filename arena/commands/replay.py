@@ -1,4 +1,4 @@
-"""The command replay: a match of a store, position by position, checked by the rules and played again by its agents."""
+"""The command replay: a match of a store position by position, checked by the rules and played again by its agents."""
 
 from contextlib import closing
 
@@ -75,7 +75,7 @@ def _ending(record: Record) -> str:
 
 
 def _verdict(spec: Spec, place: Scheduled | None, record: Record, differences: list[str]) -> str:
-    """Have the agents play again where that says something; what differs is added to `differences`."""
+    """Let the agents play again, if they must play the same; add to `differences` what they do not. The result in words."""
     if place is None:
         return "the rules agree; the match is not in the schedule of the last run, so its agents did not play it again"
     board = spec.boards[place.board]

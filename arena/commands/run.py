@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from arena.cluster import Coordinator
 
 ALONE = 0.5
-"""Seconds that a run plays in its own process before it starts workers, so that small ones need none."""
+"""Seconds that a run plays in its own process before it starts workers: a small run needs none."""
 TOLD = 3
-"""Void matches that are told one by one."""
+"""The most void matches that are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What `arena run` was asked for."""
+    """The options of the command."""
 
     spec: str
     workers: int | None = None
@@ -66,7 +66,7 @@ class RunOptions:
         return Path("results") / f"{Path(self.spec).stem}{part}.db"
 
     def again(self) -> str:
-        """The command that goes on where this one was interrupted."""
+        """The command that resumes an interrupted run."""
         words = ["arena", "run", self.spec]
         words += [] if self.workers is None else ["--workers", str(self.workers)]
         words += [] if self.cluster is None else ["--cluster", self.cluster]
@@ -156,7 +156,7 @@ def _opened(options: RunOptions, spec: Spec) -> Iterator[Store | None]:
 
 @contextmanager
 def _cluster(options: RunOptions, spec: Spec) -> Iterator[Callable[[MatchQueue], "Coordinator"] | None]:
-    """What has a cluster play what a feed hands out; None where this machine plays."""
+    """Makes the coordinator of a queue on the cluster that was asked for; None if there is none."""
     if options.cluster is None:
         yield None
         return

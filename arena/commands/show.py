@@ -1,4 +1,4 @@
-"""The command show: all that is known of one name."""
+"""The command show: a description of everything that has one name."""
 
 from collections.abc import Iterator, Mapping
 from inspect import Parameter, isclass
@@ -82,7 +82,7 @@ def _parameter_line(constructor: Any, parameter: Parameter) -> str:
 
 
 def _takes(schema: Mapping[str, Any]) -> str:
-    """A JSON Schema in words: `whole number from 1 to 500, or none`."""
+    """A JSON Schema in words, such as `whole number from 1 to 500, or none`."""
     if "anyOf" in schema:
         return ", or ".join([_takes(choice) for choice in schema["anyOf"]])
     if "$ref" in schema:

@@ -31,7 +31,7 @@ def counted(context: click.Context, _parameter: click.Parameter, values: tuple[s
     return tuple(map(int, values))
 
 
-@click.command(context_settings={"ignore_unknown_options": True})  # so that -1 is told to be a wrong count
+@click.command(context_settings={"ignore_unknown_options": True})  # so that -1 is reported as a wrong count
 @click.argument("counts", nargs=-1, required=True, callback=counted, metavar="WINS DRAWS LOSSES")
 @click.option("--pentanomial", is_flag=True, help="Five counts instead: of pairs of games with 0, 1/2, 1, 1 1/2 and 2 points.")
 @click.option("--sprt", nargs=2, type=float, metavar="ELO0 ELO1", help="With pairs: what a test of these two makes of them.")

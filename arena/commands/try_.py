@@ -9,10 +9,9 @@ import click
 
 from arena.commands.check import CheckOptions, CheckRun, brought
 from arena.commands.options import plugin_option, seed_option
-from arena.commands.trying.agent_trial import try_agent
+from arena.commands.trying.agent_trial import try_agent, try_program
 from arena.commands.trying.game_trial import try_game
 from arena.commands.trying.heuristic_trial import try_heuristic
-from arena.commands.trying.program_trial import try_program
 from arena.commands.trying.trial_board import TrialBoard
 from arena.console.notices import load, say
 from arena.console.output import results_alone

@@ -92,7 +92,7 @@ class Registry:
         return [(key, self.value(key)) for key in self.sources if key not in self.withdrawn]
 
     def named(self, name: str) -> list[tuple[Key, Any]]:
-        """Every class and heuristic of that name, of all kinds and games; UnknownName with the nearest names."""
+        """Every class and heuristic of a `name`, of all kinds and games; UnknownName with the nearest names."""
         found = [(key, value) for key, value in self.items() if key[-1] == name]
         if not found:
             raise UnknownName("game, agent, heuristic or format", name, [key[-1] for key, _ in self.items()])
@@ -113,12 +113,12 @@ class Registry:
         return sorted(name for owner, name in self.heuristics if owner == game)
 
     def games_for(self, agent: type[Agent]) -> dict[str, Game]:
-        """The games that an agent can play, made with their default parameters; games that need others are left out."""
+        """The games that `agent` can play, made with their default parameters; games that need others are left out."""
         games = {name: with_defaults(kind) for name, kind in self.games.items()}
         return {name: game for name, game in games.items() if game is not None and refusal(agent, game) is None}
 
     def agents_for(self, game: Game) -> list[str]:
-        """The names of the agents that can play a game, sorted."""
+        """The names of the agents that can play `game`, sorted."""
         return sorted(name for name, agent in self.agents.items() if refusal(agent, game) is None)
 
     def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:

@@ -1,4 +1,4 @@
-"""Writes the first file of a plugin, or the first folder of a package."""
+"""Writes the first file of a plugin, or the folder of its package."""
 
 from arena.scaffold.author import KINDS, write
 

@@ -22,9 +22,9 @@ class Finding:
     what: str
     """The promise."""
     expected: str
-    """What should have come."""
+    """The expected value."""
     got: str
-    """What came."""
+    """The actual value."""
     seed: int
     """The seed whose first play shows it; the seed of the whole check if one play does not show it."""
     matches: int

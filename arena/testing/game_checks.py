@@ -313,7 +313,7 @@ def _solved(puzzle: Puzzle, trial: Trial, state: State) -> bool:
 
 
 def _told(game: Game, trial: Trial, state: State, action: Action) -> Iterator[tuple[str, object]]:
-    """What methods return for a state and an action, and must return at every call."""
+    """The results of methods for a state and an action, which must be the same at every call."""
     yield "to_move", trial.call("to_move", game.to_move, state)
     yield "actions", trial.legal(game, state)
     yield f"result of {action!r}", trial.call(f"result of {action!r}", game.result, state, action)

@@ -16,7 +16,7 @@ class Verdict:
     check: str
     """Its name, such as `returns`."""
     promise: str
-    """What is promised, or why it could not be checked."""
+    """The promise, or the reason why it could not be checked."""
     violation: Violation | None = None
     """The violation that was found, None if there is none."""
     reached: bool = True

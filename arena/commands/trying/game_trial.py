@@ -1,4 +1,4 @@
-"""A game or a puzzle: who can play it, how they do, and a match to look at."""
+"""A game or a puzzle: the agents that can play it, their leaderboard, and a match."""
 
 from collections.abc import Iterator
 from textwrap import indent, wrap
@@ -14,11 +14,11 @@ from arena.tournament.single import play
 from arena.traits import listed, refusal, traits
 
 SHOWN = 60
-"""Lines of states that a sample match may take; of a longer one the first and the last states are shown."""
+"""The most lines of a match whose states are all shown; of a longer one the first and the last are."""
 
 
 def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
-    """Print which built-in agents can play a game, a leaderboard of some of them, and a match."""
+    """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
     game = kind()
     attempt.say(f"\n{key[1]} is {listed(traits(game))}")
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.own("agent", name)}
@@ -55,7 +55,7 @@ def _show_match(attempt: TrialBoard, game: Game, board: Leaderboard) -> None:
 
 
 def _frames(game: Game, record: Record, width: int) -> list[str]:
-    """The states of a match with the actions that led to them, those in the middle left out where there are too many."""
+    """The states of a match, each under the action before it; those in the middle left out if all take more than SHOWN lines."""
     frames = list(_states(game, record))
     lines = sum(frame.count("\n") + 2 for frame in frames)
     if lines <= SHOWN or len(frames) <= 6:
