@@ -3,12 +3,16 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+import click
+
+from arena.commands.options import match_options
 from arena.commands.solve import show_solution
 from arena.commands.terminal import human
 from arena.commands.terminal.advice import Adviser
 from arena.commands.terminal.defaults import DECISION, SOLUTION, sensible
-from arena.commands.terminal.match_setup import MatchSetup, match_of
+from arena.commands.terminal.match_setup import MatchSetup, match_of, setup_of
 from arena.commands.terminal.seats import is_person
 from arena.commands.terminal.session import Session
 from arena.console.notices import load, say_notes
@@ -25,7 +29,20 @@ PAUSE = 0.5
 """Seconds between two moves of agents that somebody watches."""
 
 
-def play(setup: MatchSetup, agents: Sequence[str], delay: float | None) -> int:
+@click.command()
+@click.argument("game")
+@click.argument("agents", nargs=-1, metavar="[AGENT]...")
+@match_options
+def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
+    """Play GAME yourself, or watch agents play it.
+
+    An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. Without any you play the first seat; empty seats
+    are filled.
+    """
+    return _play(setup_of(game, asked), agents, asked["delay"])
+
+
+def _play(setup: MatchSetup, agents: Sequence[str], delay: float | None) -> int:
     """Play one match at the terminal, a person in the first seat if nobody is named; 1 if the game itself fails."""
     with results_alone() as out, listening(PercentLine(sys.stderr)), AgentProcesses() as hosts:
         screen = Screen(out)

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from time import sleep
+from typing import Any
 
+import click
+
+from arena.commands.options import match_options
 from arena.commands.terminal import human
 from arena.commands.terminal.board_text import shown
 from arena.commands.terminal.defaults import SOLUTION
-from arena.commands.terminal.match_setup import MatchSetup
+from arena.commands.terminal.match_setup import MatchSetup, setup_of
 from arena.commands.terminal.solution import Solution
 from arena.console.notices import load, say, say_notes, tracebacks_wanted
 from arena.console.output import results_alone
@@ -33,7 +37,21 @@ LARGEST = 20_000
 """Characters of one position that are shown."""
 
 
-def solve(
+@click.command()
+@click.argument("puzzle")
+@click.option("--agent", required=True, metavar="AGENT", help="Who solves it, as a-star or a-star:weight=2.")
+@click.option("--shuffle", type=click.IntRange(0), metavar="N", help="The same as --set shuffle=N.")
+@click.option("--animate", is_flag=True, help="Show the solution in motion.")
+@click.option("--moves", is_flag=True, help="Print the actions alone.")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@match_options
+def solve(puzzle: str, agent: str, **asked: Any) -> int:
+    """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
+    own = {key: asked.pop(key) for key in ("shuffle", "animate", "moves", "style", "delay")}
+    return _solve(setup_of(puzzle, asked), agent, **own)
+
+
+def _solve(
     setup: MatchSetup, agent: str, *, shuffle: int | None, animate: bool, moves: bool, style: str, delay: float | None
 ) -> int:
     """Have an agent solve a position and print the solution; 1 if it does not."""

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 
 import yaml
 
-from arena.commands.catalogue import made
 from arena.commands.terminal.board_text import shown
 from arena.commands.terminal.defaults import DECISION, SOLUTION, sensible
 from arena.commands.terminal.match_setup import MatchSetup
 from arena.commands.terminal.words import options_of, values_of
-from arena.configured import settings
+from arena.configured import settings, with_defaults
 from arena.console.screen import Screen
 from arena.errors import ArenaError
 from arena.plugins.registry import Registry
@@ -38,7 +37,7 @@ class Workbench:
     @classmethod
     def of(cls, registry: Registry, name: str) -> "Workbench":
         """Return a game with its default parameters, and sensible agents."""
-        game = made(registry.game(name))
+        game = with_defaults(registry.game(name))
         if game is None:
             raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
         best = sensible(registry, game)
