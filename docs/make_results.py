@@ -159,11 +159,8 @@ The intervals are 95 % (Wilson). `make results` makes this page; times are of th
 
 def _played(name: str) -> Results:
     spec = load_spec(SEEDS / f"{name}.yaml")
-    progress = Progress(sum(board.size for board in spec.boards), sys.stderr)
-    try:
+    with Progress(spec.boards, sum(board.size for board in spec.boards), sys.stderr) as progress:
         return run(spec, workers=os.cpu_count() or 1, observe=progress.note)
-    finally:
-        progress.end()
 
 
 def _solved(section: Section, results: Results) -> str:

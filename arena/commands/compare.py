@@ -1,4 +1,4 @@
-"""The commands that put numbers on a difference: `arena compare` of two entries of a store, `arena stats` of plain counts."""
+"""The command compare: how entries of a store differ, with error bars."""
 
 import json
 import sys
@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
-from math import ceil
 from typing import Any
 
+import click
+
+from arena.commands.leaderboard import format_option
 from arena.console.output import results_alone, room
 from arena.errors import ArenaError, StoreError, UnknownName
 from arena.games import Ranking
@@ -19,38 +21,39 @@ from arena.results.layout import DEFAULT, crossing, folded, table
 from arena.results.leaderboard import complete
 from arena.results.tally import Tally, distinct_of, tallies_of
 from arena.schedule.board_info import BoardInfo
-from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
+from arena.stats.calculator import Worth
 from arena.stats.intervals import rate
 from arena.stats.paired import Estimate, holm
 from arena.stats.pairs import swapped
 from arena.stats.plackett_luce import rate_rankings
-from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 from arena.store import Store
 
 SURE = 0.05
 """The chance of a false alarm that a difference may have."""
 LEAST = 1e-15
 """The least chance that is told as a number: one is 1 less a likelihood, which has 16 digits."""
-NOTHING = 1e-6
-"""A log-likelihood ratio of a pair that says nothing."""
 
 Found = PuzzleComparison | GamesComparison
 
 
-def compare(path: str, agents: Sequence[str], *, style: str) -> int:
-    """Print how entries of the last run in a store compare, two by two, on every board where both play."""
+@click.command()
+@click.argument("store")
+@click.argument("agents", nargs=-1, metavar="AGENT AGENT...")
+@format_option
+def compare(store: str, agents: tuple[str, ...], style: str) -> int:
+    """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
     with results_alone() as out:
-        with Store.open(path) as store, store.snapshot():
-            run = store.last()
-            names = _chosen(path, run.boards, agents)
-            attempts, tallies, distinct = attempts_of(store, run.boards), tallies_of(store, run.boards), distinct_of(store)
+        with Store.open(store) as opened, opened.snapshot():
+            run = opened.last()
+            names = _chosen(store, run.boards, agents)
+            attempts, tallies, distinct = attempts_of(opened, run.boards), tallies_of(opened, run.boards), distinct_of(opened)
         found = [
             (sheet, _corrected(_pairs(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
             for number, sheet in enumerate(run.boards)
         ]
         boards = [(sheet, pairs) for sheet, pairs in found if pairs]
         if not boards:
-            raise StoreError(f"{path}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
+            raise StoreError(f"{store}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
         if not all(complete(tally, ended=run.ended is not None) for tally in tallies):
             print("note: the run is not finished", file=sys.stderr)
         if style == "json":
@@ -270,13 +273,19 @@ def _counted(pairs: int, found: GamesComparison) -> str:
 
 
 def _worth_line(name: str, worth: Worth, counted: str) -> str:
+    return f"{name} scores {score_words(worth)} in {counted}. {elo_words(worth)}"
+
+
+def score_words(worth: Worth) -> str:
+    """The share of the points with its interval, if there is one."""
     bounds = ""
     if worth.score_low is not None and worth.score_high is not None:
         bounds = f" ({_percent(worth.score_low)} to {_percent(worth.score_high)}, 95 %)"
-    return f"{name} scores {_percent(worth.score)}{bounds} in {counted}. {_elo_words(worth)}"
+    return f"{_percent(worth.score)}{bounds}"
 
 
-def _elo_words(worth: Worth) -> str:
+def elo_words(worth: Worth) -> str:
+    """The Elo difference with its interval and the likelihood of superiority, as a sentence."""
     low, high = worth.elo_low, worth.elo_high
     interval = (
         f" ({low:+.1f} to {high:+.1f}, 95 %)"
@@ -289,62 +298,6 @@ def _elo_words(worth: Worth) -> str:
     )
     elo = "none: all points went one way" if worth.elo is None else f"{round(worth.elo, 1) + 0.0:+.1f}"
     return f"Elo {elo}{interval}; likelihood of superiority {_sure(worth.superiority)}."
-
-
-# The calculator
-
-
-def of_games(wins: int, draws: int, losses: int, *, style: str) -> int:
-    """Print what so many games are worth, taken as independent."""
-    return _calculated(worth_of_games(wins, draws, losses), None, None, style, f"{wins} won, {draws} drawn, {losses} lost")
-
-
-def of_pairs(counts: Sequence[int], *, sprt: tuple[float, float] | None, style: str) -> int:
-    """Print what so many pairs of games are worth, and what a test makes of them."""
-    test = None if sprt is None else Sprt(*sprt)
-    ratio = None if test is None else log_likelihood_ratio(counts, test)
-    return _calculated(worth_of_pairs(counts), test, ratio, style, f"{sum(counts):,} pairs")
-
-
-def _calculated(worth: Worth, test: Sprt | None, ratio: float | None, style: str, what: str) -> int:
-    with results_alone() as out:
-        if style == "json":
-            document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
-            if test is not None and ratio is not None:
-                document["sprt"] = {"llr": ratio, "lower": test.lower, "upper": test.upper, "verdict": test.verdict(ratio)}
-            print(json.dumps(document, indent=2, allow_nan=False), file=out)
-            return 0
-        bounds = ""
-        if worth.score_low is not None and worth.score_high is not None:
-            bounds = f" ({_percent(worth.score_low)} to {_percent(worth.score_high)}, 95 %)"
-        print(f"{what}: score {_percent(worth.score)}{bounds}", file=out)
-        margin = "" if worth.margin is None else f" Margin ± {worth.margin:.2f}."
-        print(_elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin, file=out)
-        if worth.normalized_elo is not None:
-            print(f"Normalised Elo {worth.normalized_elo:+.2f}.", file=out)
-        if test is not None and ratio is not None:
-            verdict = test.verdict(ratio)
-            decided = "not decided yet" if verdict is None else f"{verdict} accepted"
-            print(
-                f"SPRT {test.elo0:g} against {test.elo1:g} (normalised Elo): LLR {round(ratio, 2) + 0.0:.2f} "
-                f"({test.lower:.2f} to {test.upper:.2f}), {decided}.",
-                file=out,
-            )
-            likely = None if verdict is not None else _forecast(test, worth, ratio)
-            if likely is not None:
-                print(f"A match between such agents takes about {likely:,.0f} pairs in all.", file=out)
-    return 0
-
-
-def _forecast(test: Sprt, worth: Worth, ratio: float) -> float | None:
-    """About how many pairs a test takes in all that go on like those so far; None where these lead nowhere."""
-    pairs = worth.games / 2
-    likely = None if worth.normalized_elo is None else expected_pairs(test, worth.normalized_elo)
-    if likely is not None and likely > pairs:
-        return likely
-    if not pairs or abs(ratio) < NOTHING * pairs:
-        return None
-    return ceil(pairs * (test.upper if ratio > 0 else test.lower) / ratio)  # alike pairs add the same to it each
 
 
 # Figures

@@ -82,6 +82,7 @@ class HostedSeat:
             Stream(start["streams"]["seat"]),
             SharedStart(game, Stream(start["streams"]["start"])),
         )
+        self.decider.make_agent()
 
     def choose(self, played: Sequence[str]) -> Message:
         """The answer to `choose`."""

@@ -14,7 +14,7 @@ from arena.isolation.agent_process import STARTING, AgentLost, AgentProcess, Age
 from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
 from arena.match.match import Match, Program
-from arena.match.player import Ending, Forfeit, LocalPlayer, MatchState, Player, Unreadable, checked
+from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, Used, checked
 from arena.match.record import Reason
 from arena.match.referee import PlayerMaker
 from arena.outcome import Answer, Path
@@ -26,10 +26,10 @@ SOLVE = protocol.line({"type": "solve"})
 def player_maker(processes: AgentProcesses) -> PlayerMaker:
     """Return a maker of players that gives each agent the isolation of its seat, those of other processes out of `processes`."""
 
-    def make(match: Match, number: int, start: SharedStart, log: MatchState) -> Player:
+    def make(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
         if match.seats[number].isolation == "none":
-            return LocalPlayer(match, number, start, log)
-        return RemotePlayer(match, number, processes, log)
+            return LocalPlayer(match, number, start, played)
+        return RemotePlayer(match, number, processes, played)
 
     return make
 
@@ -37,23 +37,29 @@ def player_maker(processes: AgentProcesses) -> PlayerMaker:
 class RemotePlayer:
     """An agent in a process of its own."""
 
-    def __init__(self, match: Match, number: int, hosts: AgentProcesses, log: MatchState) -> None:
+    def __init__(self, match: Match, number: int, hosts: AgentProcesses, played: Sequence[str]) -> None:
         self.number = number
         self.seat = seat = match.seats[number]
         self.used_rng = False
+        self.used: Used = ()
+        self.fallbacks = 0
+        self.overrun: float | None = None
         assert seat.program is not None
         self._program: Program = seat.program
+        self._match = match
         self._game = match.game
         self._hosts = hosts
         self._limits = seat.limits
-        self._log = log
+        self._played = played
         self._told = 0
-        log.players.append(self)
         self._host: AgentProcess | None = None
+
+    def make_agent(self) -> None:
+        """Take a process and have it make the agent; a Forfeit where that fails."""
         try:
-            self._host = hosts.take(self._program, seat.limits, seat.isolation)
+            self._host = self._hosts.take(self._program, self._limits, self.seat.isolation)
             self._host.begin()
-            started = self._host.ask(protocol.line(_start(match, number, self._program)), STARTING)
+            started = self._host.ask(protocol.line(_start(self._match, self.number, self._program)), STARTING)
         except AgentLost as lost:
             raise self._lost(lost) from lost
         self._understood(self._ready, started)
@@ -66,8 +72,8 @@ class RemotePlayer:
         return self._host.solves
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal; a Fault otherwise."""
-        actions = self._log.actions
+        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+        actions = self._played
         told = self._told
         self._told = len(actions)
         answer = self._asked(protocol.choose_line(actions[told:]))
@@ -85,11 +91,12 @@ class RemotePlayer:
 
     def _asked(self, request: bytes) -> dict[str, Any]:
         assert self._host is not None
+        self.used = ()
         began = perf_counter()
         try:
             answer = self._host.ask(request, self._limits.seconds, MARGIN)
         except AgentLost as lost:
-            self._log.decisions.append((self.number, 0, 0, perf_counter() - began, None, None))
+            self.used = (0, 0, perf_counter() - began, None, None)
             raise self._lost(lost) from lost
         seconds = perf_counter() - began
         self._understood(self._note, answer, seconds)
@@ -97,8 +104,8 @@ class RemotePlayer:
 
     def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
         used = protocol.used(answer)
-        self._log.decisions.append((self.number, used.nodes, used.evaluations, seconds, used.depth, used.value))
-        self._log.fallbacks += protocol.flag(answer, "fallback", default=False)
+        self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value)
+        self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
         if answer["type"] == "failed":
             raise self._failed(answer)
@@ -166,7 +173,7 @@ class RemotePlayer:
 
     def _lost(self, lost: AgentLost) -> Forfeit:
         if lost.overrun is not None:
-            self._log.timing = {"overrun": round(lost.overrun, 6)}
+            self.overrun = lost.overrun
         return Forfeit(Ending(lost.reason, self.number, lost.message))
 
     def _failed(self, answer: Mapping[str, Any]) -> Forfeit:

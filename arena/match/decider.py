@@ -30,7 +30,7 @@ class AgentRaised(Exception):
 class Decider:
     """One agent in one match."""
 
-    __slots__ = ("_budget", "_evaluation", "_limits", "_meter", "_start", "_view", "agent", "fallback", "rng", "used")
+    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_start", "_view", "agent", "fallback", "rng", "used")
 
     used: tuple[int, int, float, int | None, float | None]
     """Nodes, evaluations, seconds, depth and value of the last decision."""
@@ -45,7 +45,7 @@ class Decider:
         start: SharedStart,
     ) -> None:
         self._limits = limits
-        self._budget = limits.budget
+        self._budget = limits.nodes is not None or limits.seconds is not None
         self._evaluation = evaluation
         self._meter = meter = Meter()
         self._view = counting_view(game, meter)
@@ -53,8 +53,13 @@ class Decider:
         self.rng = rng
         self.fallback = False
         """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
+        self._make = make
+        self.used = (0, 0, 0.0, None, None)
+
+    def make_agent(self) -> None:
+        """Make the agent; AgentRaised where it raises."""
         try:
-            self.agent = make()
+            self.agent = self._make()
         except Interrupted:
             raise
         except BaseException as error:  # an agent's SystemExit and KeyboardInterrupt are its own faults

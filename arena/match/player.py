@@ -1,12 +1,11 @@
 """A seat while a match is played: an agent in this process, or one in a process of its own, behind one interface."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from arena.errors import GameError, Interrupted, shown
 from arena.game import Action, State
-from arena.identity import drawn, seat_stream
+from arena.identity import Stream, seat_stream
 from arena.limits import MARGIN
 from arena.match.decider import AgentRaised, Decider
 from arena.match.match import Match, Seat
@@ -30,37 +29,32 @@ class Forfeit(Exception):
         self.ending = ending
 
 
-@dataclass(slots=True)
-class MatchState:
-    """What has been played so far."""
-
-    actions: list[str]
-    decisions: list[tuple[Any, ...]]
-    """The fields of each Decision, made into one when the match is over."""
-    cost: float = 0
-    steps: int | None = None
-    answer: str | None = None
-    fallbacks: int = 0
-    returns: tuple[float, ...] = ()
-    solved: bool = False
-    players: "list[Player]" = field(default_factory=list)
-    timing: dict[str, Any] | None = None
-
-
 class Unreadable:
     """Something that an agent in another process returned and that is no action or solution, by its text; it equals nothing."""
 
-    def __init__(self, text: str, fault: Forfeit | None = None) -> None:
+    def __init__(self, text: str, forfeit: Forfeit | None = None) -> None:
         self.text = text
-        self.fault = fault
+        self.forfeit = forfeit
         """What it is to be judged as, None where it is merely no action."""
 
 
+Used = tuple[int, int, float, int | None, float | None] | tuple[()]
+"""Nodes, evaluations, seconds, depth and value of a decision; empty where nobody knows."""
+
+
 class Player(Protocol):
-    """Who sits in a seat."""
+    """Who sits in a seat. What a decision used is told behind it; the referee keeps it."""
 
     number: int
     seat: Seat
+    fallbacks: int
+    """How many actions were drawn at random because the budget ran out before anything was reported."""
+    overrun: float | None
+    """Seconds by which a decision ran over its limit and lost the match."""
+
+    @property
+    def used(self) -> Used:
+        """What the last decision used."""
 
     @property
     def solver(self) -> bool:
@@ -70,8 +64,11 @@ class Player(Protocol):
     def used_rng(self) -> bool:
         """Whether its random stream was used."""
 
+    def make_agent(self) -> None:
+        """Make the agent of the match; a Forfeit where that fails."""
+
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal; a Fault otherwise."""
+        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
 
     def solve(self, state: State) -> Any:
         """Ask for a solution; None where the agent gave up."""
@@ -80,23 +77,19 @@ class Player(Protocol):
         """Leave the seat when the match is over."""
 
 
-class LocalPlayer:
-    """An agent in this process."""
+class LocalPlayer(Decider):
+    """An agent in this process: a decider whose exceptions, illegal actions and overrun limits lose the match."""
 
-    __slots__ = ("_decider", "_log", "_note", "_rng", "_seconds", "number", "seat")
+    __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat")
 
-    def __init__(self, match: Match, number: int, start: SharedStart, log: MatchState) -> None:
+    def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
+        seat = match.seats[number]
+        super().__init__(match.game, seat.make, seat.evaluation, seat.limits, seat_stream(match.id, number), start)
         self.number = number
-        self.seat = seat = match.seats[number]
+        self.seat = seat
+        self.fallbacks = 0
+        self.overrun: float | None = None
         self._seconds = seat.limits.seconds
-        self._log = log
-        self._note = log.decisions.append
-        self._rng = seat_stream(match.id, number)
-        log.players.append(self)
-        try:
-            self._decider = Decider(match.game, seat.make, seat.evaluation, seat.limits, self._rng, start)
-        except AgentRaised as failed:
-            raise failure(self.number, failed) from failed
 
     @property
     def solver(self) -> bool:
@@ -106,66 +99,63 @@ class LocalPlayer:
     @property
     def used_rng(self) -> bool:
         """Whether its random stream was used."""
-        return drawn(self._rng)
+        return not isinstance(self.rng, Stream)
+
+    def make_agent(self) -> None:
+        """Make the agent; a Forfeit where it raises."""
+        try:
+            Decider.make_agent(self)
+        except AgentRaised as raised:
+            raise failure(self.number, raised) from raised
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal; a Fault otherwise."""
-        decider = self._decider
+        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
         try:
-            choice = decider.choose(state, legal)
-        except AgentRaised as failed:
-            self._note((self.number, *decider.used))
-            raise failure(self.number, failed) from failed
-        self._note((self.number, *decider.used))
-        if decider.fallback:
-            self._log.fallbacks += 1
-        if self._seconds is not None:
-            in_time(self.number, decider.used[2], self._seconds, self._log)
+            choice = self._decide(self.agent.choose, state, legal)
+        except AgentRaised as raised:
+            raise failure(self.number, raised) from raised
+        if self.fallback or self._seconds is not None:
+            self._check_use()
         return checked(self.number, choice, legal)
 
     def solve(self, state: State) -> Any:
         """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
-        decider = self._decider
         try:
-            found = decider.solve(state)
-        except AgentRaised as failed:
-            self._note((self.number, *decider.used))
-            raise failure(self.number, failed) from failed
-        self._note((self.number, *decider.used))
+            found = self._decide(self.agent.solve, state, ())
+        except AgentRaised as raised:
+            raise failure(self.number, raised) from raised
         if self._seconds is not None:
-            in_time(self.number, decider.used[2], self._seconds, self._log)
+            self._check_use()
         return found
+
+    def _check_use(self) -> None:
+        self.fallbacks += self.fallback
+        if self._seconds is not None and self.used[2] > self._seconds + MARGIN:
+            self.overrun = self.used[2] - self._seconds
+            raise Forfeit(Ending("timeout", self.number, f"a decision took longer than its limit of {self._seconds:g} s"))
 
     def leave(self) -> None:
         """Nothing has to be given back."""
 
 
-def in_time(seat: int, spent: float, limit: float, log: MatchState) -> None:
-    """A Fault where a decision took longer than its limit and the margin; by how much goes to the record's timing."""
-    if spent > limit + MARGIN:
-        log.timing = {"overrun": round(spent - limit, 6)}
-        raise Forfeit(Ending("timeout", seat, f"a decision took longer than its limit of {limit:g} s"))
-
-
 def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
-    """Return the legal action that equals `choice`: the game's own object, never the agent's. A Fault without one."""
+    """Return the legal action that equals `choice`: the game's own object, never the agent's. A Forfeit without one."""
     try:
         return chosen(choice, legal)
-    except AgentRaised as failed:
-        raise failure(seat, failed) from failed
+    except AgentRaised as raised:
+        raise failure(seat, raised) from raised
     except ValueError:
-        if type(choice) is Unreadable and choice.fault is not None:
-            raise choice.fault from None
+        if type(choice) is Unreadable and choice.forfeit is not None:
+            raise choice.forfeit from None
         expected = "an action" if choice is None else f"one of {short(list(legal))}"
-        message = f"expected {expected}, got {short(choice)}"
-        raise Forfeit(Ending("illegal-action", seat, message)) from None
+        raise Forfeit(Ending("illegal-action", seat, f"expected {expected}, got {short(choice)}")) from None
 
 
 def chosen(choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's.
 
-    ValueError where there is none; Failed where the comparison raises, which an agent's author has written; GameError where
-    the legal actions are no sequence.
+    ValueError where there is none; AgentRaised where the comparison raises, which an agent's author has written; GameError
+    where the legal actions are no sequence.
     """
     try:
         return legal[legal.index(choice)]
@@ -178,7 +168,7 @@ def chosen(choice: Any, legal: Sequence[Action]) -> Action:
 
 
 def failure(seat: int, failed: AgentRaised) -> Forfeit:
-    """The fault of a seat whose agent raised an exception."""
+    """Return the forfeit of a seat whose agent raised an exception."""
     kind: Reason = "memory" if failed.kind == "memory" else "exception"
     return Forfeit(Ending(kind, seat, failed.message, failed.traceback))
 

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 from arena.errors import describe
 from arena.game import Action, Game, Puzzle, State
+from arena.match.legality import IllegalAction, legal_action
 from arena.match.record import Decision, Record
+from arena.match.stepper import Stepper
 
 
 class Step(NamedTuple):
@@ -36,24 +38,22 @@ def steps(game: Game, record: Record, start: State | None = None) -> Iterator[St
     that a game without a notation for states cannot read is left out.
     """
     state = _parsed("position", record.position, lambda: game.parse_state(record.position)) if start is None else start
-    cost = 0.0
-    yield Step(state, 0, None, None, None, cost)
-    puzzle = game if isinstance(game, Puzzle) else None
-    alone = len(record.decisions) == len(record.actions) or puzzle is None
+    stepper = Stepper(game, state, len(record.actions))
+    yield Step(state, 0, None, None, None, 0.0)
+    puzzle = isinstance(game, Puzzle)
+    alone = len(record.decisions) == len(record.actions) or not puzzle
     for number, text in enumerate(record.actions):
-        if puzzle is None and game.is_terminal(state):  # a path may pass through the goal
+        state = stepper.state
+        if not puzzle and game.is_terminal(state):  # a path may pass through the goal
             raise Differs(f"action {number + 1}: {text!r} comes after the end")
-        seat, action = game.to_move(state), _legal(game, state, text, number + 1)
-        successor = game.result(state, action)
-        if puzzle is not None:
-            cost += puzzle.step_cost(state, action, successor)
-        state = successor
+        seat = game.to_move(state)
+        stepper.advance(_legal(game, state, text, number + 1), text)
         decision = record.decisions[number] if alone and number < len(record.decisions) else None
-        yield Step(state, number + 1, text, seat, decision, cost)
+        yield Step(stepper.state, number + 1, text, seat, decision, float(stepper.cost))
     if record.answer is not None and not record.answer.startswith("blake2b:"):
         answer = record.answer
         if start is None or _reads(game, record.position, start):
-            yield Step(_parsed("answer", answer, lambda: game.parse_state(answer)), -1, None, None, None, cost)
+            yield Step(_parsed("answer", answer, lambda: game.parse_state(answer)), -1, None, None, None, float(stepper.cost))
 
 
 def _reads(game: Game, text: str, state: State) -> bool:
@@ -72,18 +72,10 @@ def _parsed(what: str, text: str, parse: Any) -> Any:
 
 
 def _legal(game: Game, state: State, text: str, number: int) -> Action:
-    """The legal action that is written so; a notation that writes and does not read is enough."""
-    legal = game.actions(state)
     try:
-        action: Action = game.parse_action(state, text)
-        if action in legal:
-            return action
-    except ValueError:
-        pass
-    for action in legal:
-        if game.format_action(state, action) == text:
-            return action
-    raise Differs(f"action {number}: {text!r} is not legal")
+        return legal_action(game, state, text)
+    except IllegalAction as illegal:
+        raise Differs(f"action {number}: {illegal}") from illegal
 
 
 def against_rules(game: Game, record: Record, first: Step, last: Step, moves: int | None = None) -> list[str]:

@@ -7,8 +7,9 @@ from arena.game import Puzzle
 from arena.isolation.agent_process import AgentProcesses, proven
 from arena.isolation.remote import player_maker
 from arena.match.match import Match, Position, match_id
+from arena.match.player import LocalPlayer
 from arena.match.record import Reason, Record
-from arena.match.referee import OnTurn, lost, nobody, play_match
+from arena.match.referee import OnTurn, lost, play_match
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec
@@ -84,13 +85,14 @@ class MatchRunner:
     source of a plugin had been changed.
     """
 
-    def __init__(self, spec: Spec, on_turn: OnTurn = nobody, code: Mapping[str, Fingerprint] | None = None) -> None:
+    def __init__(self, spec: Spec, on_turn: OnTurn | None = None, code: Mapping[str, Fingerprint] | None = None) -> None:
         self.spec = spec
         self._on_turn = on_turn
         check_sandbox(spec)
         self._hosts = AgentProcesses()
-        self._make_player = player_maker(self._hosts)
-        self._code = code if code is not None or not isolated(spec) else fingerprints(spec)
+        apart = isolated(spec)
+        self._make_player = player_maker(self._hosts) if apart else LocalPlayer
+        self._code = code if code is not None or not apart else fingerprints(spec)
         self._start = RoundStart(spec)
 
     def play(self, scheduled: Scheduled) -> Record:

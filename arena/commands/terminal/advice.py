@@ -1,16 +1,16 @@
-"""Hints: an agent is asked what it would do, within a budget, and its answer is checked like any other."""
+"""Hints: an agent's action at a position, within a budget, checked like any other."""
 
 from dataclasses import dataclass
 
 from arena.commands.terminal.endings import because, unsolved
 from arena.commands.terminal.match_setup import MatchSetup, match_of
-from arena.commands.terminal.seats import agent_player, is_person
+from arena.commands.terminal.seats import is_person, shared_start
 from arena.errors import ArenaError
 from arena.game import Game, Puzzle, State
 from arena.isolation.agent_process import AgentProcesses
 from arena.isolation.remote import player_maker
 from arena.match.match import Match
-from arena.match.player import Forfeit, MatchState
+from arena.match.player import Forfeit, Used
 from arena.match.record import Record
 from arena.match.referee import play_match
 
@@ -19,16 +19,16 @@ from arena.match.referee import play_match
 class Adviser:
     """Asks agents about positions of one game."""
 
-    setting: MatchSetup
+    setup: MatchSetup
     agent: str
-    """Who is asked where nobody is named."""
+    """The agent that is asked if none is named."""
     hosts: AgentProcesses
 
     def hint(self, game: Game, state: State, asked: str = "") -> str:
-        """What an agent would play, in one line; the line says so where it cannot be asked, or fails."""
+        """Return an agent's action, or the reason why it has none, in one line."""
         word = asked or self.agent
         try:
-            match = match_of(self.setting.at(game.format_state(state)).load([word] * game.players))
+            match = match_of(self.setup.at(game.format_state(state)).load([word] * game.players))
         except ArenaError as error:
             return f"no hint: {error}"
         if any(map(is_person, match.seats)):
@@ -38,35 +38,36 @@ class Adviser:
         return self._action(word, match)
 
     def _action(self, word: str, match: Match) -> str:
-        log = MatchState([], [])
         game, state = match.game, match.position.state
-        seat = game.to_move(state)
+        player = player_maker(self.hosts)(match, game.to_move(state), shared_start(match), ())
         try:
-            action = agent_player(match, seat, log, self.hosts).choose(state, game.actions(state))
+            player.make_agent()
+            action = player.choose(state, game.actions(state))
         except Forfeit as fault:
             return f"no hint: {word}: {because(fault.ending.reason, fault.ending.message)}"
         finally:
-            for player in log.players:
-                player.leave()
-        if log.fallbacks:
+            player.leave()
+        if player.fallbacks:
             return f"no hint: {word} found nothing within its budget"
-        return f"hint: {game.format_action(state, action)} ({word}, {usage(log.decisions[-1])})"
+        return f"hint: {game.format_action(state, action)} ({word}, {usage(player.used)})"
 
 
 def _way(word: str, match: Match, record: Record) -> str:
-    """The first step of a solution."""
+    """Return the first step of a solution."""
     failed = unsolved(record, match.seats[0].limits)
     if failed is not None:
         return f"no hint: {word}: {failed}"
     if not record.actions:
         return f"hint: no step, but a solution: {record.answer or match.position.text} ({word})"
     steps = f"{len(record.actions)} {'move' if len(record.actions) == 1 else 'moves'}"
-    return f"hint: {record.actions[0]} ({word} solves it in {steps}, {usage(record.decisions[-1])})"
+    return f"hint: {record.actions[0]} ({word} solves it in {steps}, {usage(record.decisions[-1][1:])})"
 
 
-def usage(decision: "tuple[object, ...]") -> str:
+def usage(used: Used) -> str:
     """What a decision used, and what it thought of it."""
-    _, nodes, _, seconds, depth, value = decision
+    if not used:
+        return ""
+    nodes, _, seconds, depth, value = used
     said = [f"{nodes:,} nodes", f"{seconds:.2f} s"]
     said += [] if depth is None else [f"depth {depth}"]
     said += [] if value is None else [f"value {value:.3g}"]

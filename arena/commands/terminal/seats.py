@@ -8,7 +8,7 @@ from arena.identity import position_stream
 from arena.isolation.agent_process import AgentProcesses
 from arena.isolation.remote import player_maker
 from arena.match.match import Match, Seat
-from arena.match.player import MatchState, Player
+from arena.match.player import Player
 from arena.search import SharedStart
 
 Ask = Callable[[int, State, Sequence[Action]], Action]
@@ -20,11 +20,17 @@ class HumanPlayer:
 
     solver = False
     used_rng = False
+    used = ()
+    fallbacks = 0
+    overrun: float | None = None
 
     def __init__(self, number: int, seat: Seat, ask: Ask) -> None:
         self.number = number
         self.seat = seat
         self._ask = ask
+
+    def make_agent(self) -> None:
+        """Nobody has to be made."""
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action."""
@@ -42,19 +48,13 @@ def is_person(seat: Seat) -> bool:
     return seat.agent == human.NAME
 
 
-def start_of(match: Match) -> SharedStart:
-    """Where local searches of a match start."""
+def shared_start(match: Match) -> SharedStart:
+    """Return where local searches of a match start."""
     return SharedStart(match.game, position_stream(match.position.key, "start"))
 
 
-def agent_player(match: Match, number: int, log: MatchState, hosts: AgentProcesses) -> Player:
-    """An agent in a seat, where its entry wants to run. A Fault where it cannot be made."""
-    return player_maker(hosts)(match, number, start_of(match), log)
-
-
-def seated(match: Match, log: MatchState, hosts: AgentProcesses, ask: Ask) -> list[Player]:
-    """Everyone who sits at a match, made anew. A Fault where an agent cannot be made."""
-    return [
-        HumanPlayer(number, seat, ask) if is_person(seat) else agent_player(match, number, log, hosts)
-        for number, seat in enumerate(match.seats)
-    ]
+def player_of(match: Match, number: int, played: Sequence[str], hosts: AgentProcesses, ask: Ask) -> Player:
+    """Return who sits in a seat: a person, or an agent where its entry wants to run, which has yet to be made."""
+    if is_person(match.seats[number]):
+        return HumanPlayer(number, match.seats[number], ask)
+    return player_maker(hosts)(match, number, shared_start(match), played)

@@ -7,14 +7,15 @@ from arena.commands.terminal.advice import Adviser, usage
 from arena.commands.terminal.board_text import shown
 from arena.commands.terminal.endings import because, result
 from arena.commands.terminal.prompt import COMMANDS, Misunderstood, PromptCommand, numbered, texts_of, understood
-from arena.commands.terminal.seats import is_person, seated
+from arena.commands.terminal.seats import is_person, player_of
 from arena.console.screen import Screen
 from arena.errors import describe
 from arena.game import Action, Puzzle, State
 from arena.isolation.agent_process import AgentProcesses
 from arena.match.match import Match
-from arena.match.player import Ending, Forfeit, MatchState, Player
+from arena.match.player import Ending, Forfeit, Player
 from arena.match.referee import lost
+from arena.match.stepper import Stepper
 
 
 class TakenBack(Exception):
@@ -26,7 +27,7 @@ class Left(Exception):
 
 
 class Session:
-    """A match while it is played. Every state is kept, so that moves can be taken back."""
+    """A match while it is played. Every action is kept, so that moves can be taken back."""
 
     def __init__(self, match: Match, hosts: AgentProcesses, screen: Screen, adviser: Adviser | None, delay: float) -> None:
         self.match = match
@@ -35,16 +36,19 @@ class Session:
         self._screen = screen
         self._adviser = adviser
         self._delay = delay
-        self._log = MatchState([], [])
-        self._states = [match.position.state]
-        self._costs: list[float] = []
+        self._stepper = self._at_start()
+        self._moves: list[tuple[int, Action]] = []
+        """Who played what."""
         self._players: list[Player] = []
         self._people = [is_person(seat) for seat in match.seats]
 
     @property
     def state(self) -> State:
         """Where the match stands."""
-        return self._states[-1]
+        return self._stepper.state
+
+    def _at_start(self) -> Stepper:
+        return Stepper(self._game, self.match.position.state, self.match.seats[0].limits.moves)
 
     def play(self) -> None:
         """Play to the end, or until a person leaves, and say how it ended."""
@@ -52,13 +56,13 @@ class Session:
         if any(self._people):
             self._screen.say("Your move in the game's notation; ? lists the moves, help the commands.", "dim")
         try:
-            self._players = seated(self.match, self._log, self._hosts, self._asked)
+            self._seat_all()
             while self._goes_on():
                 self._turn()
         except Forfeit as fault:
             self._lost(fault.ending)
         except Left:
-            moves = len(self._log.actions)
+            moves = len(self._moves)
             self._screen.say(f"left after {moves} {'move' if moves == 1 else 'moves'}")
         else:
             self._over()
@@ -66,57 +70,54 @@ class Session:
             self._leave()
 
     def _goes_on(self) -> bool:
-        if len(self._log.actions) >= self.match.seats[0].limits.moves:
-            return False
-        if isinstance(self._game, Puzzle):  # a person who is stuck may take a move back
-            return not self._game.is_goal(self.state) and (self._people[0] or bool(self._game.actions(self.state)))
-        return not self._game.is_terminal(self.state)
+        legal = self._stepper.turn()
+        return legal is not None and (bool(legal) or self._people[0])  # a person who is stuck may take a move back
 
     def _turn(self) -> None:
-        state = self.state
-        seat = self._game.to_move(state)
-        fallbacks = self._log.fallbacks
+        state, seat = self.state, self._stepper.seat
+        player = self._players[seat]
+        fallbacks = player.fallbacks
         try:
-            action = self._players[seat].choose(state, self._game.actions(state))
+            action = player.choose(state, self._game.actions(state))
         except TakenBack:
             self._take_back()
             return
-        text = self._game.format_action(state, action)
-        self._advance(text, action)
-        used = "" if self._people[seat] else f" ({usage(self._log.decisions[-1])})"
-        random = " - the budget ran out: a random move" if self._log.fallbacks > fallbacks else ""
-        self._screen.say(f"\n{len(self._log.actions)}. {self._label(seat)}: {text}{used}{random}", "bold")
+        self._stepper.advance(action)
+        self._moves.append((seat, action))
+        used = "" if self._people[seat] else f" ({usage(player.used)})"
+        random = " - the budget ran out: a random move" if player.fallbacks > fallbacks else ""
+        text = self._stepper.actions[-1]
+        self._screen.say(f"\n{len(self._moves)}. {self._label(seat)}: {text}{used}{random}", "bold")
         self._board()
         if not any(self._people) and self._delay:
             sleep(self._delay)
 
-    def _advance(self, text: str, action: Action) -> None:
-        before = self.state
-        successor = self._game.result(before, action)
-        cost = self._game.step_cost(before, action, successor) if isinstance(self._game, Puzzle) else 0
-        self._log.actions.append(text)
-        self._states.append(successor)
-        self._costs.append(cost)
-
     def _take_back(self) -> None:
         """Go back to the last decision of a person. Agents are made anew: what they remember has not happened."""
-        movers = [self._game.to_move(state) for state in self._states[:-1]]
-        own = [number for number, seat in enumerate(movers) if self._people[seat]]
+        own = [number for number, (seat, _) in enumerate(self._moves) if self._people[seat]]
         if not own:
             self._screen.say("you have not moved yet")
             return
-        del self._states[own[-1] + 1 :], self._log.actions[own[-1] :], self._costs[own[-1] :]
+        del self._moves[own[-1] :]
+        self._stepper = self._at_start()
+        for _, action in self._moves:
+            self._stepper.advance(action)
         self._leave()
-        self._players = seated(self.match, self._log, self._hosts, self._asked)
+        self._seat_all()
         self._screen.say(f"\nback after move {own[-1]}", "bold")
         self._board()
 
-    def _leave(self) -> None:
-        for player in self._log.players:
-            player.leave()
-        self._log.players.clear()
+    def _seat_all(self) -> None:
+        for number in range(len(self.match.seats)):
+            self._players.append(player_of(self.match, number, self._stepper.actions, self._hosts, self._asked))
+            self._players[-1].make_agent()
 
-    # What a person is asked
+    def _leave(self) -> None:
+        for player in self._players:
+            player.leave()
+        self._players.clear()
+
+    # Input
 
     def _asked(self, seat: int, state: State, legal: Sequence[Action]) -> Action:
         texts = texts_of(self._game, state, legal)
@@ -160,7 +161,7 @@ class Session:
             self._screen.say("no hint: no move is left")
 
     def _evaluated(self, seat: int) -> str:
-        """What the heuristic of a seat says of the position."""
+        """Return the heuristic value of the position for every seat."""
         evaluation, name = self.match.seats[seat].evaluation, self.match.seats[seat].heuristic
         if evaluation is None:
             return f"{self._game.name} has no heuristic here; --heuristic NAME gives one"
@@ -172,7 +173,7 @@ class Session:
             return f"{name}: {describe(error)}"
         return f"{name}: {', '.join(values)}"
 
-    # What is shown
+    # Output
 
     def _board(self) -> None:
         self._screen.put(shown(self._game, self.state, self._screen))
@@ -187,12 +188,12 @@ class Session:
             self._screen.say(self._result(lost(len(self._people), ending.seat)), "bold")
 
     def _over(self) -> None:
-        moves = len(self._log.actions)
+        moves = len(self._moves)
         counted = f"{moves} {'move' if moves == 1 else 'moves'}"
         game = self._game
         if isinstance(game, Puzzle):
             if game.is_goal(self.state):
-                self._screen.say(f"\nsolved in {counted}, cost {sum(self._costs):g}", "good")
+                self._screen.say(f"\nsolved in {counted}, cost {self._stepper.cost:g}", "good")
             else:
                 self._screen.say(f"\nnot solved: {because('move-limit' if game.actions(self.state) else 'stuck', None)}", "bad")
         elif game.is_terminal(self.state):
