@@ -1,13 +1,14 @@
 """Two agents, pair of games after pair of games, until a test decides or the rounds are over."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Bounds
 
 from arena.errors import ArenaError
-from arena.format import Field, Format, Kind, Outcomes, Pairing
+from arena.format import Field, Format, Kind, Outcomes, Pairing, result_points
 from arena.stats.pairs import PAIR_SCORES
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 
@@ -53,6 +54,7 @@ class HeadToHead(Format):
             self.sprt = None if keys is None else Sprt(**keys.sprt.model_dump())
         except ArenaError as error:
             raise ValueError(str(error)) from error
+        self.sequential_test = None if self.sprt is None else asdict(self.sprt)
         self._told: Counted | None = None
         """What the last status was made from: the next one has only the pairs to add that have come since."""
 
@@ -143,10 +145,5 @@ class Counted:
                 return
             self._seen.add((courses[0], courses[1]))
         self.repeats = 0
-        share = (points(one[0], one[1]) + points(two[1], two[0])) / 2
+        share = (result_points(one[0], one[1]) + result_points(two[1], two[0])) / 2
         self.counts[PAIR_SCORES.index(share)] += 1
-
-
-def points(got: float, theirs: float) -> float:
-    """What a result is worth: 1, a half or nothing."""
-    return 1.0 if got > theirs else 0.5 if got == theirs else 0.0

@@ -41,6 +41,7 @@ class Gauntlet(Format):
 
     name = "gauntlet"
     kind: ClassVar[Kind] = "versus"
+    ranked_by = "rating"  # scores against different opponents do not compare
 
     def __init__(self, *, challengers: Annotated[int, Bounds(ge=1)] = 1) -> None:
         self.challengers = challengers
