@@ -15,6 +15,7 @@ from arena.configured import name_of
 from arena.errors import Interrupted, PluginError, describe
 from arena.format import Format, Outcomes, Placing, own_columns
 from arena.formats import arena_formats
+from arena.plugins.contract import line
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +72,4 @@ def _checked(format_: Format, entries: int, placings: Sequence[Placing]) -> tupl
 
 
 def _wrong(format_: Format, what: str) -> PluginError:
-    return PluginError(type(format_).__module__, f"format {name_of(format_)}: ranking: {what}")
+    return PluginError(line(type(format_)), f"format {name_of(format_)}: ranking: {what}")
