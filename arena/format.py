@@ -14,7 +14,7 @@ from arena.identity import Stream, canonical
 Kind = Literal["versus", "puzzle"]
 RankedBy = Literal["score", "rating"]
 ROUNDS = 10
-"""Rounds where neither a spec nor a format says anything."""
+"""The rounds of a board where neither the spec nor the format gives another number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,17 @@ class Field:
     """The entries of one board, as a format sees them."""
 
     entries: int
-    """How many entries there are; they are numbered from 0 in the order of the spec."""
+    """The number of entries, which are numbered from 0 in the order of the spec."""
     players: int
-    """How many seats the game has."""
+    """The number of seats of the game."""
     rounds: int
-    """How many positions are met; in a Swiss tournament, how many rounds there are."""
+    """The number of positions; in a Swiss tournament the number of rounds."""
     keys: tuple[str, ...] = ()
     """The identity of each entry, wherever it stands in the spec."""
     seed: int = 0
     """The seed of the spec."""
     drawn: bool = True
-    """Whether positions are drawn, so that there are as many as one wants; otherwise `rounds` of them are given."""
+    """True if positions are drawn, so that there is no end of them; False if `rounds` of them are given."""
 
     def lots(self, purpose: str) -> random.Random:
         """Return the generator from which a format draws lots for a `purpose`: a text such as the name of the format.
@@ -66,14 +66,14 @@ class Outcomes:
     def add(self, pairing: Pairing, returns: tuple[float, ...] | None, course: int | None = None) -> None:
         """Note the `returns` of every seat of a `pairing`; None where the match was void.
 
-        `course` stands for what was played where no seat drew a random number, so that it would be played like this again.
+        `course` is a hash of what was played if no seat drew a random number, so that it would be played like this again.
         """
         self._returns[pairing] = returns
         if course is not None:
             self._courses[pairing] = course
 
     def course(self, pairing: Pairing) -> int | None:
-        """Return a number for what was played in a `pairing`; None where a seat drew a random number, or nobody knows."""
+        """Return a hash of what was played in a `pairing`; None if a seat drew a random number, or it is not known."""
         return self._courses.get(pairing)
 
     def __len__(self) -> int:
@@ -107,7 +107,7 @@ class Format(Configured, ABC):
     kind: ClassVar[Kind]
     """`versus` for agents against each other, `puzzle` for agents against a puzzle."""
     follows_results: ClassVar[bool] = False
-    """Whether the schedule depends on the results so far. Then `outcomes` holds those of all pairings before a None."""
+    """True if the schedule depends on the results so far. Then `outcomes` holds those of all pairings before a None."""
     columns: ClassVar[Sequence[Column]] = ()
     """The columns that boards of this format have beside the usual ones; `ranking` gives their values."""
     ranked_by: ClassVar[RankedBy] = "score"

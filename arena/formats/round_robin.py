@@ -1,4 +1,4 @@
-"""Everybody against everybody, a few against the rest, and everybody against a puzzle."""
+"""Round-robin, gauntlet and benchmark: all against all, a few against the rest, and each against a puzzle."""
 
 from collections.abc import Iterator
 from itertools import combinations, permutations

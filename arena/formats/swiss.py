@@ -1,4 +1,4 @@
-"""Swiss: in every round those meet who stand about equal; and knockout: who loses is out."""
+"""Swiss system and knockout: pairings by score so far, and single elimination."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence

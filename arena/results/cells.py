@@ -39,7 +39,7 @@ def board_table(board: Leaderboard) -> BoardTable:
 
 
 def _shown(column: Column, rows: Sequence[Row]) -> bool:
-    """Whether a column is shown where a spec names none."""
+    """Tell whether a column is shown if a spec names none."""
     if column.shown == "known":
         return any(row.get(column.key) not in (None, {}, row.get(column.repeats)) for row in rows)
     return column.shown == "always"
@@ -56,7 +56,7 @@ def _sorted(board: Leaderboard, named: dict[str, Column]) -> list[Row]:
 
 
 def _rank(value: Any) -> tuple[float, str]:
-    """What a value is sorted by: faults by their number, texts behind all numbers."""
+    """The sort key of a value: faults by their number, texts behind all numbers."""
     if isinstance(value, dict):
         return (sum(value.values()), "")
     return (float("inf"), value) if isinstance(value, str) else (value, "")

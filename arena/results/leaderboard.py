@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The table of one board. Rows are plain values with the keys of the JSON output; None stands for nothing to say."""
+    """The table of one board. Rows are plain values with the keys of the JSON output; None if a value is not known."""
 
     title: str
     game: dict[str, Any]
@@ -33,24 +33,24 @@ class Leaderboard:
     """For a versus board, the score of each agent against each, in rank order."""
     games: int
     distinct_games: int
-    """How many matches differ in who sat where, the position or the actions."""
+    """The number of matches that differ in seats, position or actions."""
     folded: bool
-    """Whether pairs of games that only repeat others count as one: those in which no seat drew a random number."""
+    """True if pairs of games that only repeat others were counted as one: those in which no seat drew a random number."""
     void: int
-    """How many matches could not be scored, since the game or arena itself was at fault."""
+    """The number of matches without a score, since the game or arena itself was at fault."""
     fallbacks: int
-    """How many actions were drawn at random because a budget ran out before anything was reported."""
+    """The number of random actions, drawn because a budget ran out before anything was reported."""
     failures: tuple[Failure, ...]
     size: int | None
-    """How many matches there are to be; None where that depends on the results."""
+    """The number of matches of the whole schedule; None if it depends on the results."""
     finished: bool
-    """Whether all of them are there."""
+    """True if all of them are there."""
     timed: tuple[str, ...]
     """Entries with a time limit: their matches need not come out the same again."""
     soft: tuple[str, ...]
     """Those of them whose limit nobody enforces."""
     store: str | None
-    """Where the matches can be looked up."""
+    """The store that holds the matches; None if they are in memory."""
     columns: tuple[str, ...] | None
     """The columns that the spec wants."""
     sort: str | None
@@ -58,9 +58,9 @@ class Leaderboard:
     anchor: str | None
     """The agent whose rating is 0; None where the field's mean is."""
     method: str | None
-    """Where the intervals of ratings come from; None where there are none."""
+    """The source of the intervals of ratings, `bootstrap` or `sandwich`; None if there are none."""
     cycles: tuple[tuple[str, ...], ...]
-    """Who beats whom in a circle, each by more than chance."""
+    """Intransitive cycles, each lead of which is significant."""
     decision: Decision | None
     """The state of the test of a head-to-head match."""
     mixed: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ def of_tallies(tallies: Sequence[Tally], *, finished: bool, store: str | None = 
 
 
 def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:
-    """The same boards; where there are several games, rows tell the means of an agent's ranks and of its ratings over them."""
+    """The same boards; of several games, with the means of an agent's ranks and of its ratings over them in every row."""
     if len({board.game["name"] for board in boards}) < 2:
         return boards
     ranks, ratings = defaultdict(list), defaultdict(list)
@@ -138,8 +138,8 @@ def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:
 def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Leaderboard:
     """The leaderboard of one board. Void matches are counted apart and not scored.
 
-    `finished` tells whether a schedule whose length depends on results has come to its end; `store` is where the matches can
-    be looked up.
+    `finished` is True if a schedule whose length depends on results has come to its end; `store` holds the matches. PluginError
+    if the format of a plugin cannot rank the board.
     """
     sheet, counts = tally.sheet, tally.counts
     versus = sheet.kind == "versus"
@@ -185,7 +185,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
 
 
 def complete(tally: Tally, *, ended: bool) -> bool:
-    """Whether all matches of a board are there: by their number, or, where that depends on results, by the run's having ended."""
+    """Tell whether all matches of a board are there: by their number, or, if it depends on results, by the end of the run."""
     return tally.games + tally.void == tally.sheet.size if tally.sheet.exact else ended
 
 
@@ -207,7 +207,7 @@ def _per(total: float, count: int) -> float | None:
 
 
 def _ranks(merits: Sequence[tuple[float, ...]]) -> list[int]:
-    """Ranks from 1; equals share the best of theirs."""
+    """Ranks from 1; equals share the best of their ranks."""
     return [merits.index(merit) + 1 for merit in merits]
 
 

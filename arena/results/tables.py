@@ -19,7 +19,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.spec.faults import one_line
 
 FORMATS = (*tabulate_formats, "json", "csv")
-"""What `--format` takes."""
+"""The values of `--format`."""
 
 _HEADINGS = {
     "asciidoc": ".{}",
@@ -38,19 +38,19 @@ _HEADINGS = {
     "unsafehtml": "<h2>{}</h2>",
     "youtrack": "h3. {}",
 }
-"""How a heading is written where a plain line would not do."""
+"""The markup of a heading in the styles that have one."""
 
 
 class Titled(Protocol):
-    """What a table says of its tournament: a Spec, a Results or a Run of a store."""
+    """The tournament of a table: a Spec, a Results or a Run of a store."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the tournament."""
 
     @property
     def seed(self) -> int:
-        """What everything random in it follows from."""
+        """The seed from which everything random in it follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def _cross(board: Leaderboard, style: str, width: int | None) -> str:
 
 
 def remarks(board: Leaderboard) -> list[str]:
-    """What to know of a board beside its numbers, in sentences; the agents' failures stand apart."""
+    """The remarks on a board, in sentences; the agents' failures stand apart."""
     what = "games" if board.kind == "versus" else "attempts"
     lines = [f"{board.games:,} {what}, {board.distinct_games:,} distinct."]
     if board.folded:
@@ -189,12 +189,12 @@ def _failures(board: Leaderboard) -> list[str]:
 
 
 def replay_command(store: str, key: str) -> str:
-    """What to type to see a match again."""
+    """The command that shows a match again."""
     return f"arena replay {shlex.quote(store)} {key}"
 
 
 def _strengths(board: Leaderboard) -> list[str]:
-    """What stands behind the ratings."""
+    """The remarks on ratings."""
     if board.kind != "versus":
         return []
     lines = []

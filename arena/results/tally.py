@@ -21,7 +21,7 @@ from arena.store.store import seats_of
 
 @dataclass(slots=True)
 class Count:
-    """What one agent has to show on one board."""
+    """The sums of one agent on one board."""
 
     games: int = 0
     wins: int = 0
@@ -33,7 +33,7 @@ class Count:
     decisions: int = 0
     moves: int = 0
     moves_of: int = 0
-    """How many solutions have told their moves."""
+    """The number of solutions with a known number of moves."""
     moves_failed: int = 0
     moves_failed_of: int = 0
     cost: float = 0.0
@@ -71,7 +71,7 @@ class Facts:
     solved: bool | None
     count: int = 1
     moves: int = 0
-    """The sum over those matches that have told their moves, and their number; the same for costs."""
+    """The sum over the matches with a known number of moves, and the number of these matches; the same for costs."""
     moves_of: int = 0
     cost: float = 0.0
     cost_of: int = 0
@@ -91,14 +91,14 @@ class Tally:
         self.void = 0
         self.fallbacks = 0
         self.distinct: int | None = None
-        """Told by a store; None where the matches have been counted one by one."""
+        """Counted by a store; None if the matches are counted one by one."""
         self.matches = Games()
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 
     @property
     def distinct_games(self) -> int:
-        """How many matches differ in who sat where, the position or what was played."""
+        """The number of matches that differ in seats, position or actions."""
         return len(self._plays) if self.distinct is None else self.distinct
 
     @property
@@ -161,7 +161,7 @@ class Tally:
             count.faults[facts.termination] += times
 
     def effort(self, entry: int, decisions: int, nodes: int, seconds: float) -> None:
-        """Count what an agent has used."""
+        """Add the nodes and the time that an agent has used."""
         count = self.counts[entry]
         count.decisions += decisions
         count.nodes += nodes

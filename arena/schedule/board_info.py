@@ -12,7 +12,7 @@ from arena.spec import Board
 
 @dataclass(frozen=True, slots=True)
 class BoardInfo:
-    """A board on paper: what is played, by whom, and how many matches there are to be."""
+    """A board without its code: the game, the entries, the size of the schedule, and how it is shown."""
 
     title: str
     game: dict[str, Any]
@@ -23,7 +23,7 @@ class BoardInfo:
     size: int
     """The number of matches of the schedule; where that depends on results, the most there can be."""
     exact: bool
-    """Whether the number is certain before anything is played."""
+    """True if the number is certain before anything is played."""
     timed: tuple[str, ...] = ()
     """Entries whose decisions have a time limit, so that their matches need not come out the same again."""
     soft: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class BoardInfo:
     optimal: tuple[str, ...] = ()
     """Entries whose solutions are cheapest ones."""
     limits: dict[str, dict[str, float]] = field(default_factory=dict)
-    """What a decision of each entry may use at the most, of `nodes` and of `seconds`, where that is limited."""
+    """The limits of a decision of each entry, of `nodes` and of `seconds`; entries without limits are missing."""
     ranked_by: RankedBy = "score"
     """The order of a versus board without a ranking of its format's own."""
     ranking: Ranking | None = None
