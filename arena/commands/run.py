@@ -208,7 +208,7 @@ def _play(
             raise
     if store is not None:
         if not feed.others:
-            store.end()
+            store.end(feed.rankings())
         _tell_what_was_there(feed, store, quiet=options.quiet)
     return sorted(played, key=lambda one: one.number)
 
