@@ -208,7 +208,7 @@ def _play(
             raise
     if store is not None:
         if not feed.others:
-            store.end()
+            store.end(feed.rankings())
         if feed.held:
             options.note(_what_was_there(feed, store))
     return sorted(played, key=lambda one: one.number)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from inspect import Parameter, isclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from arena.commands.shadowed_plugins import namesakes
 from arena.configured import parameters_of, with_defaults
 from arena.console.notices import load
 from arena.console.output import results_alone
+from arena.format import Format, own_columns, ranks
 from arena.game import Game
 from arena.heuristic import info_of
 from arena.plugins.contract import source_line
@@ -43,6 +45,8 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
         yield from _game_lines(registry, key[1], value, width)
     if isclass(value) and issubclass(value, Agent):
         yield from _agent_lines(registry, value, width)
+    if isclass(value) and issubclass(value, Format):
+        yield from _format_lines(value, width)
     info = info_of(value)
     if info is not None:
         claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
@@ -71,14 +75,25 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
     yield paragraph(f"games: {', '.join(sorted(registry.games_for(agent))) or 'none'}", width)
 
 
+def _format_lines(format_: type[Format], width: int) -> Iterator[str]:
+    order = "the format itself" if ranks(format_) else "solved share" if format_.kind == "puzzle" else format_.ranked_by
+    yield f"  for {'puzzles' if format_.kind == 'puzzle' else 'games'}; boards are ranked by {order}"
+    yield "  columns:" if own_columns(format_) else "  columns: the usual ones"
+    for column in own_columns(format_):
+        told = f"{column.key}: {column.heading}{f', {column.description}' if column.description else ''}"
+        yield from wrap(told, width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
+
+
 def _parameter_line(constructor: Any, parameter: Parameter) -> str:
-    """One parameter: its name, the values that it takes, and its default."""
+    """One parameter: its name, its type, its default, and the description that its author gave it by `Field`."""
+    description = ""
     try:
-        takes = _takes(adapters(constructor)[parameter.name].json_schema())
+        schema = adapters(constructor)[parameter.name].json_schema()
+        takes, description = _takes(schema), schema.get("description", "")
     except Exception:  # a hint that JSON Schema cannot say
         takes = str(parameter.annotation)
     default = "needed" if parameter.default is Parameter.empty else f"default {shown(parameter.default)}"
-    return f"{parameter.name}: {takes or 'anything'}; {default}"
+    return f"{parameter.name}: {takes or 'anything'}; {default}{f'; {description}' if description else ''}"
 
 
 def _takes(schema: Mapping[str, Any]) -> str:

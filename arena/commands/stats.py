@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from arena.commands.compare import elo_words, score_words
+from arena.commands.comparison_text import elo_words, score_words
 from arena.console.output import results_alone
 from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio

@@ -57,8 +57,9 @@ def run(
     with Store.open(Path(store), write=True) as opened:
         planned = checked(opened, ready, run_of(ready))
         opened.begin(planned)
-        play_all(ready, MatchQueue(ready, opened), workers, observe or _nobody, code=planned.plugins)
-        opened.end()
+        feed = MatchQueue(ready, opened)
+        play_all(ready, feed, workers, observe or _nobody, code=planned.plugins)
+        opened.end(feed.rankings())
     return Results(ready, store=Path(store))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from arena.results import figures
 from arena.results.comparison import counted
 from arena.results.leaderboard import Leaderboard, Row
 from arena.stats.calculator import worth_of_pairs
@@ -42,7 +43,7 @@ def against_each(tried: Tried, label: str) -> str:
     groups: dict[str, list[str]] = {"beats": [], "loses to": [], "cannot be told from": [], FEW: []}
     for other, score in zip(labels, scores, strict=True):
         if score is not None:
-            groups[_word(tried, label, other)].append(f"{other} ({100 * score:.0f} %)")
+            groups[_word(tried, label, other)].append(f"{other} ({percent(score)})")
     told = "; ".join([f"{word} {', '.join(names)}" for word, names in groups.items() if names])
     few = ", in too few pairs that differ to tell" if groups[FEW] else ""
     return (
@@ -78,5 +79,5 @@ def row_of(board: Leaderboard, label: str) -> Row:
 
 
 def percent(share: float | None) -> str:
-    """A share as a whole percentage; `-` if there is none."""
-    return "-" if share is None else f"{100 * share:.0f} %"
+    """A share for a sentence."""
+    return figures.share(share, 0)
