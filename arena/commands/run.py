@@ -151,7 +151,7 @@ def _opened(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store | N
         if aside is not None:
             options.note(f"the matches so far are kept in {aside}")
     with Store.open(path, write=True) as store:
-        store.begin(checked(store, spec, planned, accept=options.accept, say=options.note))
+        store.begin(checked(store, spec, planned, options.note, accept=options.accept))
         yield store
 
 

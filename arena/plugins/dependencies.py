@@ -4,7 +4,7 @@ import os
 import site
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
@@ -23,14 +23,7 @@ def imported(file: Path, path: Sequence[str] | None = None) -> set[Path]:
 
     A module is looked for where this process would, or in the folders of `path`. Of a package all files count.
     """
-    found: set[Path] = set()
-    waiting = [file]
-    while waiting:
-        for name in _outside(parsed(waiting.pop()).imports):
-            new = set(_files(name, path)) - found - {file}
-            found |= new
-            waiting += new
-    return found
+    return _reached(file, lambda one: _outside(one, path)) - {file}
 
 
 def beside(file: Path) -> set[Path]:
@@ -46,67 +39,50 @@ def required(name: str) -> set[Path]:
     imports by names which only running it tells, as with `importlib`, needs all of its package.
     """
     place = getattr(sys.modules.get(name), "__file__", None)
-    package = _Package(name.partition(".")[0])
+    package = name.partition(".")[0]
+    folders = [Path(folder) for folder in getattr(sys.modules.get(package), "__path__", [])]
+
+    def follow(file: Path) -> Iterator[Path]:
+        yield from _outside(file, None, package)
+        for one in parsed(file).imports:
+            yield from _inside(one, file, package, folders)
+
+    return _reached(Path(place), follow) if place else set()
+
+
+def _reached(file: Path, follow: Callable[[Path], Iterable[Path]]) -> set[Path]:
+    """A file and all that can be reached from it."""
     found: set[Path] = set()
-    read: set[Path] = set()
-    waiting: list[_Module] = [(Path(place), name)] if place else []
+    waiting = {file}
     while waiting:
-        file, name = waiting.pop()
-        found.add(file)
-        if name != _TEXT and file not in read:
-            read.add(file)
-            imports = parsed(file).imports
-            waiting += package.imported(imports, name if file.stem == "__init__" else name.rpartition(".")[0])
-            waiting += [(one, "") for other in _outside(imports) - {package.name} for one in _files(other, None)]
+        found |= waiting
+        waiting = {new for one in waiting for new in follow(one)} - found
     return found
 
 
-_Module = tuple[Path, str]
-"""A file and the name of its module; without a name where its relative imports need not be followed."""
-_TEXT = "."
-"""In place of the name of a module whose own imports do not count."""
-
-
-class _Package:
-    """The package that a module belongs to; without folders where the module belongs to none."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._folders = [Path(folder) for folder in getattr(sys.modules.get(name), "__path__", [])]
-
-    def imported(self, imports: Iterable[Import], here: str) -> Iterator[_Module]:
-        """The modules of the package that are imported from the package `here`."""
-        for one in imports if self._folders else ():
-            if one.module in _BY_NAME and one.name not in _HARMLESS:
-                yield from [(file, "") for folder in self._folders for file in sources(folder)]
-            whole = _absolute(one, here)
-            if whole.partition(".")[0] == self.name:
-                yield from self._named(whole, one.name)
-
-    def _named(self, module: str, name: str | None) -> Iterator[_Module]:
-        if name is not None:
-            yield from self._module(f"{module}.{name}") or self._module(module)
+def _inside(one: Import, file: Path, package: str, folders: Sequence[Path]) -> Iterator[Path]:
+    """The files of a package, which lies in `folders`, that an import in a file stands for."""
+    if one.module in _BY_NAME and one.name not in _HARMLESS:
+        yield from [found for folder in folders for found in sources(folder)]
+    parts = one.module.split(".") if one.module else []
+    if one.level:
+        here = file.parents[min(one.level, len(file.parents)) - 1]
+        above = [here.relative_to(folder).parts for folder in folders if here.is_relative_to(folder)]
+        if not above:
             return
-        yield from self._module(module)
-        yield from [(file, _TEXT) for file, _ in self._module(self.name)]  # what `import` binds is the package at the top
-
-    def _module(self, name: str) -> list[_Module]:
-        parts = name.split(".")[1:]
-        for folder in self._folders:
-            place = folder.joinpath(*parts)
-            for file in (place / f"__init__{SUFFIX}", place.with_name(f"{place.name}{SUFFIX}")):
-                if file.is_file():
-                    return [(file, name)]
-        return []
+        parts = [*above[0], *parts]
+    elif parts.pop(0) != package:
+        return
+    if one.name is None:  # what `import` binds is the package at the top
+        yield from (*_module(folders, parts), *_module(folders, []))
+    else:
+        yield from _module(folders, [*parts, one.name]) or _module(folders, parts)
 
 
-def _absolute(one: Import, here: str) -> str:
-    """The module of an import in the package `here`; empty where it points out of all packages."""
-    if not one.level:
-        return one.module
-    parts = here.split(".")
-    above = parts[: max(0, len(parts) - one.level + 1)]
-    return ".".join([*above, *([one.module] if one.module else [])]) if above else ""
+def _module(folders: Sequence[Path], parts: Sequence[str]) -> list[Path]:
+    places = [folder.joinpath(*parts) for folder in folders]
+    files = [file for place in places for file in (place / f"__init__{SUFFIX}", place.with_name(f"{place.name}{SUFFIX}"))]
+    return [file for file in files if file.is_file()][:1]
 
 
 def sources(folder: Path) -> Iterator[Path]:
@@ -116,22 +92,19 @@ def sources(folder: Path) -> Iterator[Path]:
         yield from [Path(place, name) for name in files if name.endswith(SUFFIX)]
 
 
-def _outside(imports: Iterable[Import]) -> set[str]:
-    """The first parts of the names of modules that are imported absolutely, without Python's own and arena."""
-    names = {one.module.partition(".")[0] for one in imports if not one.level}
-    return names - sys.stdlib_module_names - {"arena"}
-
-
-def _files(name: str, path: Sequence[str] | None) -> Iterator[Path]:
-    where = _spec(name, path)
-    if where is None:
-        return
-    if where.submodule_search_locations is not None:
-        for folder in map(Path, where.submodule_search_locations):
-            if _own(folder):
-                yield from sources(folder)
-    elif where.origin is not None and where.origin.endswith(SUFFIX) and _own(Path(where.origin)):
-        yield Path(where.origin)
+def _outside(file: Path, path: Sequence[str] | None, package: str = "") -> Iterator[Path]:
+    """The user's own files that a file imports absolutely, without those of a `package`; of other packages all files."""
+    names = {one.module.partition(".")[0] for one in parsed(file).imports if not one.level}
+    for name in names - sys.stdlib_module_names - {"arena", package}:
+        where = _spec(name, path)
+        if where is None:
+            continue
+        if where.submodule_search_locations is not None:
+            for folder in map(Path, where.submodule_search_locations):
+                if _own(folder):
+                    yield from sources(folder)
+        elif where.origin is not None and where.origin.endswith(SUFFIX) and _own(Path(where.origin)):
+            yield Path(where.origin)
 
 
 def _spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:

@@ -1,20 +1,20 @@
 """Checks that a run plays with the code with which the matches in its store were played."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from time import monotonic
 from typing import Any
 
 from arena.errors import StoreError
-from arena.format import Outcomes, Pairing
+from arena.format import Outcomes
 from arena.match.record import Record
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.fingerprint import OWN, WHOLE, parts_of
 from arena.schedule.schedule import Scheduled, identity_of, timed
-from arena.spec import Board, Spec
+from arena.spec import Spec
 from arena.store import Run, Store
 from arena.store.run import CodeKey, code_key
 from arena.workers.pool import WorkerPool
@@ -31,11 +31,7 @@ ASIDE = frozenset({"labels", "seed", "message", "traceback"})
 """What may differ though the same was played: what the spec calls it, and the lines at which code stands."""
 
 
-def _nobody(text: str) -> None:
-    pass
-
-
-def checked(store: Store, spec: Spec, run: Run, *, accept: bool = False, say: Callable[[str], object] = _nobody) -> Run:
+def checked(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *, accept: bool = False) -> Run:
     """Return a run as it is to begin; StoreError if a plugin has changed since the store's matches were played.
 
     Older versions of arena kept hashes that do not tell what has changed since: a sample of the matches is played again, and
@@ -93,6 +89,10 @@ def _changed(store: Store, spec: Spec, run: Run, unknown: set[CodeKey], say: Cal
     return set()
 
 
+def _compared(record: Record) -> dict[str, Any]:
+    return {key: value for key, value in record.timeless().items() if key not in ASIDE}
+
+
 def _code_of(spec: Spec, scheduled: Scheduled) -> set[CodeKey]:
     """The keys of all that plays in a match."""
     board = spec.boards[scheduled.board]
@@ -103,60 +103,42 @@ def _code_of(spec: Spec, scheduled: Scheduled) -> set[CodeKey]:
 def _there(store: Store, spec: Spec, unknown: set[CodeKey]) -> Iterator[tuple[str, Scheduled]]:
     """Matches of the schedule that the store has and in which some of the unknown plays, by their ids."""
     for place, board in enumerate(spec.boards):
-        ahead = [Scheduled(0, place, pairing) for pairing in islice(_foreseen(board), AHEAD // len(spec.boards) + 1)]
-        ids = {identity_of(spec, scheduled): scheduled for scheduled in ahead}
-        code: dict[tuple[int, ...], bool] = {}
-        for identity in store.has(list(ids)):
-            seats = ids[identity].pairing.seats
-            if seats not in code:
-                code[seats] = bool(_code_of(spec, ids[identity]) & unknown)
-            if code[seats]:
-                yield identity, ids[identity]
-
-
-def _foreseen(board: Board) -> Iterator[Pairing]:
-    """The pairings of a board that do not depend on results."""
-    for pairing in board.format.schedule(board.field, Outcomes()):
-        if pairing is None:
-            return
-        yield pairing
+        foreseen = takewhile(bool, board.format.schedule(board.field, Outcomes()))  # None waits for results
+        ahead = [Scheduled(0, place, pairing) for pairing in islice(foreseen, AHEAD // len(spec.boards) + 1) if pairing]
+        ids = {identity_of(spec, one): one for one in ahead}
+        yield from [(found, ids[found]) for found in store.has(list(ids)) if _code_of(spec, ids[found]) & unknown]
 
 
 def _sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> dict[Scheduled, Record]:
     """Some of the matches that must come out the same again: of every board and entry, the quickest first."""
+    left = {
+        identity: [(one.board, entry) for entry in (None, *one.pairing.seats)]
+        for identity, one in sorted(there.items())
+        if not timed(spec, one)
+    }
     chosen: list[str] = []
-    left = {identity: one for identity, one in sorted(there.items()) if not timed(spec, one)}
-    seen: Counter[object] = Counter()
+    seen: Counter[tuple[int, int | None]] = Counter()
     while left and len(chosen) < 2 * SAMPLE:  # some of them may be of no use
-        identity = min(left, key=lambda one: (seen[left[one].board], sum(seen[entry] for entry in _entries(left[one]))))
-        one = left.pop(identity)
-        chosen.append(identity)
-        seen.update([one.board, *_entries(one)])
+        chosen.append(min(left, key=lambda one: (seen[left[one][0]], sum([seen[each] for each in left[one]]))))
+        seen.update(left.pop(chosen[-1]))
     records = store.found(chosen)
     useful = [records[one][0] for one in chosen if records[one][0].termination not in UNREPEATABLE][:SAMPLE]
-    return {there[record.id]: record for record in sorted(useful, key=_seconds)}
-
-
-def _entries(scheduled: Scheduled) -> list[tuple[int, int]]:
-    return [(scheduled.board, entry) for entry in scheduled.pairing.seats]
-
-
-def _seconds(record: Record) -> float:
-    return sum(decision.seconds for decision in record.decisions)
+    return {there[one.id]: one for one in sorted(useful, key=lambda one: sum([each.seconds for each in one.decisions]))}
 
 
 class _TimeIsUp(Exception):
     """The matches that are left are not played."""
 
 
-def _played(spec: Spec, run: Run, sample: Sequence[Scheduled]) -> list[tuple[Scheduled, Record]]:
+def _played(spec: Spec, run: Run, sample: list[Scheduled]) -> list[tuple[Scheduled, Record]]:
     """Play matches, in a process of their own since agents may take theirs down, for as long as there is time."""
-    left = deque(sample)
     end = monotonic() + SECONDS
     found: list[tuple[Scheduled, Record]] = []
 
     def take(size: int) -> list[Scheduled]:
-        return [left.popleft() for _ in range(min(size, len(left)))]
+        batch = sample[:size]
+        del sample[:size]
+        return batch
 
     def check() -> None:
         if monotonic() > end:
@@ -168,7 +150,3 @@ def _played(spec: Spec, run: Run, sample: Sequence[Scheduled]) -> list[tuple[Sch
             found.append(one)
             interrupts.check()
     return found
-
-
-def _compared(record: Record) -> dict[str, Any]:
-    return {key: value for key, value in record.timeless().items() if key not in ASIDE}

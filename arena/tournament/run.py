@@ -55,7 +55,7 @@ def run(
         play_all(ready, feed, workers, keep)
         return Results(ready, sorted(played, key=lambda one: one.number))
     with Store.open(Path(store), write=True) as opened:
-        planned = checked(opened, ready, run_of(ready))
+        planned = checked(opened, ready, run_of(ready), _nobody)
         opened.begin(planned)
         feed = MatchQueue(ready, opened)
         play_all(ready, feed, workers, observe or _nobody, code=planned.plugins)
@@ -63,7 +63,7 @@ def run(
     return Results(ready, store=Path(store))
 
 
-def _nobody(played: PlayedMatch) -> None:
+def _nobody(_: object) -> None:
     pass
 
 
