@@ -190,10 +190,14 @@ _WORDS = {
     "unexpected_keyword_argument": UNKNOWN_KEY,
 }
 
+_INSTANCES = {"str": "text", "float": "a number"}
+
 
 def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
     if kind in _WORDS:
         return _WORDS[kind]
+    if kind == "is_instance_of" and context["class"] in _INSTANCES:
+        return _INSTANCES[context["class"]]
     if kind in ("literal_error", "enum"):
         return f"one of {context['expected']}"
     if kind == "greater_than_equal":
