@@ -12,7 +12,8 @@ from arena.spec import load_spec
 
 SQLITE = b"SQLite format 3\0"
 """How a store begins."""
-MISSING = "arena serve needs starlette and uvicorn; install them with: pip install 'gamearena[web]'"
+NEEDED = ("starlette", "uvicorn", "jinja2")
+MISSING = "arena serve needs starlette, uvicorn and Jinja2; install them with: pip install 'gamearena[web]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class ServeOptions:
 
 def serve(options: ServeOptions) -> int:
     """Serve pages until Ctrl-C or SIGTERM; 0 then. ArenaError where the address cannot be had, or there is no such file."""
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+    if any(find_spec(name) is None for name in NEEDED):
         raise ArenaError(MISSING)
     with results_alone() as out:
         store, spec = _named(options)
