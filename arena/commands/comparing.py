@@ -10,7 +10,6 @@ from math import ceil
 from typing import Any
 
 from arena.errors import ArenaError, StoreError, UnknownName
-from arena.games import Ranking
 from arena.identity import Stream
 from arena.output import results_alone, room
 from arena.results.attempts import Attempts, attempts_of
@@ -19,11 +18,9 @@ from arena.results.layout import DEFAULT, crossing, folded, table
 from arena.results.leaderboard import complete
 from arena.results.tally import Tally, distinct_of, tallies_of
 from arena.sheet import Sheet
-from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
-from arena.stats.intervals import rate
+from arena.stats.calculator import EloEstimate, elo_of_games, elo_of_pairs
+from arena.stats.observations import swapped
 from arena.stats.paired import Estimate, holm
-from arena.stats.pairs import swapped
-from arena.stats.plackett_luce import rate_rankings
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 from arena.store import Store
 
@@ -89,28 +86,26 @@ def _pairs(
             for (one, i), (other, j) in combinations(here, 2)
             if attempts.get(i, {}).keys() & attempts.get(j, {}).keys()
         ]
+    from arena.stats.intervals import rate
+    from arena.stats.plackett_luce import rate_rankings
+
     pairings, rankings = tally.matches.pairings(), tally.matches.rankings()
-    entries = [str(entry) for entry in range(len(sheet.labels))]
+    entries = range(len(sheet.labels))
     if rankings:
-        ranked = rate_rankings(dict(rankings), entries)
+        ranked = rate_rankings(rankings, entries)
         return [
-            met_among_others((one, other), ranked.difference(str(i), str(j)))
+            met_among_others((one, other), ranked.difference(i, j))
             for (one, i), (other, j) in combinations(here, 2)
-            if any({str(i), str(j)} <= set(group_of(game)) for games in rankings.values() for found in games for game in found)
+            if any({i, j} <= set(group) for group in rankings)
         ]
     ratings = rate(pairings, entries, rng=Stream(f"bootstrap/{sheet.title}")) if pairings else None
     found: list[Found] = []
     for (one, i), (other, j) in combinations(here, 2):
-        pairs = pairings.get((str(min(i, j)), str(max(i, j))), [])
+        pairs = pairings.get((min(i, j), max(i, j)), [])
         if pairs and ratings is not None:
             games = pairs if i < j else list(map(swapped, pairs))
-            found.append(met((one, other), games, ratings.difference(str(i), str(j)), distinct[frozenset((i, j))]))
+            found.append(met((one, other), games, ratings.difference(i, j), distinct[frozenset((i, j))]))
     return found
-
-
-def group_of(ranking: Ranking) -> list[str]:
-    """Who sat at the table."""
-    return [agent for level in ranking for agent in level]
 
 
 def _optima(sheet: Sheet, attempts: Attempts) -> dict[int, float]:
@@ -269,14 +264,14 @@ def _counted(pairs: int, found: Met) -> str:
     return f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"
 
 
-def _worth_line(name: str, worth: Worth, counted: str) -> str:
+def _worth_line(name: str, worth: EloEstimate, counted: str) -> str:
     bounds = ""
     if worth.score_low is not None and worth.score_high is not None:
         bounds = f" ({_percent(worth.score_low)} to {_percent(worth.score_high)}, 95 %)"
     return f"{name} scores {_percent(worth.score)}{bounds} in {counted}. {_elo_words(worth)}"
 
 
-def _elo_words(worth: Worth) -> str:
+def _elo_words(worth: EloEstimate) -> str:
     low, high = worth.elo_low, worth.elo_high
     interval = (
         f" ({low:+.1f} to {high:+.1f}, 95 %)"
@@ -296,17 +291,17 @@ def _elo_words(worth: Worth) -> str:
 
 def of_games(wins: int, draws: int, losses: int, *, style: str) -> int:
     """Print what so many games are worth, taken as independent."""
-    return _calculated(worth_of_games(wins, draws, losses), None, None, style, f"{wins} won, {draws} drawn, {losses} lost")
+    return _calculated(elo_of_games(wins, draws, losses), None, None, style, f"{wins} won, {draws} drawn, {losses} lost")
 
 
 def of_pairs(counts: Sequence[int], *, sprt: tuple[float, float] | None, style: str) -> int:
     """Print what so many pairs of games are worth, and what a test makes of them."""
     test = None if sprt is None else Sprt(*sprt)
     ratio = None if test is None else log_likelihood_ratio(counts, test)
-    return _calculated(worth_of_pairs(counts), test, ratio, style, f"{sum(counts):,} pairs")
+    return _calculated(elo_of_pairs(counts), test, ratio, style, f"{sum(counts):,} pairs")
 
 
-def _calculated(worth: Worth, test: Sprt | None, ratio: float | None, style: str, what: str) -> int:
+def _calculated(worth: EloEstimate, test: Sprt | None, ratio: float | None, style: str, what: str) -> int:
     with results_alone() as out:
         if style == "json":
             document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
@@ -336,7 +331,7 @@ def _calculated(worth: Worth, test: Sprt | None, ratio: float | None, style: str
     return 0
 
 
-def _forecast(test: Sprt, worth: Worth, ratio: float) -> float | None:
+def _forecast(test: Sprt, worth: EloEstimate, ratio: float) -> float | None:
     """About how many pairs a test takes in all that go on like those so far; None where these lead nowhere."""
     pairs = worth.games / 2
     likely = None if worth.normalized_elo is None else expected_pairs(test, worth.normalized_elo)

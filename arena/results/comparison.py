@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from statistics import fmean, geometric_mean
+from typing import TYPE_CHECKING
 
 from arena.identity import Stream
 from arena.results.attempts import Attempt
-from arena.stats.budget import optimality_gap, par2, share_at, solved_by_budget
-from arena.stats.calculator import Worth, worth_of_pairs
-from arena.stats.intervals import Difference
+from arena.stats.calculator import EloEstimate, elo_of_pairs
+from arena.stats.observations import Pair, pentanomial
 from arena.stats.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
-from arena.stats.pairs import Pair, pentanomial
+from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget
+
+if TYPE_CHECKING:
+    from arena.stats.intervals import Difference
 
 BUDGETS = 8
 """Rows of a table of solved shares by budget, at the most."""
@@ -192,10 +195,10 @@ class Met:
 
     Pairs that only repeat another are counted with it where no seat drew a random number.
     """
-    worth: Worth | None
+    worth: EloEstimate | None
     chance: float
     """How likely two equally good agents differ at least this much."""
-    table: Difference | None
+    table: "Difference | None"
     """One's rating above the other's by all games of the board, in Elo."""
     games: int = 0
     """How many games these were, repeats and halves of pairs among them."""
@@ -203,10 +206,10 @@ class Met:
     """How many of them differ in who sat where, the position or the actions."""
 
 
-def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None, distinct: int) -> Met:
+def met(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> Met:
     """Compare two entries by the games between them, so many of them `distinct`; halves of pairs do not count."""
     counts = counted(pairs)
-    worth = worth_of_pairs(counts)
+    worth = elo_of_pairs(counts)
     chance = min(1.0, 2 * min(worth.superiority, 1 - worth.superiority))
     return Met(*names, counts, worth, chance, table, round(sum(pair.games for pair in pairs)), distinct)
 
@@ -217,7 +220,7 @@ def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
     return pentanomial([round(pair.score * 4) / 4 for pair in whole])  # with its repeats a pair counts once
 
 
-def met_among_others(names: tuple[str, str], table: Difference) -> Met:
+def met_among_others(names: tuple[str, str], table: "Difference") -> Met:
     """Compare two entries that sat at one table with others, by their ratings alone."""
     sure = 0.5 if table.superiority is None else table.superiority
     return Met(*names, None, None, min(1.0, 2 * min(sure, 1 - sure)), table)

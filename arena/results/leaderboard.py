@@ -9,11 +9,11 @@ from statistics import fmean
 from typing import Any
 
 from arena.format import Kind
-from arena.results.rating import Decision, Strengths, decision, strengths
+from arena.results.rating import SprtState, Strengths, sprt_state, strengths
 from arena.results.tally import Count, Failure, Tally, tallies_of
 from arena.sheet import Sheet, sheet_of
-from arena.stats import wilson
 from arena.stats.bracket import Slot, advances, first_round, next_round
+from arena.stats.solved_share import wilson
 from arena.stats.tiebreaks import Encounter, standings
 from arena.store import Store
 from arena.store.run import mixed
@@ -62,8 +62,8 @@ class Leaderboard:
     """Where the intervals of ratings come from; None where there are none."""
     cycles: tuple[tuple[str, ...], ...]
     """Who beats whom in a circle, each by more than chance."""
-    decision: Decision | None
-    """How the test of a head-to-head match stands."""
+    test: SprtState | None
+    """The state of a head-to-head match's test."""
     mixed: tuple[str, ...] = ()
     """Plugins of which the matches in the store were played with more than one version."""
 
@@ -72,8 +72,8 @@ class Leaderboard:
         more: dict[str, Any] = {}
         if self.cycles:
             more["cycles"] = [list(circle) for circle in self.cycles]
-        if self.decision is not None:
-            more["test"] = asdict(self.decision)
+        if self.test is not None:
+            more["test"] = asdict(self.test)
         unfinished = {} if self.finished else {"finished": False, "size": self.size}
         return {
             "game": self.game,
@@ -174,7 +174,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         anchor=sheet.anchor if sheet.anchor in sheet.labels else None,
         method=None if rated is None else rated.method,
         cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
-        decision=decision(sheet, tally.matches),
+        test=sprt_state(sheet, tally.matches),
     )
 
 
@@ -202,31 +202,29 @@ def _merits(
 
 def _tie_breaks(sheet: Sheet, tally: Tally) -> dict[int, tuple[float, float, float]]:
     """Score, Buchholz and Sonneborn-Berger of every entry of a Swiss board, byes included."""
-    agents = [str(entry) for entry in range(len(sheet.labels))]
-    history = []
+    entries = range(len(sheet.labels))
+    history: list[Encounter[int]] = []
     for number, met in sorted(tally.matches.rounds().items()):
-        history += [Encounter(str(one), str(two), share) for (one, two), share in met.items()]
+        history += [Encounter(one, two, share) for (one, two), share in met.items()]
         seen = {entry for pair in met for entry in pair}
-        if number >= 0 and len(agents) % 2 and len(seen) == len(agents) - 1:
-            history += [Encounter(agent, None) for agent in agents if int(agent) not in seen]
-    return {int(row.agent): (row.score, row.buchholz, row.sonneborn_berger) for row in standings(agents, history)}
+        if number >= 0 and len(entries) % 2 and len(seen) == len(entries) - 1:
+            history += [Encounter(entry, None) for entry in entries if entry not in seen]
+    return {row.agent: (row.score, row.buchholz, row.sonneborn_berger) for row in standings(entries, history)}
 
 
 def _rounds_won(sheet: Sheet, counts: Sequence[Count]) -> dict[int, int]:
     """How many rounds of a bracket every entry has won so far, byes included."""
-    seeds = [str(entry) for entry in range(len(sheet.labels))]
-    won = dict.fromkeys(range(len(seeds)), 0)
-    slots: tuple[Slot, ...] = first_round(seeds)
+    seeds = range(len(sheet.labels))
+    won = dict.fromkeys(seeds, 0)
+    slots: tuple[Slot[int], ...] = first_round(seeds)
     while slots:
-        met = [two is None or counts[int(one)].met[int(two)] for one, two in slots]
+        met = [two is None or counts[one].met[two] for one, two in slots]
         if not all(met):
             break
-        shares = [
-            1.0 if two is None else counts[int(one)].points[int(two)] / counts[int(one)].met[int(two)] for one, two in slots
-        ]
+        shares = [1.0 if two is None else counts[one].points[two] / counts[one].met[two] for one, two in slots]
         winners = [advances(slot, share, seeds) for slot, share in zip(slots, shares, strict=True)]
         for winner in winners:
-            won[int(winner)] += 1
+            won[winner] += 1
         slots = next_round(winners)
     return won
 

@@ -2,7 +2,7 @@
 
 From a store, memory grows neither with puzzles nor with games of two seats in which one drew random numbers; of pairs in which
 none did, those that differ are kept, of a Swiss tournament every encounter, of games for three and more every ranking (see
-`arena.games`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
+`arena.results.pairs`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
 """
 
 from collections import Counter, defaultdict
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.format import Pairing
-from arena.games import Games
 from arena.record import FAULTS, Reason, Record
+from arena.results.pairs import PairedGames
 from arena.sheet import Sheet
 from arena.store import Store
 from arena.store.rows import NANO, play, returns_of
@@ -88,7 +88,7 @@ class Tally:
         self.fallbacks = 0
         self.distinct: int | None = None
         """Told by a store; None where the matches have been counted one by one."""
-        self.matches = Games(by_round=sheet.format == "swiss")
+        self.matches = PairedGames(by_round=sheet.format == "swiss")
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 

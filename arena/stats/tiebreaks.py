@@ -1,29 +1,31 @@
 """Standings of a Swiss tournament: scores, and the tie-breaks of Buchholz and of Sonneborn and Berger."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple
+
+from arena.stats.observations import Competitor
 
 
-class Encounter(NamedTuple):
-    """Two agents who met in a round, or one that had a bye: then `second` is None."""
+class Encounter(NamedTuple, Generic[Competitor]):
+    """A meeting of two in a round, or a bye: then `second` is None."""
 
-    first: str
-    second: str | None
+    first: Competitor
+    second: Competitor | None
     points: float = 1.0
     """The first one's share of the points, within [0, 1]; of a bye all of them."""
 
 
-class Standing(NamedTuple):
-    """An agent's place in a Swiss tournament."""
+class SwissStanding(NamedTuple, Generic[Competitor]):
+    """A line of the table of a Swiss tournament."""
 
-    agent: str
+    agent: Competitor
     score: float
     buchholz: float
     sonneborn_berger: float
 
 
-def scores(agents: Sequence[str], history: Sequence[Encounter]) -> dict[str, float]:
-    """The points of each agent: an encounter gives at most one, a bye gives one."""
+def scores(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> dict[Competitor, float]:
+    """The points of each: an encounter gives at most one, a bye gives one."""
     points = dict.fromkeys(agents, 0.0)
     for first, second, share in history:
         points[first] += share
@@ -32,8 +34,8 @@ def scores(agents: Sequence[str], history: Sequence[Encounter]) -> dict[str, flo
     return points
 
 
-def buchholz(agents: Sequence[str], history: Sequence[Encounter]) -> dict[str, float]:
-    """The sum of the scores of those whom each agent met, a bye counting as nobody (B. Buchholz, 1932)."""
+def buchholz(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> dict[Competitor, float]:
+    """The sum of the opponents' scores; a bye counts nothing (B. Buchholz, 1932)."""
     points = scores(agents, history)
     sums = dict.fromkeys(agents, 0.0)
     for first, second, _ in history:
@@ -43,8 +45,8 @@ def buchholz(agents: Sequence[str], history: Sequence[Encounter]) -> dict[str, f
     return sums
 
 
-def sonneborn_berger(agents: Sequence[str], history: Sequence[Encounter]) -> dict[str, float]:
-    """The sum of the scores of those whom each agent met, each times the points won against it; a bye counts as nobody."""
+def sonneborn_berger(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> dict[Competitor, float]:
+    """The sum of the opponents' scores, each times the points won against that opponent; a bye counts nothing."""
     points = scores(agents, history)
     sums = dict.fromkeys(agents, 0.0)
     for first, second, share in history:
@@ -54,8 +56,8 @@ def sonneborn_berger(agents: Sequence[str], history: Sequence[Encounter]) -> dic
     return sums
 
 
-def standings(lots: Sequence[str], history: Sequence[Encounter]) -> tuple[Standing, ...]:
-    """All agents, the best first: by score, then Buchholz, then Sonneborn-Berger, then in the order of the lots."""
+def standings(lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> tuple[SwissStanding[Competitor], ...]:
+    """The table, the best first: by score, then Buchholz, then Sonneborn-Berger, then in the order of the lots."""
     points, first, second = scores(lots, history), buchholz(lots, history), sonneborn_berger(lots, history)
-    rows = [Standing(agent, points[agent], first[agent], second[agent]) for agent in lots]
+    rows = [SwissStanding(agent, points[agent], first[agent], second[agent]) for agent in lots]
     return tuple(sorted(rows, key=lambda row: (-row.score, -row.buchholz, -row.sonneborn_berger)))

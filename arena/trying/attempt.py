@@ -17,7 +17,7 @@ from arena.results.tables import render
 from arena.results.tally import Tally
 from arena.sheet import sheet_of
 from arena.spec import Spec, load_spec
-from arena.stats.pairs import Pair, swapped
+from arena.stats.observations import Pair, swapped
 from arena.tournament import Played, run
 from arena.traits import refusal
 from arena.trying.standing import Tried
@@ -133,7 +133,7 @@ class Attempt:
 def _pairs(tally: Tally) -> dict[tuple[str, str], list[Pair]]:
     """The pairs of games of every two, by their labels in either order."""
     labels = tally.sheet.labels
-    there = {(labels[int(one)], labels[int(two)]): pairs for (one, two), pairs in tally.matches.pairings().items()}
+    there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
     return there | {(two, one): [swapped(pair) for pair in pairs] for (one, two), pairs in there.items()}
 
 

@@ -17,22 +17,22 @@ import pytest
 
 from arena.format import Field, Format, Outcomes, Pairing
 from arena.formats.swiss import Knockout, Swiss
-from arena.games import Games
-from arena.results.rating import decision, strengths
+from arena.results.pairs import PairedGames
+from arena.results.rating import sprt_state, strengths
 from arena.sheet import Sheet
-from arena.stats import wilson
 from arena.stats.bootstrap import bootstrap
-from arena.stats.bradley_terry import Model, chances, fit
-from arena.stats.budget import optimality_gap, par2, share_at, solved_by_budget
-from arena.stats.calculator import worth_of_games, worth_of_pairs
+from arena.stats.bradley_terry import chances, fit
+from arena.stats.calculator import elo_of_games, elo_of_pairs
 from arena.stats.cycles import beats, cycles
 from arena.stats.intervals import rate
 from arena.stats.likelihood import mean_interval, superiority
+from arena.stats.observations import Pair, WinDrawLoss, ranking_of, table_of
 from arena.stats.paired import Solved, difference_interval, holm, mcnemar, paired_difference, paired_ratio
-from arena.stats.pairs import Pair, Tally, table_of
-from arena.stats.plackett_luce import fit_rankings, ranking_of, rate_rankings
+from arena.stats.pairwise_likelihood import Model
+from arena.stats.plackett_luce import fit_rankings, rate_rankings
+from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget, wilson
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
-from arena.stats.swiss import draw_lots, swiss_round
+from arena.stats.swiss_pairing import draw_lots, swiss_round
 from arena.stats.tiebreaks import Encounter, standings
 
 GOLDEN = Path(__file__).with_name("golden.json")
@@ -67,7 +67,7 @@ def _pairings(
             ahead, behind = (chances(lead + 0.2 + tilt, drawn) for lead in (strength[i] - strength[j], strength[j] - strength[i]))
             pair = Pair.of(rng.choices(RESULTS, ahead)[0], rng.choices(RESULTS, behind)[0])
             kind = rng.random()
-            pairs.append(Pair(pair.forward, Tally()) if kind < 0.03 else pair.plus(pair) if kind < 0.06 else pair)
+            pairs.append(Pair(pair.forward, WinDrawLoss()) if kind < 0.03 else pair.plus(pair) if kind < 0.06 else pair)
         found[names[i], names[j]] = pairs
     return found
 
@@ -121,8 +121,11 @@ def rated_extremes() -> Iterator[Any]:
         (["a", "b"], {("a", "b"): [drawn] * 10}),
         (["a", "b"], {("a", "b"): [drawn] * 50}),
         (["a", "b"], {("a", "b"): [won, drawn, lost] * 500}),
-        (["a", "b", "c"], {("a", "b"): [Pair(Tally(wins=20), Tally(losses=20))]}),
-        (["a", "b", "c"], {("a", "b"): [won] * 30 + [drawn] * 10 + [lost] * 10, ("b", "c"): [Pair(Tally(1), Tally())] * 45}),
+        (["a", "b", "c"], {("a", "b"): [Pair(WinDrawLoss(wins=20), WinDrawLoss(losses=20))]}),
+        (
+            ["a", "b", "c"],
+            {("a", "b"): [won] * 30 + [drawn] * 10 + [lost] * 10, ("b", "c"): [Pair(WinDrawLoss(1), WinDrawLoss())] * 45},
+        ),
         (["a"], {}),
     ]
     for names, pairings in fields:
@@ -167,7 +170,7 @@ def boards() -> Iterator[Any]:
     """Whole boards of eleven to thirteen entries, by number: ratings, who is level with whom, cycles, superiority."""
     for seed, (entries, seats, rounds) in enumerate([(12, 2, 6), (13, 2, 42), (11, 2, 3), (4, 3, 5), (2, 2, 30)]):
         rng = random.Random(f"board {seed}")
-        games = Games(by_round=True)
+        games = PairedGames(by_round=True)
         for number in range(rounds):
             for group in combinations(range(entries), seats):
                 for places in permutations(group):
@@ -180,7 +183,7 @@ def boards() -> Iterator[Any]:
         sheet = Sheet(f"board {seed}", {}, "versus", labels, 0, exact=True, anchor=labels[3] if seed == 2 else None, test=test)
         found = strengths(sheet, games)
         assert found is not None
-        state = decision(sheet, games)
+        state = sprt_state(sheet, games)
         yield [
             [[entry, *found.elo[entry]] for entry in range(entries)],
             [list(found.level[entry]) for entry in range(entries)],
@@ -226,9 +229,9 @@ def worths() -> Iterator[Any]:
         (10_000, 3, 9_000),
         (2, 2, 2),
     ):
-        yield _worth(worth_of_games(*games))
+        yield _worth(elo_of_games(*games))
     for counts in COUNTS:
-        yield _worth(worth_of_pairs(counts))
+        yield _worth(elo_of_pairs(counts))
     for counts in COUNTS[2:-1]:
         yield [*(mean_interval(counts, (0, 0.3, 0.5, 0.9, 1)) or ()), superiority(counts, (0, 0.3, 0.5, 0.9, 1), 0.4)]
 
@@ -237,7 +240,7 @@ def sequential_tests() -> Iterator[Any]:
     """Log-likelihood ratios of both models, and expected numbers of pairs."""
     for model in ("normalized", "logistic"):
         for bounds in ((0.0, 20.0), (-10.0, 60.0), (0.5, 5.5), (-200.0, 200.0)):
-            test = Sprt(*bounds, model=model)  # type: ignore[arg-type]
+            test = Sprt(*bounds, model=model)
             yield [log_likelihood_ratio(counts, test) for counts in COUNTS]
             yield [test.lower, test.upper, *[expected_pairs(test, elo) for elo in (-300, -5, 0, 2.5, 10, 20, 77)]]
 
@@ -296,7 +299,7 @@ def swiss_tournaments() -> Iterator[Any]:
         for seed in range(4 if agents < 24 else 1):
             rng = random.Random(f"swiss {agents} {seed}")
             lots = draw_lots([f"a{k}" for k in range(agents)], rng)
-            history: list[Encounter] = []
+            history: list[Encounter[str]] = []
             rounds = []
             for _ in range(min(agents + 2, 14)):
                 paired = swiss_round(lots, history)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.stats import wilson
+from arena.stats.solved_share import wilson
 
 
 @pytest.mark.parametrize(

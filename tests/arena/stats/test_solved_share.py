@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import ArenaError
-from arena.stats.budget import Step, optimality_gap, par2, share_at, solved_by_budget
+from arena.stats.solved_share import BudgetStep, optimality_gap, par2, share_at, solved_by_budget
 
 
 def test_a_curve_by_hand() -> None:
     """Of four positions two are solved with 10, one with 30, and one never."""
     steps = solved_by_budget([30, 10, None, 10])
-    assert steps == (Step(10, 0.5), Step(30, 0.75))
+    assert steps == (BudgetStep(10, 0.5), BudgetStep(30, 0.75))
     assert [share_at(steps, budget) for budget in (9, 10, 29, 30, 1000)] == [0, 0.5, 0.5, 0.75, 0.75]
     assert solved_by_budget([]) == solved_by_budget([None]) == ()
 
