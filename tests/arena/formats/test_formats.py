@@ -136,7 +136,7 @@ def test_a_pair_that_repeats_itself_counts_once() -> None:
     assert ENOUGH <= len(results.records) // 2 <= ENOUGH + 8
     board = leaderboards(results)[0]
     assert board.test is not None
-    assert (sum(board.test.counts), board.decision.verdict) == (1, None)
+    assert (sum(board.test.counts), board.test.verdict) == (1, None)
 
 
 def test_the_winner_of_a_knockout_stands_first() -> None:
