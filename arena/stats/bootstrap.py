@@ -7,16 +7,16 @@ so its games are drawn from the fitted model instead (a parametric bootstrap).
 
 import random
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from arena.stats.bradley_terry import Fit
 from arena.stats.newton import Array, constrained_inverse
 from arena.stats.observations import Competitor, Pair, Pairings, WinDrawLoss, kinds_of
-from arena.stats.pairwise_likelihood import MODEL, Model, PairwiseLikelihood, statistics_of
+from arena.stats.pairwise_likelihood import PairwiseLikelihood, statistics_of
+from arena.stats.prior import virtual_games
 
 DRAWN = 300_000
 """Pairings times samples that are resampled at a time, about; a bound on memory."""
@@ -65,77 +65,84 @@ class Bootstrap:
         return (better + 0.5) / (len(lead) + 1)
 
 
-def bootstrap(
-    fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.Random, *, model: Model = MODEL, samples: int = 1000
-) -> Bootstrap:
-    """The bootstrap of Bradley-Terry ratings that were fitted to the games of all these pairs, with `model`.
+def bootstrap(fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.Random, *, samples: int = 1000) -> Bootstrap:
+    """The bootstrap of Bradley-Terry ratings that were fitted to the games of all these pairs.
 
     `rng` only seeds numpy's generator, so the same numbers come out as long as numpy keeps its streams.
     """
     generator = np.random.default_rng(rng.getrandbits(128))
-    played = {seats: found for seats, pairs in pairings.items() if (found := [pair for pair in pairs if pair.games])}
+    played = {seats: pairs for seats, pairs in pairings.items() if any(pair.games for pair in pairs)}
     places = [(fit.agents.index(one), fit.agents.index(two)) for one, two in played]
+    draws = [_resampling(fit, seats, pairs) for seats, pairs in played.items()]
     size, share = max(25, DRAWN // max(1, len(played))), max(1, FITTED // max(1, len(played)))
     parts = []
     for done in range(0, samples, size):
-        drawn = [_resampled(fit, seats, pairs, generator, min(size, samples - done)) for seats, pairs in played.items()]
-        tables = np.stack(drawn, axis=2)
-        parts += [refit(fit, places, tables[:, k : k + share].copy(), model) for k in range(0, tables.shape[1], share)]
+        tables = np.stack([draw(generator, min(size, samples - done)) for draw in draws], axis=2)
+        parts += [refit(fit, places, tables[:, k : k + share].copy()) for k in range(0, tables.shape[1], share)]
     return Bootstrap(np.concatenate(parts))
 
 
-def _resampled(
-    fit: Fit[Competitor],
-    seats: tuple[Competitor, Competitor],
-    pairs: Sequence[Pair],
-    generator: np.random.Generator,
-    samples: int,
-) -> Array:
-    """The summed statistics of one pairing's resampled pairs: a row for each statistic, a column for every sample."""
+Draw: TypeAlias = Callable[[np.random.Generator, int], Array]
+"""Draws samples of the summed statistics of one pairing's pairs: a row for each statistic, a column for every sample."""
+
+
+def _resampling(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pairs: Sequence[Pair]) -> Draw:
     kinds: Counter[Pair] = Counter()
     for pair, count in kinds_of(pairs):
-        kinds[pair] += count
+        kinds[pair] += count if pair.games else 0
+    kinds, total = +kinds, kinds.total()
     if len({pair.score for pair in kinds}) == 1:
         one, two = seats
         none, results = WinDrawLoss(), (WinDrawLoss(wins=1), WinDrawLoss(draws=1), WinDrawLoss(losses=1))
-        ahead = round(sum(pair.forward.games * count for pair, count in kinds.items()))
-        behind = round(sum(pair.backward.games * count for pair, count in kinds.items()))
-        return _by_kind(generator, samples, ahead, fit.chances(one, two), [Pair(result, none) for result in results]) + _by_kind(
-            generator, samples, behind, fit.chances(two, one), [Pair(none, result) for result in results]
-        )
-    if len(pairs) > MANY:
-        return _by_kind(generator, samples, len(pairs), [count / len(pairs) for count in kinds.values()], list(kinds))
-    known = {pair: statistics_of(pair) for pair in kinds}
-    statistics = np.array([known[pair] for pair in pairs]).T.copy()
-    picked = generator.integers(0, len(pairs), size=(len(pairs), samples), dtype=np.uint16)
+        ahead = sum(pair.forward.games * count for pair, count in kinds.items())
+        behind = sum(pair.backward.games * count for pair, count in kinds.items())
+        first = _by_kind(round(ahead), fit.chances(one, two), [Pair(result, none) for result in results])
+        second = _by_kind(round(behind), fit.chances(two, one), [Pair(none, result) for result in results])
+        return lambda generator, samples: first(generator, samples) + second(generator, samples)
+    if total > MANY:
+        return _by_kind(total, [count / total for count in kinds.values()], list(kinds))
+    return _one_by_one([pair for pair in pairs if pair.games])
+
+
+def _by_kind(count: int, chances: Sequence[float], kinds: Sequence[Pair]) -> Draw:
+    """Draws of `count` pairs by the probabilities of their kinds."""
+    statistics = np.array([statistics_of(pair) for pair in kinds])
+    return lambda generator, samples: (generator.multinomial(count, chances, size=samples) @ statistics).T
+
+
+def _one_by_one(pairs: Sequence[Pair]) -> Draw:
+    """Draws of as many pairs with replacement."""
+    known = {pair: statistics_of(pair) for pair in set(pairs)}
+    statistics, count = np.array([known[pair] for pair in pairs]).T.copy(), len(pairs)
     # A statistic that is the same for all pairs, as the number of games mostly is, needs no sum over what was picked.
-    return np.stack(
-        [row.take(picked).sum(axis=0) if np.ptp(row) else np.full(samples, row[0] * len(pairs)) for row in statistics]
-    )
+    varies = [bool(np.ptp(row)) for row in statistics]
+
+    def draw(generator: np.random.Generator, samples: int) -> Array:
+        picked = generator.integers(0, count, size=(count, samples), dtype=np.uint16)
+        rows = zip(statistics, varies, strict=True)
+        return np.stack([row.take(picked).sum(axis=0) if varied else np.full(samples, row[0] * count) for row, varied in rows])
+
+    return draw
 
 
-def _by_kind(generator: np.random.Generator, samples: int, count: int, chances: Sequence[float], kinds: Sequence[Pair]) -> Array:
-    """The summed statistics of `count` pairs that are drawn by the probabilities of their kinds."""
-    drawn: Array = (generator.multinomial(count, chances, size=samples) @ np.array(list(map(statistics_of, kinds)))).T
-    return drawn
-
-
-def refit(fit: Fit[Any], pairings: Sequence[tuple[int, int]], tables: Array, model: Model) -> Array:
+def refit(fit: Fit[Any], pairings: Sequence[tuple[int, int]], tables: Array) -> Array:
     """The ratings of every table, a row each: Newton's method on all of them, from the fit of the true table on.
 
     `tables` are given as to `PairwiseLikelihood`, all with the same pairings of competitors by their indices.
     """
     count = len(fit.agents)
-    likelihood = PairwiseLikelihood(pairings, count, replace(model, draws=fit.log_draws is not None))
+    likelihood = PairwiseLikelihood(pairings, count, fit.model)
     inverse = constrained_inverse(fit.information, count)
-    start = [*fit.ratings, *[fit.first_mover] * model.first_mover, *([] if fit.log_draws is None else [fit.log_draws])]
-    place = np.tile(np.array(start), (tables.shape[1], 1))
+    place = np.tile(np.array([*fit.ratings, *fit.shared]), (tables.shape[1], 1))
     for attempt in range(200):
         odds = likelihood.odds(place, tables)
-        gradient = likelihood.gradient(place, tables, odds)
+        virtual = virtual_games(place, fit.model)
+        gradient = likelihood.gradient(place, tables, odds) + virtual.slope
         step = gradient @ inverse
         if attempt >= QUICK or np.abs(step).max() >= NEAR:
-            step = _steps(gradient, likelihood.information(place, odds), count)
+            information = likelihood.information(place, odds)
+            information[:, range(place.shape[1]), range(place.shape[1])] += virtual.information
+            step = _steps(gradient, information, count)
         largest = np.abs(step).max(axis=1, keepdims=True)
         place += step / np.maximum(largest, 1.0)  # in place of backtracking: no step is longer than one natural unit
         if largest.max() < ACCURACY:

@@ -22,8 +22,8 @@ from arena.errors import ArenaError
 from arena.stats.elo import ELO
 from arena.stats.newton import Array, Slope, maximise
 from arena.stats.observations import Competitor, Table, WinDrawLoss
-from arena.stats.pairwise_likelihood import MODEL, Model, PairwiseLikelihood
-from arena.stats.prior import virtual_draw, virtual_half_draw
+from arena.stats.pairwise_likelihood import PairwiseLikelihood
+from arena.stats.prior import MODEL, Model, virtual_games
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,10 +36,17 @@ class Fit(Generic[Competitor]):
     """The advantage of the first seat, in natural units; 0 where it is not fitted."""
     log_draws: float | None
     """The logarithm of the weight of draws; None where no draws are fitted."""
+    model: Model
+    """The terms that were fitted."""
     log_likelihood: float
     """With the prior's terms."""
     information: Array
     """Minus the second derivatives: of the ratings, then of the first-mover term and of the logarithm of the draws, if fitted."""
+
+    @property
+    def shared(self) -> list[float]:
+        """The fitted terms that all games share: the first-mover term, the logarithm of the weight of draws."""
+        return [*[self.first_mover] * self.model.first_mover, *([] if self.log_draws is None else [self.log_draws])]
 
     def elo(self, anchor: Competitor | None = None) -> dict[Competitor, float]:
         """The ratings in Elo, about the field's mean or about the anchor's rating. Raises ArenaError for an unknown anchor."""
@@ -74,25 +81,30 @@ def fit(
     *,
     model: Model = MODEL,
     held: Mapping[Competitor, float] | None = None,
+    start: Fit[Competitor] | None = None,
 ) -> Fit[Competitor]:
     """The maximum-likelihood ratings, to about 1e-12 natural units.
 
     `agents` gives the order, and names those without games too (they come out at the mean); by default all of the table, in its
     order. `held` fixes competitors at so many natural units above the mean of all others; ratings are then about that mean, and
-    the prior applies to the others alone. Without draws in the table and without the prior, no draws are fitted; where draws are
-    not fitted, drawn games are halves of a win and of a loss. Raises ArenaError where a competitor of the table is not in
-    `agents`, or where there is no finite fit, which takes the prior to be off.
+    the prior applies to the others alone. `start` is a fit of the same to begin from, which saves time where it is near. Without
+    draws in the table and without the prior, no draws are fitted; where draws are not fitted, drawn games are halves of a win and
+    of a loss. Raises ArenaError where a competitor of the table is not in `agents`, or where there is no finite fit, which takes
+    the prior to be off.
     """
     names = tuple(dict.fromkeys(agent for seats in table for agent in seats) if agents is None else agents)
     drawn = model.draws and (model.prior > 0 or any(counts.draws for counts in table.values()))
-    posterior = _Posterior(names, table, replace(model, draws=drawn), held or {})
-    best = maximise(posterior, np.zeros(len(posterior.free)), ratings=posterior.free_ratings)
+    model = replace(model, draws=drawn)
+    posterior = _Posterior(names, table, model, held or {})
+    near = np.array([*start.ratings, *start.shared])[posterior.free] if start else np.zeros(len(posterior.free))
+    best = maximise(posterior, near, ratings=posterior.free_ratings)
     place = posterior.everyone(best.place)
     return Fit(
         names,
         tuple(place[: len(names)].tolist()),
         float(place[len(names)]) if model.first_mover else 0.0,
         float(place[-1]) if drawn else None,
+        model,
         best.slope.value,
         best.slope.information,
     )
@@ -130,18 +142,19 @@ class _Posterior:
         full = self.everyone(place)[None]
         odds = self._likelihood.odds(full, self._tables)
         gradient, information = self._likelihood.gradient(full, self._tables, odds), self._likelihood.information(full, odds)
-        return Slope(self._value(full[0]), gradient[0, self.free], information[0][np.ix_(self.free, self.free)])
+        virtual = virtual_games(place, self._model)
+        return Slope(
+            self._log_likelihood(full) + float(virtual.value.sum()),
+            gradient[0, self.free] + virtual.slope,
+            information[0][np.ix_(self.free, self.free)] + np.diag(virtual.information),
+        )
 
-    def _value(self, full: Array) -> float:
+    def _log_likelihood(self, full: Array) -> float:
         # From the probability of every outcome, the largest exponent taken out, and not from sufficient statistics, whose large
         # terms cancel: backtracking compares values in the twelfth digit.
-        model, lead = self._model, self._likelihood.leads(full[None])[:, 0]
-        exponents = np.stack([lead / 2, np.full_like(lead, full[-1] if model.draws else -np.inf), -lead / 2])
+        lead = self._likelihood.leads(full)[:, 0]
+        exponents = np.stack([lead / 2, np.full_like(lead, full[0, -1] if self._model.draws else -np.inf), -lead / 2])
         exponents -= exponents.max(axis=0)
         log_chances = exponents - np.log(np.exp(exponents).sum(axis=0))
         played = self._games > 0
-        value = self._games[played] @ log_chances[played]
-        value += model.prior * virtual_draw(full[self.free[: self.free_ratings + model.first_mover]]).value.sum()
-        if model.draws:
-            value += model.prior * virtual_half_draw(full[-1:]).value.sum()
-        return float(value)
+        return float(self._games[played] @ log_chances[played])

@@ -16,8 +16,8 @@ from arena.stats.bootstrap import bootstrap
 from arena.stats.bradley_terry import Fit, fit, place_of
 from arena.stats.elo import ELO
 from arena.stats.observations import Competitor, Pair, Pairings, kinds_of, table_of
-from arena.stats.pairwise_likelihood import MODEL, Model
-from arena.stats.profile import extreme, one_sided
+from arena.stats.prior import MODEL, Model
+from arena.stats.profile import extremes, one_sided
 from arena.stats.sandwich import sandwich
 
 FEW = 40
@@ -141,10 +141,10 @@ def rate(
     for seats, pairs in pairings.items():
         distinct.update(dict.fromkeys(seats, _distinct(pairs)))
     known = frozenset(agent for agent, count in distinct.items() if count > 1)
-    sides = {agent: side for agent in fitted.agents if agent in known and (side := extreme(table, agent))}
-    bounds = {agent: one_sided(pairings, agent, fitted.agents, model=model) for agent in sides}
+    sides = {agent: side for agent, side in extremes(table).items() if agent in known}
+    bounds = {agent: one_sided(pairings, agent, side, fitted.agents, model=model) for agent, side in sides.items()}
     if min((_distinct(pairs) for pairs in pairings.values()), default=0) >= FEW:
-        spread: Spread = bootstrap(fitted, pairings, rng, model=model, samples=samples)
+        spread: Spread = bootstrap(fitted, pairings, rng, samples=samples)
     else:
         spread = sandwich(fitted, pairings)
     return Ratings(fitted, spread, known, bounds, sides, anchor)

@@ -1,26 +1,13 @@
 """The likelihood of Bradley and Terry with Davidson's draws and a first-mover term, for many tables of games at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from arena.stats.newton import Array
 from arena.stats.observations import Pair
-from arena.stats.prior import virtual_draw, virtual_half_draw
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """The terms that are fitted beside the ratings, and the number of virtual draws of each competitor; 0 turns the prior off."""
-
-    draws: bool = True
-    first_mover: bool = True
-    prior: float = 1.0
-
-
-MODEL = Model()
+from arena.stats.prior import Model
 
 
 def statistics_of(pair: Pair) -> tuple[float, float, float, float, float]:
@@ -44,8 +31,11 @@ class Odds(NamedTuple):
     """The probability of a draw."""
 
 
+_SIGNS = np.array([1.0, -1.0])[:, None, None]
+
+
 class PairwiseLikelihood:
-    """Gradients and information of the log-posterior for many tables of the same pairings.
+    """Gradients and information of the log-likelihood for many tables of the same pairings.
 
     `tables` has the five statistics of `statistics_of`, each with a row for every table and a column for every pairing. Places
     have a row for every table: the ratings, then the first-mover term and the logarithm of the weight of draws, as far as the
@@ -64,37 +54,42 @@ class PairwiseLikelihood:
 
     def leads(self, place: Array) -> Array:
         """The leads of the first seat, the first-mover term included, along the axes of `Odds`."""
-        lead = place[:, self._one] - place[:, self._two]
-        return np.stack([lead, -lead]) + (place[:, self._count, None] if self._model.first_mover else 0.0)
+        leads: Array = _SIGNS * (place[:, self._one] - place[:, self._two])
+        if self._model.first_mover:
+            leads += place[:, self._count, None]
+        return leads
 
     def odds(self, place: Array, tables: Array) -> Odds:
         """The expectations of all games."""
-        up = np.exp(self.leads(place) / 2)
+        up = self.leads(place)  # the arrays of a bootstrap just fill a processor's cache, so they are written over
+        np.exp(np.divide(up, 2, out=up), out=up)
         down = 1 / up
-        weight = np.exp(place[:, -1, None]) if self._model.draws else 0.0
-        share = 1 / (up + down + weight)
-        return Odds(tables[2:4], (up - down) * share, weight * share)
+        weight = np.exp(place[:, -1, None]) if self._model.draws else np.zeros((len(place), 1))
+        share = up + down
+        share += weight
+        np.divide(1, share, out=share)
+        up -= down
+        up *= share
+        return Odds(tables[2:4], up, np.multiply(share, weight, out=share))
 
     def gradient(self, place: Array, tables: Array, odds: Odds) -> Array:
         """The gradients, a row for every table."""
-        count, alike = self._count, self._count + self._model.first_mover
+        count = self._count
         ahead, behind = tables[:2] - odds.games * odds.net / 2
         gradient = np.zeros_like(place)
         gradient[:, :count] = self._totals(ahead - behind, -1)
         if self._model.first_mover:
             gradient[:, count] = (ahead + behind).sum(axis=1)
-        gradient[:, :alike] += self._model.prior * virtual_draw(place[:, :alike]).slope
         if self._model.draws:
-            drawn = (tables[4] - (odds.games * odds.draw).sum(axis=0)).sum(axis=1)
-            gradient[:, -1] = drawn + self._model.prior * virtual_half_draw(place[:, -1]).slope
+            gradient[:, -1] = (tables[4] - (odds.games * odds.draw).sum(axis=0)).sum(axis=1)
         return gradient
 
     def information(self, place: Array, odds: Odds) -> Array:
         """The information matrices, one for every table.
 
-        The model is an exponential family, so they are also the covariances of the scores of its games (with the prior off).
+        The model is an exponential family, so they are also the covariances of its games' scores.
         """
-        count, alike, size = self._count, self._count + self._model.first_mover, place.shape[1]
+        count, size = self._count, place.shape[1]
         information = np.zeros((len(place), size, size))
         k = np.arange(size)
         ahead, behind = odds.games * (1 - odds.draw - odds.net**2) / 4  # the variances of leads
@@ -103,14 +98,12 @@ class PairwiseLikelihood:
         if self._model.first_mover:
             information[:, :count, count] = information[:, count, :count] = self._totals(ahead - behind, -1)
             information[:, count, count] = (ahead + behind).sum(axis=1)
-        information[:, k[:alike], k[:alike]] += self._model.prior * virtual_draw(place[:, :alike]).information
         if self._model.draws:
             ahead, behind = -odds.games * odds.net * odds.draw / 2  # the covariances of leads and draws
             information[:, :count, -1] = information[:, -1, :count] = self._totals(ahead - behind, -1)
             if self._model.first_mover:
                 information[:, count, -1] = information[:, -1, count] = (ahead + behind).sum(axis=1)
             information[:, -1, -1] = (odds.games * odds.draw * (1 - odds.draw)).sum(axis=(0, 2))
-            information[:, -1, -1] += self._model.prior * virtual_half_draw(place[:, -1]).information
         return information
 
     def _totals(self, values: Array, sign: float) -> Array:

@@ -20,7 +20,7 @@ from arena.stats.bradley_terry import Fit, place_of
 from arena.stats.intervals import Ratings
 from arena.stats.newton import Array, Slope, maximise
 from arena.stats.observations import Competitor, Ranking
-from arena.stats.prior import virtual_draw
+from arena.stats.prior import Model, virtual_games
 from arena.stats.sandwich import Sandwich, stratum_of
 
 Cluster: TypeAlias = Sequence[Ranking[Competitor]]
@@ -43,15 +43,15 @@ def fit_rankings(
     names = tuple(dict.fromkeys(agent for game in games for level in game for agent in level) if agents is None else agents)
     places = {name: k for k, name in enumerate(names)}
     stages = [stage._replace(weight=stage.weight * count) for game, count in games.items() for stage in _stages(game, places)]
-    choices = _Choices(stages, range(len(names)))
+    choices, model = _Choices(stages, range(len(names))), Model(draws=False, first_mover=False, prior=prior)
 
     def posterior(place: Array) -> Slope:
-        plain, virtual = choices.slope(place), virtual_draw(place)
-        value = plain.value + prior * float(virtual.value.sum())
-        return Slope(value, plain.gradient + prior * virtual.slope, plain.information + prior * np.diag(virtual.information))
+        plain, virtual = choices.slope(place), virtual_games(place, model)
+        value = plain.value + float(virtual.value.sum())
+        return Slope(value, plain.gradient + virtual.slope, plain.information + np.diag(virtual.information))
 
     best = maximise(posterior, np.zeros(len(names)), ratings=len(names))
-    return Fit(names, tuple(best.place.tolist()), 0.0, None, best.slope.value, best.slope.information)
+    return Fit(names, tuple(best.place.tolist()), 0.0, None, model, best.slope.value, best.slope.information)
 
 
 def rate_rankings(

@@ -6,11 +6,24 @@ among real games is not touched. The two terms that all games share get one virt
 of two equal competitors, and the draw term a game of two equal ones that was half drawn and half decided.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from arena.stats.newton import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The terms that are fitted beside the ratings, and the number of virtual draws of each competitor; 0 turns the prior off."""
+
+    draws: bool = True
+    first_mover: bool = True
+    prior: float = 1.0
+
+
+MODEL = Model()
 
 
 class Term(NamedTuple):
@@ -19,6 +32,15 @@ class Term(NamedTuple):
     value: Array
     slope: Array
     information: Array
+
+
+def virtual_games(place: Array, model: Model) -> Term:
+    """The prior's terms, one for each component of the place: ratings, then the model's shared terms."""
+    term = virtual_draw(place)
+    if model.draws:
+        for each, last in zip(term, virtual_half_draw(place[..., -1]), strict=True):
+            each[..., -1] = last
+    return Term(*[model.prior * each for each in term])
 
 
 def virtual_draw(x: Array) -> Term:

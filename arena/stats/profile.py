@@ -1,48 +1,53 @@
 """One-sided bounds for competitors with all of their points or none: no rating is too high for one that won everything."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from math import isclose
 
 from arena.stats.bradley_terry import Fit, fit
 from arena.stats.likelihood import ONE_IN_TWENTY
 from arena.stats.observations import Competitor, Pairings, Table, table_of
-from arena.stats.pairwise_likelihood import MODEL, Model
+from arena.stats.prior import MODEL, Model
 
 ACCURACY = 1e-4
 """The accuracy of a bound, in natural units: 0.02 Elo."""
 
 
-def extreme(table: Table[Competitor], agent: Competitor) -> int:
-    """1 for a competitor with all of the points, -1 for one with none, else 0."""
-    points = games = 0.0
+def extremes(table: Table[Competitor]) -> dict[Competitor, int]:
+    """Those with all of the points (1) or none (-1)."""
+    points: dict[Competitor, float] = defaultdict(float)
+    games: dict[Competitor, float] = defaultdict(float)
     for (first, second), counts in table.items():
-        if agent in {first, second}:
-            games += counts.games
-            points += counts.points if agent == first else counts.games - counts.points
-    if not games or 0 < points < games:
-        return 0
-    return 1 if points else -1
+        points[first] += counts.points
+        points[second] += counts.games - counts.points
+        games[first] += counts.games
+        games[second] += counts.games
+    return {agent: 1 if points[agent] else -1 for agent in games if games[agent] and points[agent] in {0, games[agent]}}
 
 
 def one_sided(
-    pairings: Pairings[Competitor], agent: Competitor, agents: tuple[Competitor, ...], *, model: Model = MODEL
+    pairings: Pairings[Competitor], agent: Competitor, side: int, agents: tuple[Competitor, ...], *, model: Model = MODEL
 ) -> Fit[Competitor]:
-    """The fit at the one-sided 95 % bound of a competitor with all of its points or none; about the mean of all others.
+    """The fit at the one-sided 95 % bound of a competitor with all of its points (`side` 1) or none (-1); about the mean of all
+    others.
 
     The bound is where the profile likelihood (maximised over everything else, the rating held) has fallen to 1 in 20 of its limit
     far out; the competitor's own virtual draw is left out. A pair counts as one observation, however many games it has. For two
     competitors, and pairs for games, this is the bound of C. Clopper and E. Pearson, 1934.
     """
     table = table_of(pairings)
-    side = extreme(table, agent)
     others = tuple(name for name in agents if name != agent)
     # Far out every game of the competitor is certain, so the limit is the likelihood of all other games.
     far = fit({seats: counts for seats, counts in table.items() if agent not in seats}, others, model=model).log_likelihood
     pairs = [pair for seats, found in pairings.items() if agent in seats for pair in found if pair.games]
     target = far - ONE_IN_TWENTY * sum(pair.games for pair in pairs) / len(pairs)
 
+    last: Fit[Competitor] | None = None
+
     def at(rating: float) -> Fit[Competitor]:
-        return fit(table, agents, model=model, held={agent: side * rating})
+        nonlocal last
+        last = fit(table, agents, model=model, held={agent: side * rating}, start=last)
+        return last
 
     low, high = -4.0, 4.0
     below, above = at(low).log_likelihood - target, at(high).log_likelihood - target

@@ -21,8 +21,8 @@ from scipy.special import stdtr, stdtrit  # type: ignore[import-untyped]
 
 from arena.stats.bradley_terry import Fit
 from arena.stats.newton import Array, constrained_inverse
-from arena.stats.observations import Competitor, Pairings
-from arena.stats.pairwise_likelihood import Model, PairwiseLikelihood, statistics_of
+from arena.stats.observations import Competitor, Pair, Pairings
+from arena.stats.pairwise_likelihood import PairwiseLikelihood, statistics_of
 
 VIRTUAL_PAIRS = 4
 """The number of pairs that the fitted model's scatter counts for, beside the estimated one of a pairing."""
@@ -117,21 +117,28 @@ def stratum_of(places: list[int], scores: Array, model: Array, *, alike: bool, p
 def sandwich(fit: Fit[Competitor], pairings: Pairings[Competitor]) -> Sandwich:
     """The sandwich of Bradley-Terry ratings that were fitted to the games of all these pairs."""
     terms = range(len(fit.agents), len(fit.information))
-    drawn = fit.log_draws is not None
-    model = Model(draws=drawn, first_mover=len(terms) > drawn, prior=0.0)
-    shared = [*[fit.first_mover] * model.first_mover, *([] if fit.log_draws is None else [fit.log_draws])]
-    likelihood = PairwiseLikelihood([(0, 1)], 2, model)  # of one pairing at a time; a table is one of its pairs
-    strata = []
-    for seats, pairs in pairings.items():
-        known = {pair: statistics_of(pair) for pair in set(pairs) if pair.games}
-        if not known:
-            continue
-        tables = np.array([known[pair] for pair in pairs if pair.games]).T[:, :, None]
-        places = [fit.agents.index(agent) for agent in seats]
-        place = np.array([[*[fit.ratings[k] for k in places], *shared]])
-        everywhere = np.repeat(place, tables.shape[1], axis=0)
-        scores = likelihood.gradient(everywhere, tables, likelihood.odds(everywhere, tables))
-        scatter = likelihood.information(place, likelihood.odds(place, tables.sum(axis=1, keepdims=True)))[0]
-        # Both ratings have the score of the lead, but for the sign: its variance is the first parameter's.
-        strata.append(stratum_of([*places, *terms], scores, scatter, alike=len(known) == 1, parts=1))
+    likelihood = PairwiseLikelihood([(0, 1)], 2, fit.model)
+    index = {agent: k for k, agent in enumerate(fit.agents)}
+    played = [([index[one], index[two]], found) for (one, two), pairs in pairings.items() if (found := _played(pairs))]
+    if not played:
+        return Sandwich(fit.ratings, fit.information, [])
+    # The scores of all pairs of all pairings at once: a table is a single pair, at the place of its own two competitors.
+    counts = [len(pairs) for _, pairs in played]
+    place = np.array([[*[fit.ratings[k] for k in seats], *fit.shared] for seats, _ in played])
+    everywhere = np.repeat(place, counts, axis=0)
+    known = {pair: statistics_of(pair) for _, pairs in played for pair in pairs}
+    tables = np.array([known[pair] for _, pairs in played for pair in pairs]).T[:, :, None]
+    ends = np.cumsum(counts)
+    scores = np.split(likelihood.gradient(everywhere, tables, likelihood.odds(everywhere, tables)), ends[:-1])
+    sums = np.add.reduceat(tables, ends - np.array(counts), axis=1)
+    scatters = likelihood.information(place, likelihood.odds(place, sums))
+    # Both ratings have the score of the lead, but for its sign: its variance is that of the first parameter alone.
+    strata = [
+        stratum_of([*seats, *terms], own, scatter, alike=len(set(pairs)) == 1, parts=1)
+        for (seats, pairs), own, scatter in zip(played, scores, scatters, strict=True)
+    ]
     return Sandwich(fit.ratings, fit.information, strata)
+
+
+def _played(pairs: Sequence[Pair]) -> list[Pair]:
+    return [pair for pair in pairs if pair.games]

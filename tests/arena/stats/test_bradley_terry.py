@@ -15,7 +15,7 @@ from arena.errors import ArenaError
 from arena.stats.bradley_terry import Fit, chances, fit
 from arena.stats.elo import ELO
 from arena.stats.observations import WinDrawLoss
-from arena.stats.pairwise_likelihood import Model
+from arena.stats.prior import Model
 
 Games = dict[tuple[str, str], WinDrawLoss]
 
@@ -73,8 +73,7 @@ def test_fits_agree_with_scipy(seed: int, model: Model) -> None:
 
 
 def _parts(found: Fit[str]) -> list[float]:
-    extra = len(found.information) - len(found.ratings) - (found.log_draws is not None)
-    return [*found.ratings, *([found.first_mover] * extra), *([] if found.log_draws is None else [found.log_draws])]
+    return [*found.ratings, *found.shared]
 
 
 @pytest.mark.parametrize("seed", range(5))

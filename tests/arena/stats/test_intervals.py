@@ -13,7 +13,7 @@ from arena.stats.bradley_terry import chances, fit
 from arena.stats.elo import ELO
 from arena.stats.intervals import Rated, overlapping, rate
 from arena.stats.observations import Pair, WinDrawLoss
-from arena.stats.pairwise_likelihood import Model
+from arena.stats.prior import Model
 
 FIRST_MOVER = 0.2
 LOPSIDED = 1.2

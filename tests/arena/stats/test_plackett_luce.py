@@ -15,8 +15,8 @@ from arena.errors import ArenaError
 from arena.stats.bradley_terry import fit
 from arena.stats.elo import ELO
 from arena.stats.observations import Ranking, WinDrawLoss, ranking_of
-from arena.stats.pairwise_likelihood import Model
 from arena.stats.plackett_luce import fit_rankings, rate_rankings
+from arena.stats.prior import Model
 
 NAMES = ["a", "b", "c", "d", "e"]
 
