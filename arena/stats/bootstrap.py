@@ -142,21 +142,9 @@ def refit(fit: Fit[Any], pairings: Sequence[tuple[int, int]], tables: Array) -> 
         if attempt >= QUICK or np.abs(step).max() >= NEAR:
             information = likelihood.information(place, odds)
             information[:, range(place.shape[1]), range(place.shape[1])] += virtual.information
-            step = _steps(gradient, information, count)
+            step = (constrained_inverse(information, count) @ gradient[:, :, None])[:, :, 0]
         largest = np.abs(step).max(axis=1, keepdims=True)
         place += step / np.maximum(largest, 1.0)  # in place of backtracking: no step is longer than one natural unit
         if largest.max() < ACCURACY:
             break
     return place[:, :count]
-
-
-def _steps(gradient: Array, information: Array, count: int) -> Array:
-    """Newton's steps, the ratings' mean held at 0, as in `constrained_inverse`: a stiffened solution less its common shift."""
-    information[:, :count, :count] += information[:, :count, :count].max(axis=(1, 2), keepdims=True) / count
-    ones = np.zeros_like(gradient)
-    ones[:, :count] = 1
-    found = np.linalg.solve(information, np.stack([gradient, ones], axis=2))
-    free, shift = found[:, :, 0], found[:, :, 1]
-    excess = free[:, :count].sum(axis=1, keepdims=True) / shift[:, :count].sum(axis=1, keepdims=True)
-    step: Array = free - excess * shift
-    return step

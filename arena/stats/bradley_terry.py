@@ -97,16 +97,16 @@ def fit(
     model = replace(model, draws=drawn)
     posterior = _Posterior(names, table, model, held or {})
     near = np.array([*start.ratings, *start.shared])[posterior.free] if start else np.zeros(len(posterior.free))
-    best = maximise(posterior, near, ratings=posterior.free_ratings)
-    place = posterior.everyone(best.place)
+    best, slope = maximise(posterior, near, ratings=posterior.free_ratings)
+    place = posterior.everyone(best)
     return Fit(
         names,
         tuple(place[: len(names)].tolist()),
         float(place[len(names)]) if model.first_mover else 0.0,
         float(place[-1]) if drawn else None,
         model,
-        best.slope.value,
-        best.slope.information,
+        slope.value,
+        slope.information,
     )
 
 

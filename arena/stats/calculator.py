@@ -64,25 +64,15 @@ def checked(counts: Sequence[float]) -> Sequence[float]:
     return counts
 
 
-def mean_of(counts: Sequence[float], scores: Sequence[float]) -> float:
-    """The mean of counted scores; one half without counts."""
-    total = sum(counts)
-    return sum(n * score for n, score in zip(counts, scores, strict=True)) / total if total else 0.5
-
-
-def variance_of(counts: Sequence[float], scores: Sequence[float]) -> float:
-    """The population variance of counted scores; 0 without counts."""
-    total, mean = sum(counts), mean_of(counts, scores)
-    return sum(n * (score - mean) ** 2 for n, score in zip(counts, scores, strict=True)) / total if total else 0.0
-
-
 def _estimate(counts: Sequence[float], scores: Sequence[float], *, games: int) -> EloEstimate:
     if min(counts) < 0:
         raise ArenaError(f"expected counts of games, none negative; got {', '.join(map(str, counts))}")
-    mean = mean_of(counts, scores)
+    total = sum(counts)
+    mean = sum(n * score for n, score in zip(counts, scores, strict=True)) / total if total else 0.5
+    variance = sum(n * (score - mean) ** 2 for n, score in zip(counts, scores, strict=True)) / total if total else 0.0
     low, high = mean_interval(counts, scores) or (None, None)
     return EloEstimate(
-        games=sum(counts) * games,
+        games=total * games,
         score=mean,
         score_low=low,
         score_high=high,
@@ -90,5 +80,5 @@ def _estimate(counts: Sequence[float], scores: Sequence[float], *, games: int) -
         elo_low=None if low is None else elo_difference(low),
         elo_high=None if high is None else elo_difference(high),
         superiority=superiority(counts, scores, 0.5),
-        normalized_elo=normalized_elo(mean, variance_of(counts, scores)) if games == 2 else None,
+        normalized_elo=normalized_elo(mean, variance) if games == 2 else None,
     )

@@ -10,30 +10,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Protocol
+from typing import Generic
 
-from arena.stats.bootstrap import bootstrap
+from arena.stats.bootstrap import Bootstrap, bootstrap
 from arena.stats.bradley_terry import Fit, fit, place_of
 from arena.stats.elo import ELO
 from arena.stats.observations import Competitor, Pair, Pairings, kinds_of, table_of
 from arena.stats.prior import MODEL, Model
 from arena.stats.profile import extremes, one_sided
-from arena.stats.sandwich import sandwich
+from arena.stats.sandwich import Sandwich, sandwich
 
 FEW = 40
 """The least number of pairs a pairing at which a bootstrap holds its level; below, its intervals are too narrow."""
-
-
-class Spread(Protocol):
-    """The uncertainty of ratings, in natural units; competitors by their indices."""
-
-    name: str
-
-    def interval(self, agent: int, other: int | None = None) -> tuple[float, float]:
-        """The 95 % interval of a rating about the field's mean, or of its lead over another."""
-
-    def superiority(self, agent: int, other: int) -> float:
-        """The likelihood of superiority over another, within [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +49,7 @@ class Ratings(Generic[Competitor]):
     """The ratings of a field about its mean, or about the anchor, whose rating is 0."""
 
     fit: Fit[Competitor]
-    spread: Spread
+    spread: Bootstrap | Sandwich
     known: frozenset[Competitor]
     """Those with at least two distinct pairs, against whomever."""
     bounds: Mapping[Competitor, Fit[Competitor]]
@@ -98,11 +86,6 @@ class Ratings(Generic[Competitor]):
         if agent == other or not {agent, other} <= self.known:
             return None
         return self.spread.superiority(place_of(self.fit.agents, agent), place_of(self.fit.agents, other))
-
-    def matrix(self, agents: Sequence[Competitor] | None = None) -> list[list[Difference]]:
-        """The differences of every two, in the order of `agents`, by default the best first."""
-        order = [row.agent for row in self.rows] if agents is None else agents
-        return [[self.difference(agent, other) for other in order] for agent in order]
 
     def _rated(self, agent: Competitor, elo: float) -> Rated[Competitor]:
         if agent not in self.known or agent == self.anchor:
@@ -144,7 +127,7 @@ def rate(
     sides = {agent: side for agent, side in extremes(table).items() if agent in known}
     bounds = {agent: one_sided(pairings, agent, side, fitted.agents, model=model) for agent, side in sides.items()}
     if min((_distinct(pairs) for pairs in pairings.values()), default=0) >= FEW:
-        spread: Spread = bootstrap(fitted, pairings, rng, samples=samples)
+        spread: Bootstrap | Sandwich = bootstrap(fitted, pairings, rng, samples=samples)
     else:
         spread = sandwich(fitted, pairings)
     return Ratings(fitted, spread, known, bounds, sides, anchor)
@@ -159,11 +142,9 @@ def overlapping(rows: Iterable[Rated[Competitor]]) -> dict[Competitor, tuple[Com
 
 
 def _overlap(one: Rated[Competitor], two: Rated[Competitor]) -> bool:
-    return not (_below(one, two) or _below(two, one))
-
-
-def _below(lower: Rated[Competitor], upper: Rated[Competitor]) -> bool:
-    return lower.high is not None and upper.low is not None and lower.high < upper.low
+    return not any(
+        lower.high is not None and upper.low is not None and lower.high < upper.low for lower, upper in ((one, two), (two, one))
+    )
 
 
 def _distinct(pairs: Sequence[Pair]) -> int:

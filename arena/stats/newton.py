@@ -18,13 +18,6 @@ class Slope(NamedTuple):
     information: Array
 
 
-class Maximum(NamedTuple):
-    """The place of a maximum and the function there."""
-
-    place: Array
-    slope: Slope
-
-
 ACCURACY = 1e-9
 """The last step's largest component, in natural units (an Elo point is 0.006); by quadratic convergence the error is its square.
 """
@@ -34,10 +27,11 @@ _FAR = 200.0  # no data gives a rating of 35,000 Elo: whatever is still climbing
 _HALVINGS = 40
 
 
-def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) -> Maximum:
-    """The maximum of a concave function among the places whose first `ratings` components have the mean 0; `start` is one.
+def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) -> tuple[Array, Slope]:
+    """The maximum of a concave function among the places whose first `ratings` components have the mean 0, and the function
+    there.
 
-    Newton's method with backtracking. Raises ArenaError where there is no finite maximum.
+    `start` is such a place. Newton's method with backtracking. Raises ArenaError where there is no finite maximum.
     """
     place = start
     here = function(place)
@@ -48,7 +42,7 @@ def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) 
             step *= _LEAP / largest
         place, here = _climb(function, place, here, step)
         if largest < ACCURACY:
-            return Maximum(place, here)
+            return place, here
         if np.abs(place).max() > _FAR:
             break
     raise ArenaError(
@@ -68,29 +62,25 @@ def _climb(function: Callable[[Array], Slope], place: Array, here: Slope, step: 
 
 
 def constrained_inverse(information: Array, ratings: int) -> Array:
-    """The inverse of the information among the places whose first `ratings` components have the mean 0.
+    """The inverse of information matrices among the places whose first `ratings` components have the mean 0.
 
-    It turns gradients into Newton steps; of a likelihood's information it is the covariance of the estimates. Raises ArenaError
-    where the information is not positive definite there.
+    It turns gradients into Newton steps; of a likelihood's information it is the covariance of the estimates. `information` is
+    one matrix or a stack of them. Raises ArenaError where one is not positive definite there.
     """
-    if not ratings:
-        return _inverse(information)
     # A likelihood does not see a common shift of all ratings, so the information alone is (nearly) singular. Stiffness in that
     # direction makes it regular; the projection below then removes the shift, and with it every trace of the stiffness.
     stiff = information.copy()
-    stiff[:ratings, :ratings] += information.diagonal()[:ratings].max() / ratings
-    inverse = _inverse(stiff)
-    shift = inverse[:, :ratings].sum(axis=1)
-    projected: Array = inverse - np.outer(shift, shift) / shift[:ratings].sum()
-    return projected
-
-
-def _inverse(matrix: Array) -> Array:
+    if ratings:
+        stiff[..., :ratings, :ratings] += stiff[..., :ratings, :ratings].max(axis=(-2, -1), keepdims=True) / ratings
     try:
-        pivots = np.linalg.cholesky(matrix).diagonal() ** 2
+        pivots = np.diagonal(np.linalg.cholesky(stiff), axis1=-2, axis2=-1) ** 2
     except np.linalg.LinAlgError:
-        pivots = np.zeros(len(matrix))
+        pivots = np.zeros(1)
     # A pivot that cancels down to rounding belongs to a singular matrix: groups that never met, without the prior.
-    if not (pivots > 1e-14 * np.maximum(matrix.diagonal(), 1e-300)).all():
+    if not (pivots > 1e-14 * np.maximum(np.diagonal(stiff, axis1=-2, axis2=-1), 1e-300)).all():
         raise ArenaError("ratings: expected a table that connects all agents, got one that falls apart; keep the prior on")
-    return np.linalg.inv(matrix).astype(np.float64, copy=False)
+    inverse: Array = np.linalg.inv(stiff).astype(np.float64, copy=False)
+    shift = inverse[..., :, :ratings].sum(axis=-1, keepdims=True)
+    if ratings:
+        inverse -= shift * shift.swapaxes(-2, -1) / shift[..., :ratings, :].sum(axis=-2, keepdims=True)
+    return inverse

@@ -50,8 +50,8 @@ def fit_rankings(
         value = plain.value + float(virtual.value.sum())
         return Slope(value, plain.gradient + virtual.slope, plain.information + np.diag(virtual.information))
 
-    best = maximise(posterior, np.zeros(len(names)), ratings=len(names))
-    return Fit(names, tuple(best.place.tolist()), 0.0, None, model, best.slope.value, best.slope.information)
+    best, slope = maximise(posterior, np.zeros(len(names)), ratings=len(names))
+    return Fit(names, tuple(best.tolist()), 0.0, None, model, slope.value, slope.information)
 
 
 def rate_rankings(

@@ -21,7 +21,9 @@ class SwissStanding(NamedTuple, Generic[Competitor]):
     agent: Competitor
     score: float
     buchholz: float
+    """The sum of the opponents' scores; a bye counts nothing (B. Buchholz, 1932)."""
     sonneborn_berger: float
+    """The sum of the opponents' scores, each times the points won against that opponent; a bye counts nothing."""
 
 
 def scores(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> dict[Competitor, float]:
@@ -34,30 +36,15 @@ def scores(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]
     return points
 
 
-def buchholz(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> dict[Competitor, float]:
-    """The sum of the opponents' scores; a bye counts nothing (B. Buchholz, 1932)."""
-    points = scores(agents, history)
-    sums = dict.fromkeys(agents, 0.0)
-    for first, second, _ in history:
-        if second is not None:
-            sums[first] += points[second]
-            sums[second] += points[first]
-    return sums
-
-
-def sonneborn_berger(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> dict[Competitor, float]:
-    """The sum of the opponents' scores, each times the points won against that opponent; a bye counts nothing."""
-    points = scores(agents, history)
-    sums = dict.fromkeys(agents, 0.0)
-    for first, second, share in history:
-        if second is not None:
-            sums[first] += share * points[second]
-            sums[second] += (1 - share) * points[first]
-    return sums
-
-
 def standings(lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> tuple[SwissStanding[Competitor], ...]:
     """The table, the best first: by score, then Buchholz, then Sonneborn-Berger, then in the order of the lots."""
-    points, first, second = scores(lots, history), buchholz(lots, history), sonneborn_berger(lots, history)
-    rows = [SwissStanding(agent, points[agent], first[agent], second[agent]) for agent in lots]
+    points = scores(lots, history)
+    buchholz, sonneborn_berger = dict.fromkeys(lots, 0.0), dict.fromkeys(lots, 0.0)
+    for first, second, share in history:
+        if second is not None:
+            buchholz[first] += points[second]
+            buchholz[second] += points[first]
+            sonneborn_berger[first] += share * points[second]
+            sonneborn_berger[second] += (1 - share) * points[first]
+    rows = [SwissStanding(agent, points[agent], buchholz[agent], sonneborn_berger[agent]) for agent in lots]
     return tuple(sorted(rows, key=lambda row: (-row.score, -row.buchholz, -row.sonneborn_berger)))

@@ -155,12 +155,11 @@ def test_overlapping_intervals_are_named() -> None:
     assert overlapping(rows) == {"a": ("b", "d"), "b": ("a", "c", "d"), "c": ("b", "d"), "d": ("a", "b", "c", "e"), "e": ("d",)}
 
 
-def test_the_matrix_is_antisymmetric() -> None:
+def test_differences_are_antisymmetric() -> None:
     """What a leads b by, b trails by; superiorities of both ways add up to 1."""
     ratings = rate(Field(random.Random(2), 3).play(15), rng=random.Random(1))
-    matrix = ratings.matrix()
-    for i, j in combinations(range(3), 2):
-        there, back = matrix[i][j], matrix[j][i]
+    for i, j in combinations(ratings.fit.agents, 2):
+        there, back = ratings.difference(i, j), ratings.difference(j, i)
         assert (there.elo, there.low, there.high) == pytest.approx((-back.elo, -(back.high or 0), -(back.low or 0)))
         assert (there.superiority or 0) + (back.superiority or 0) == pytest.approx(1)
 
@@ -189,10 +188,9 @@ def test_no_table_gives_anything_but_numbers(pairings: dict[tuple[str, str], lis
     for row in ratings.rows:
         assert all(isfinite(value) for value in (row.elo, row.low, row.high) if value is not None)
         assert sum(ratings.fit.ratings) == pytest.approx(0, abs=1e-9)
-    for line in ratings.matrix():
-        for lead in line:
-            assert all(isfinite(value) for value in (lead.elo, lead.low, lead.high, lead.superiority) if value is not None)
-            assert lead.low is None or lead.high is None or lead.low < lead.high
+    for lead in [ratings.difference(one, two) for one in "abcd" for two in "abcd"]:
+        assert all(isfinite(value) for value in (lead.elo, lead.low, lead.high, lead.superiority) if value is not None)
+        assert lead.low is None or lead.high is None or lead.low < lead.high
 
 
 def test_elo_of_a_natural_unit() -> None:
