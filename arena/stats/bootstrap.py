@@ -73,20 +73,20 @@ def bootstrap(fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.
     generator = np.random.default_rng(rng.getrandbits(128))
     played = {seats: pairs for seats, pairs in pairings.items() if any(pair.games for pair in pairs)}
     places = [(fit.agents.index(one), fit.agents.index(two)) for one, two in played]
-    draws = [_resampling(fit, seats, pairs) for seats, pairs in played.items()]
+    resamplers = [_resampler(fit, seats, pairs) for seats, pairs in played.items()]
     size, share = max(25, DRAWN // max(1, len(played))), max(1, FITTED // max(1, len(played)))
     parts = []
     for done in range(0, samples, size):
-        tables = np.stack([draw(generator, min(size, samples - done)) for draw in draws], axis=2)
+        tables = np.stack([resample(generator, min(size, samples - done)) for resample in resamplers], axis=2)
         parts += [refit(fit, places, tables[:, k : k + share].copy()) for k in range(0, tables.shape[1], share)]
     return Bootstrap(np.concatenate(parts))
 
 
-Draw: TypeAlias = Callable[[np.random.Generator, int], Array]
-"""Draws samples of the summed statistics of one pairing's pairs: a row for each statistic, a column for every sample."""
+Resampler: TypeAlias = Callable[[np.random.Generator, int], Array]
+"""Resamples one pairing, so many times: the summed statistics of its pairs, a row for each, a column for every sample."""
 
 
-def _resampling(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pairs: Sequence[Pair]) -> Draw:
+def _resampler(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pairs: Sequence[Pair]) -> Resampler:
     kinds: Counter[Pair] = Counter()
     for pair, count in kinds_of(pairs):
         kinds[pair] += count if pair.games else 0
@@ -104,25 +104,25 @@ def _resampling(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pair
     return _one_by_one([pair for pair in pairs if pair.games])
 
 
-def _by_kind(count: int, chances: Sequence[float], kinds: Sequence[Pair]) -> Draw:
-    """Draws of `count` pairs by the probabilities of their kinds."""
+def _by_kind(count: int, chances: Sequence[float], kinds: Sequence[Pair]) -> Resampler:
+    """Draws `count` pairs by the probabilities of their kinds."""
     statistics = np.array([statistics_of(pair) for pair in kinds])
     return lambda generator, samples: (generator.multinomial(count, chances, size=samples) @ statistics).T
 
 
-def _one_by_one(pairs: Sequence[Pair]) -> Draw:
-    """Draws of as many pairs with replacement."""
+def _one_by_one(pairs: Sequence[Pair]) -> Resampler:
+    """Draws as many pairs with replacement."""
     known = {pair: statistics_of(pair) for pair in set(pairs)}
     statistics, count = np.array([known[pair] for pair in pairs]).T.copy(), len(pairs)
     # A statistic that is the same for all pairs, as the number of games mostly is, needs no sum over what was picked.
     varies = [bool(np.ptp(row)) for row in statistics]
 
-    def draw(generator: np.random.Generator, samples: int) -> Array:
+    def resample(generator: np.random.Generator, samples: int) -> Array:
         picked = generator.integers(0, count, size=(count, samples), dtype=np.uint16)
         rows = zip(statistics, varies, strict=True)
         return np.stack([row.take(picked).sum(axis=0) if varied else np.full(samples, row[0] * count) for row, varied in rows])
 
-    return draw
+    return resample
 
 
 def refit(fit: Fit[Any], pairings: Sequence[tuple[int, int]], tables: Array) -> Array:

@@ -42,11 +42,13 @@ def fit_rankings(
     games = Counter(tuple(map(tuple, ranking)) for ranking in rankings)
     names = tuple(dict.fromkeys(agent for game in games for level in game for agent in level) if agents is None else agents)
     places = {name: k for k, name in enumerate(names)}
-    stages = [stage._replace(weight=stage.weight * count) for game, count in games.items() for stage in _stages(game, places)]
-    choices, model = _Choices(stages, range(len(names))), Model(draws=False, first_mover=False, prior=prior)
+    choices = [
+        choice._replace(weight=choice.weight * count) for game, count in games.items() for choice in _choices_of(game, places)
+    ]
+    likelihood, model = _ChoiceLikelihood(choices, range(len(names))), Model(draws=False, first_mover=False, prior=prior)
 
     def posterior(place: Array) -> Slope:
-        plain, virtual = choices.slope(place), virtual_games(place, model)
+        plain, virtual = likelihood.slope(place), virtual_games(place, model)
         value = plain.value + float(virtual.value.sum())
         return Slope(value, plain.gradient + virtual.slope, plain.information + np.diag(virtual.information))
 
@@ -83,19 +85,19 @@ def sandwich_of_rankings(fit: Fit[Competitor], groups: Mapping[Any, Sequence[Clu
     ratings = np.array(fit.ratings)
     strata = []
     for clusters in groups.values():
-        stages = [(k, stage) for k, cluster in enumerate(clusters) for game in cluster for stage in _stages(game, places)]
-        involved = sorted({place for _, stage in stages for place in stage.among})
+        choices = [(k, choice) for k, cluster in enumerate(clusters) for game in cluster for choice in _choices_of(game, places)]
+        involved = sorted({place for _, choice in choices for place in choice.among})
         if not involved:
             continue
-        choices = _Choices([stage for _, stage in stages], involved)
+        likelihood = _ChoiceLikelihood([choice for _, choice in choices], involved)
         scores = np.zeros((len(clusters), len(involved)))
-        np.add.at(scores, [k for k, _ in stages], choices.scores(ratings[involved]))
-        scatter = choices.slope(ratings[involved]).information
+        np.add.at(scores, [k for k, _ in choices], likelihood.scores(ratings[involved]))
+        scatter = likelihood.slope(ratings[involved]).information
         strata.append(stratum_of(involved, scores, scatter, alike=False, parts=len(involved)))
     return Sandwich(fit.ratings, fit.information, strata)
 
 
-class _Stage(NamedTuple):
+class _Choice(NamedTuple):
     """A choice among some competitors, by their indices, with a weight; each of `chosen` is chosen in an equal share of it."""
 
     weight: float
@@ -103,7 +105,7 @@ class _Stage(NamedTuple):
     among: tuple[int, ...]
 
 
-def _stages(game: Ranking[Hashable], places: Mapping[Any, int]) -> Iterator[_Stage]:
+def _choices_of(game: Ranking[Hashable], places: Mapping[Any, int]) -> Iterator[_Choice]:
     """All choices of a game. Of k that tie, each subset of m is the last left of them in one of C(k, m) orders."""
     unknown = [agent for level in game for agent in level if agent not in places]
     if unknown:
@@ -116,21 +118,21 @@ def _stages(game: Ranking[Hashable], places: Mapping[Any, int]) -> Iterator[_Sta
         for left in range(1, len(level) + 1):
             for tied in combinations(level, left):
                 if len(tied) + len(below) > 1:
-                    yield _Stage(1 / comb(len(level), left), tied, tied + below)
+                    yield _Choice(1 / comb(len(level), left), tied, tied + below)
 
 
-class _Choices:
+class _ChoiceLikelihood:
     """The log-likelihood of many choices as a function of the ratings: a row for every choice, a column for every competitor."""
 
-    def __init__(self, stages: Sequence[_Stage], agents: Sequence[int]) -> None:
-        """`agents` are the indices of the competitors in question, which have all that the stages name."""
+    def __init__(self, choices: Sequence[_Choice], agents: Sequence[int]) -> None:
+        """`agents` are the indices of the competitors in question, which have all that the choices name."""
         column = {agent: k for k, agent in enumerate(agents)}
-        self._weights = np.array([stage.weight for stage in stages])[:, None]
-        self._chosen = np.zeros((len(stages), len(agents)))
-        self._among = np.zeros((len(stages), len(agents)), dtype=bool)
-        for row, stage in enumerate(stages):
-            self._chosen[row, [column[agent] for agent in stage.chosen]] = 1 / len(stage.chosen)
-            self._among[row, [column[agent] for agent in stage.among]] = True
+        self._weights = np.array([choice.weight for choice in choices])[:, None]
+        self._chosen = np.zeros((len(choices), len(agents)))
+        self._among = np.zeros((len(choices), len(agents)), dtype=bool)
+        for row, choice in enumerate(choices):
+            self._chosen[row, [column[agent] for agent in choice.chosen]] = 1 / len(choice.chosen)
+            self._among[row, [column[agent] for agent in choice.among]] = True
 
     def scores(self, ratings: Array) -> Array:
         """The slope of the log-likelihood of every choice."""

@@ -41,7 +41,6 @@ def one_sided(
     far = fit({seats: counts for seats, counts in table.items() if agent not in seats}, others, model=model).log_likelihood
     pairs = [pair for seats, found in pairings.items() if agent in seats for pair in found if pair.games]
     target = far - ONE_IN_TWENTY * sum(pair.games for pair in pairs) / len(pairs)
-
     last: Fit[Competitor] | None = None
 
     def at(rating: float) -> Fit[Competitor]:

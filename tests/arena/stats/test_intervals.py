@@ -143,6 +143,19 @@ def test_games_of_a_pair_that_repeat_each_other_are_not_worth_two() -> None:
     assert widths[0] / widths[1] == pytest.approx(2**0.5, rel=0.15)
 
 
+def test_competitors_may_be_numbers() -> None:
+    """0, who wins everything, as the anchor or not, and names: the same ratings."""
+    won, lost = Pair.of(1, 0), Pair.of(0, 1)
+    games = {(0, 1): [won] * 6, (0, 2): [won] * 6, (1, 2): [won, lost, won, Pair.of(0.5, 0)]}
+    named = {(f"agent {one}", f"agent {two}"): pairs for (one, two), pairs in games.items()}
+    for anchor in (None, 0, 1):
+        numbers = rate(games, range(3), rng=random.Random(1), anchor=anchor).rows
+        names = rate(named, rng=random.Random(1), anchor=None if anchor is None else f"agent {anchor}").rows
+        assert [(f"agent {row.agent}", row.elo, row.low, row.high) for row in numbers] == [
+            (row.agent, row.elo, row.low, row.high) for row in names
+        ]
+
+
 def test_overlapping_intervals_are_named() -> None:
     """Open ends reach on for ever."""
     rows = [
