@@ -144,9 +144,9 @@ def test_games_of_a_pair_that_repeat_each_other_are_not_worth_two() -> None:
 
 
 def test_competitors_may_be_numbers() -> None:
-    """0, who wins everything, as the anchor or not, and names: the same ratings."""
+    """0, who is the anchor or not, and names: the same ratings, also of 2, who loses everything and has one bound alone."""
     won, lost = Pair.of(1, 0), Pair.of(0, 1)
-    games = {(0, 1): [won] * 6, (0, 2): [won] * 6, (1, 2): [won, lost, won, Pair.of(0.5, 0)]}
+    games = {(0, 1): [won, lost, won], (0, 2): [won] * 6, (1, 2): [won] * 4}
     named = {(f"agent {one}", f"agent {two}"): pairs for (one, two), pairs in games.items()}
     for anchor in (None, 0, 1):
         numbers = rate(games, range(3), rng=random.Random(1), anchor=anchor).rows
