@@ -19,7 +19,7 @@ from arena.results.tally import Tally
 from arena.schedule.board_info import board_info
 from arena.schedule.fingerprint import OWN
 from arena.spec import Spec, load_spec
-from arena.stats.pairs import Pair, swapped
+from arena.stats.observations import Pair, swapped
 from arena.tournament.results import PlayedMatch
 from arena.tournament.run import run
 
@@ -127,7 +127,7 @@ class TrialBoard:
 def _pairs(tally: Tally) -> dict[tuple[str, str], list[Pair]]:
     """The pairs of games of every two entries, by their labels in either order."""
     labels = tally.sheet.labels
-    there = {(labels[int(one)], labels[int(two)]): pairs for (one, two), pairs in tally.matches.pairings().items()}
+    there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
     return there | {(two, one): [swapped(pair) for pair in pairs] for (one, two), pairs in there.items()}
 
 
