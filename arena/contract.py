@@ -131,6 +131,8 @@ def _check_methods(kind: str, name: object, value: type, base: type) -> None:
     """Refuse methods that cannot be called as those of `base` are, here rather than in the middle of a match."""
     for method, promised in vars(base).items():
         given = inspect.getattr_static(value, method, None)
+        if method == "grid":  # the author may use that name for something else: see arena.members
+            continue
         if method.startswith("_") or given is promised or not inspect.isfunction(promised) or not inspect.isfunction(given):
             continue
         wanted = _promised_parameters(promised)

@@ -7,7 +7,8 @@ in and handed back. That is what makes a search safe, a record replayable and a 
 import ast
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from arena.configured import Configured, name_of
@@ -33,6 +34,12 @@ class Game(Configured, ABC):
     """Whether the returns of all seats add up to 0 at every terminal state."""
     default_heuristic: ClassVar[str | None] = None
     """The name of the heuristic that agents get where a spec names none."""
+    board: ClassVar[str | None] = None
+    """The JavaScript module that draws states in reports and on pages: its path relative to the file of the class, inside the same
+    package, as in `boards/othello.js`. Without one states are drawn by `grid`, else shown by `render`."""
+    grid_colors: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Colours of cells by the mark that `grid` puts into them, as `#d33`, `#dd3333` or the name of a CSS colour; the ink is black or
+    white, whichever can be read on it."""
 
     @abstractmethod
     def initial(self, rng: random.Random) -> State:
@@ -69,6 +76,13 @@ class Game(Configured, ABC):
     def render(self, state: State) -> str:
         """Return the state as a person would want to see it, over several lines."""
         return self.format_state(state)
+
+    def grid(self, state: State) -> list[list[str]]:
+        """Return the state as rows of cells, to be drawn in reports and on pages; optional.
+
+        Each cell is a text of at most 8 characters, '' where it is empty; all rows have the same length, at most 4,096 cells in all.
+        """
+        raise TypeError(f"{name_of(self)} has no grid")
 
     def format_state(self, state: State) -> str:
         """Return the one-line text notation of a state. The default is its Python literal."""

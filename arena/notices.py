@@ -14,10 +14,12 @@ def say(line: str) -> None:
 
 
 def say_problems(registry: Registry) -> None:
-    """Say which installed plugins were left out, a line each."""
+    """Say which installed plugins were left out, and which members of classes are ignored, a line each."""
     for plugin in registry.plugins:
         if plugin.problem is not None:
             say(f"plugin {plugin.source} left out: {plugin.problem}")
+        for note in plugin.notes:
+            say(f"note: {note}")
 
 
 def load(plugins: Iterable[str | Path]) -> Registry:

@@ -22,6 +22,7 @@ from arena.contract import Unfit, brought, line, source_line
 from arena.errors import Interrupted, PluginError, UnknownName, describe
 from arena.format import Format
 from arena.game import Game
+from arena.members import ignored
 
 GROUP = "arena"
 ENVIRONMENT = "ARENA_PLUGINS"
@@ -54,6 +55,8 @@ class Plugin:
     """Why it was left out, None where it was not."""
     file: str | None = None
     """Where its code lies; None where it could not be found."""
+    notes: tuple[str, ...] = ()
+    """Members of its classes that are ignored, since their names mean something else in arena."""
 
 
 @dataclass(slots=True)
@@ -271,7 +274,14 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
         return
     for key, value in found:
         _enter(registry, source, key, value)
-    registry.plugins.append(Plugin(source, tuple(" ".join(key) for key, _ in found), file=_place(loaded, place)))
+    names = tuple(" ".join(key) for key, _ in found)
+    registry.plugins.append(Plugin(source, names, file=_place(loaded, place), notes=tuple(_notes(found))))
+
+
+def _notes(found: list[tuple[tuple[str, ...], Any]]) -> Iterator[str]:
+    for key, value in found:
+        if isinstance(value, type):
+            yield from [f"{' '.join(key)} ({line(value)}): {note}" for note in ignored(value)]
 
 
 def _place(loaded: object, place: str) -> str:

@@ -224,3 +224,4 @@ def _plugin(plugin: Plugin, width: int) -> Iterator[str]:
             )
     if not plugin.names:
         yield "  brings nothing"
+    yield from [f"  note: {note}" for note in plugin.notes]

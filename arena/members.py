@@ -1,0 +1,121 @@
+"""Optional members of games and agents whose names an older plugin may already use for something of its own.
+
+A member of another shape is ignored with a note: a plugin that loads today loads tomorrow. This is the one place that decides it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import getattr_static, isclass, signature
+from typing import Any, NamedTuple
+
+from arena.agent import Agent
+from arena.errors import shown
+from arena.game import Game
+from arena.traits import TRAITS
+
+LONGEST_MARK = 8
+"""Characters of a mark of a grid."""
+MOST_CELLS = 4096
+"""Cells of a grid: 64 by 64."""
+GRID = f"rows of equal length, each a list of texts of at most {LONGEST_MARK} characters, and at most {MOST_CELLS:,} cells"
+HEURISTIC = "heuristic"
+"""The key of `Agent.proposed` for games that have a default heuristic, beside the traits."""
+_COLOR = re.compile(r"#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]+")
+
+
+class Member(NamedTuple):
+    """One optional member: its shape in words, and the test for it."""
+
+    expected: str
+    fits: Callable[[Any], bool]
+
+
+def member(kind: type[Game] | type[Agent], name: str) -> Any:
+    """The member `name` of a class of games or agents; the default where the class has something else of that name.
+
+    Members of games are inherited. A flag of an agent holds for the class that sets it alone: what derives from it is another agent.
+    """
+    given = _given(kind, name)
+    return given if _MEMBERS[_base(kind)][name].fits(given) else vars(_base(kind))[name]
+
+
+def gives_grid(kind: type[Game]) -> bool:
+    """Tell whether the author of a game has written `grid`."""
+    return member(kind, "grid") is not Game.grid
+
+
+def ignored(kind: type) -> Iterator[str]:
+    """Yield a note for every member of a plugin's class that has the name of an optional one, but not its shape."""
+    if issubclass(kind, (Game, Agent)):
+        for name, wanted in _MEMBERS[_base(kind)].items():
+            if not wanted.fits(_given(kind, name)):
+                yield f"{name}: expected {wanted.expected}, got {shown(_given(kind, name))}, which is ignored"
+
+
+def grid_fault(cells: object) -> str | None:
+    """Say what is wrong with a return value of `grid`; None where it is rows of short texts."""
+    if not _listed(cells) or not all(map(_listed, cells)):
+        return shown(cells)
+    lengths = sorted({len(row) for row in cells})
+    if len(lengths) != 1 or lengths[0] == 0:
+        return f"rows of {' and '.join(map(str, lengths)) or 'no'} cells"
+    if len(cells) * lengths[0] > MOST_CELLS:
+        return f"{len(cells):,} rows of {lengths[0]:,} cells"
+    odd = [mark for row in cells for mark in row if not isinstance(mark, str) or len(mark) > LONGEST_MARK]
+    return f"the cell {shown(odd[0])}" if odd else None
+
+
+def _base(kind: type) -> type[Game] | type[Agent]:
+    return Game if issubclass(kind, Game) else Agent
+
+
+def _given(kind: type, name: str) -> Any:
+    """The member of a class as it is written, whatever it is."""
+    inherited = name in vars(Game)
+    return getattr_static(kind, name) if inherited else vars(kind).get(name, vars(Agent)[name])
+
+
+def _listed(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _is_grid(given: Any) -> bool:
+    """Whether a member can be called with one state."""
+    function = given.__func__ if isinstance(given, (staticmethod, classmethod)) else given
+    if isclass(function) or not callable(function):
+        return False
+    try:
+        signature(function).bind(*[None] * (1 if isinstance(given, staticmethod) else 2))
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _are_colors(given: Any) -> bool:
+    return isinstance(given, Mapping) and all(
+        isinstance(mark, str) and isinstance(color, str) and _COLOR.fullmatch(color) for mark, color in given.items()
+    )
+
+
+def _are_weights(given: Any) -> bool:
+    known = {*TRAITS, HEURISTIC}
+    return isinstance(given, Mapping) and all(word in known and type(weight) is int for word, weight in given.items())
+
+
+_MEMBERS: Mapping[type, Mapping[str, Member]] = {
+    Game: {
+        "board": Member(
+            "the path of a JavaScript file or None",
+            lambda given: given is None or (isinstance(given, str) and given.endswith((".js", ".mjs"))),
+        ),
+        "grid": Member("a method grid(self, state)", _is_grid),
+        "grid_colors": Member("a mapping of marks to colours such as '#d33' or 'crimson'", _are_colors),
+    },
+    Agent: {
+        "reference": Member(
+            "True, False, 'games' or 'puzzles'",
+            lambda given: isinstance(given, bool) or (isinstance(given, str) and given in ("games", "puzzles")),
+        ),
+        "proposed": Member("a mapping of traits to whole numbers", _are_weights),
+    },
+}
