@@ -31,9 +31,9 @@ class Agent(Configured, ABC):
     """Whether `arena try` sets new agents against this one, and lends it new heuristics if it wants one; `games` or `puzzles` for
     those alone. A class that derives from this one does not inherit it."""
     proposed: ClassVar[Mapping[str, int]] = MappingProxyType({})
-    """The weight of this agent where nobody names one: by a trait of the game, or by `heuristic` for a game that has a default
-    one; the largest that applies counts. The agent of the largest weight is the opponent, the adviser or the solver. Not inherited
-    either."""
+    """The weight of this agent where nobody names one: by a trait of the game, or by `heuristic` for games that have a default
+    one; the largest that applies counts. The agent of the largest weight is the opponent, the adviser or the solver. This is not
+    inherited either."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return a legal action for the seat whose turn it is. TypeError for agents that only solve."""

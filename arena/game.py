@@ -35,11 +35,11 @@ class Game(Configured, ABC):
     default_heuristic: ClassVar[str | None] = None
     """The name of the heuristic that agents get where a spec names none."""
     board: ClassVar[str | None] = None
-    """The JavaScript module that draws states in reports and on pages: its path relative to the file of the class, inside the same
+    """The JavaScript module that draws states in reports and on pages: its path relative to the file of the class, in the same
     package, as in `boards/othello.js`. Without one states are drawn by `grid`, else shown by `render`."""
     grid_colors: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Colours of cells by the mark that `grid` puts into them, as `#d33`, `#dd3333` or the name of a CSS colour; the ink is black or
-    white, whichever can be read on it."""
+    """Colours of cells by the mark that `grid` puts into them, as `#d33`, `#dd3333` or the name of a CSS colour; the ink is black
+    or white, whichever can be read on it."""
 
     @abstractmethod
     def initial(self, rng: random.Random) -> State:
@@ -80,7 +80,7 @@ class Game(Configured, ABC):
     def grid(self, state: State) -> list[list[str]]:
         """Return the state as rows of cells, to be drawn in reports and on pages; optional.
 
-        Each cell is a text of at most 8 characters, '' where it is empty; all rows have the same length, at most 4,096 cells in all.
+        Each cell is a text of at most 8 characters, '' where it is empty; rows have one length; there are at most 4,096 cells.
         """
         raise TypeError(f"{name_of(self)} has no grid")
 

@@ -33,7 +33,7 @@ class Member(NamedTuple):
 def member(kind: type[Game] | type[Agent], name: str) -> Any:
     """The member `name` of a class of games or agents; the default where the class has something else of that name.
 
-    Members of games are inherited. A flag of an agent holds for the class that sets it alone: what derives from it is another agent.
+    Members of games are inherited. A flag of an agent holds for the class that sets it alone: a derived class is another agent.
     """
     given = _given(kind, name)
     return given if _MEMBERS[_base(kind)][name].fits(given) else vars(_base(kind))[name]

@@ -1,6 +1,7 @@
 """The page of a report: one file that needs nothing else, neither a network nor a server."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from arena.report.plot import Plot
 from arena.report.plots import plots_of
 from arena.report.tables import failures_table, leaderboard_table, numbers_table, overall_table, remark_list
 from arena.results.tables import Overall, document, overall, remarks, replay_command
-from arena.views import STATIC, bundle
+from arena.views import STATIC, board_script, bundle
 
 OWN = Path(__file__).with_name("static")
 WORDS = 1.5
@@ -196,8 +197,13 @@ def _data(found: Findings, matches: Carried) -> Markup:
         _json("listing", listing),
         [element("script", Markup(pack), type="text/plain", class_="pack") for pack in matches.packs],
         element("script", Markup(_safe(bundle()))),
+        [_board_script(name, source) for name, source in sorted(matches.boards.items())],
         element("script", Markup(_safe((OWN / "report.js").read_text(encoding="utf-8")))),
     )
+
+
+def _board_script(name: str, source: str) -> Markup:
+    return element("script", Markup(_safe(board_script(name, source))), type="text/javascript", class_="board-script")
 
 
 def _json(key: str, value: Any) -> Markup:
@@ -206,5 +212,5 @@ def _json(key: str, value: Any) -> Markup:
 
 
 def _safe(script: str) -> str:
-    """A script of arena's own that does not end the element that it stands in."""
-    return "\n" + script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    """A script of arena's own, or of a plugin, that does not end the element that it stands in."""
+    return "\n" + re.sub("</(script)", r"<\\/\1", script, flags=re.IGNORECASE).replace("<!--", "<\\!--")

@@ -10,7 +10,7 @@ from arena.game import Game, Puzzle
 from arena.plugins import Registry
 from arena.spec.parameters import adapters, plain
 from arena.traits import refusal
-from arena.views import board_modules
+from arena.views import board_module
 
 PEOPLE = frozenset({"human"})
 """Agents that ask somebody at a terminal."""
@@ -18,12 +18,16 @@ PEOPLE = frozenset({"human"})
 
 def inventory(registry: Registry) -> dict[str, Any]:
     """Games, agents and formats as plain values. A game that cannot be made without being told parameters is left out."""
-    drawn = board_modules(registry)
-    games = [_game(registry, name, kind, name in drawn) for name, kind in sorted(registry.games.items())]
+    modules = {name: board_module(kind) for name, kind in sorted(registry.games.items())}
+    games = [_game(registry, name, registry.games[name], module.source is not None) for name, module in modules.items()]
     return {
         "games": [game for game in games if game is not None],
         "agents": [_agent(name, kind) for name, kind in sorted(registry.agents.items()) if name not in PEOPLE],
         "formats": [{"name": name, "kind": kind.kind} for name, kind in sorted(registry.formats.items())],
+        "notes": [
+            *[note for plugin in registry.plugins for note in plugin.notes],
+            *[f"game {name}: {module.note}" for name, module in modules.items() if module.note is not None],
+        ],
     }
 
 

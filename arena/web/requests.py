@@ -7,7 +7,6 @@ from typing import Any
 import yaml
 
 from arena.agent import solves
-from arena.configured import name_of
 from arena.errors import ArenaError, SpecError, describe
 from arena.game import Game, Puzzle, State, overrides
 from arena.match import Match, match_id
@@ -17,8 +16,7 @@ from arena.referee import play_match
 from arena.spec import Board, load_spec
 from arena.spec.parameters import validated
 from arena.store import Store
-from arena.views import board_modules, view
-from arena.views.frames import described
+from arena.views import board_module, depicted, described, view
 from arena.web import form
 from arena.web.form import BadRequest
 from arena.web.inventory import inventory
@@ -34,7 +32,6 @@ class Requests:
     def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
         self._registry = registry
         self._plugins = plugins
-        self._drawn = board_modules(registry)
         self._known: dict[str, Callable[[Mapping[str, Any]], Reply]] = {
             "inventory": lambda asked: inventory(registry),
             "position": self.position,
@@ -69,7 +66,7 @@ class Requests:
         for text in form.actions_of(asked.get("actions")):
             state, frame = self._after(game, state, text)
             frames.append(frame)
-        return {"game": described(game), "frame": frames[0], "frames": frames}
+        return {"game": _with_board(described(game), game), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: Mapping[str, Any]) -> Reply:
         """The position after `action`."""
@@ -108,7 +105,7 @@ class Requests:
         if not isinstance(board.game, Puzzle):
             raise BadRequest(f"{board.name} is no puzzle")
         record = _played(board)
-        return {"view": view(board.game, record, drawn=board.name in self._drawn).as_dict()}
+        return _shown(board.game, record)
 
     def spec(self, asked: Mapping[str, Any]) -> Reply:
         """The spec that a form stands for, as YAML, and how many matches it has; an error with all its faults."""
@@ -133,7 +130,7 @@ class Requests:
         game = next((board.game for board in boards if board.name == record.game), None)
         if game is None:
             raise BadRequest(f"the last run of this store does not play {record.game}")
-        return {"view": view(game, record, drawn=record.game in self._drawn).as_dict()}
+        return _shown(game, record)
 
     def _game(self, asked: Mapping[str, Any]) -> Game:
         given = form.game_of(asked.get("game"))
@@ -171,7 +168,7 @@ class Requests:
         over = game.is_terminal(state)
         return {
             "state": game.format_state(state),
-            "rendered": None if name_of(game) in self._drawn else game.render(state),
+            **depicted(game, state, drawn=board_module(type(game)).source is not None)._asdict(),
             "action": None,
             "seat": None,
             "label": None,
@@ -185,6 +182,18 @@ class Requests:
             "value": None,
             "seconds": None,
         }
+
+
+def _shown(game: Game, record: Record) -> Reply:
+    """A match as a view with the board that draws it."""
+    found = view(game, record, drawn=board_module(type(game)).source is not None).as_dict()
+    return {"view": {**found, "game": _with_board(found["game"], game)}}
+
+
+def _with_board(told: Reply, game: Game) -> Reply:
+    """What is told of a game, with the source of the module that draws it; the server gives that an address."""
+    module = board_module(type(game))
+    return {**told, "board": module.source, "note": module.note or told.get("note")}
 
 
 def _told(error: SpecError) -> list[str]:

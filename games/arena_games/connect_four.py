@@ -34,6 +34,7 @@ class ConnectFour(Game):
 
     name = "connect-four"
     default_heuristic: ClassVar[str | None] = "open-lines"
+    board = "boards/connect_four.js"
 
     def __init__(self, *, rows: Side = 6, columns: Side = 7, in_a_row: Side = 4) -> None:
         if in_a_row > max(rows, columns):

@@ -29,6 +29,7 @@ class Othello(Game):
 
     name = "othello"
     default_heuristic: ClassVar[str | None] = "corners-mobility"
+    board = "boards/othello.js"
 
     def __init__(self, *, size: Literal[4, 6, 8] = 8) -> None:
         self.size = size

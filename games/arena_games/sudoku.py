@@ -34,6 +34,7 @@ class Sudoku(Puzzle):
     name = "sudoku"
     path_matters: ClassVar[bool] = False
     default_heuristic: ClassVar[str | None] = "empty-cells"
+    board = "boards/sudoku.js"
 
     def __init__(
         self,

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.configured import name_of, settings
-from arena.game import Game, Puzzle
+from arena.errors import Interrupted, describe
+from arena.game import Game, Puzzle, State
+from arena.members import GRID, gives_grid, grid_fault, member
 from arena.record import Decision, Record
 from arena.replay import Differs, Step, against_rules, steps
 from arena.spec.parameters import plain
@@ -25,7 +27,9 @@ class Frame:
     state: str
     """The position in the notation of the game."""
     rendered: str | None
-    """As the game shows it to people; None where it is drawn on a board."""
+    """As the game shows it to people; None where it is drawn."""
+    grid: list[list[str]] | None
+    """Its cells, where the game gives a grid and has no board."""
     action: str | None
     seat: int | None
     """Who played the action, with the label of the entry."""
@@ -40,12 +44,12 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class MatchView:
     """A match with all its frames. All values are plain, ready for JSON by `as_dict`."""
 
     id: str
     game: dict[str, Any]
-    """Its `name` and `parameters`."""
+    """Its `name`, `parameters`, the `colors` of its grid, and a `note` where that cannot be drawn."""
     labels: tuple[str, ...]
     frames: tuple[Frame, ...]
     left_out: int
@@ -68,46 +72,86 @@ class View:
         return asdict(self)
 
 
+class Depiction(NamedTuple):
+    """One state as a page shows it: drawn on a board, as a grid, or as text."""
+
+    rendered: str | None = None
+    grid: list[list[str]] | None = None
+    note: str | None = None
+    """The fault of the game's grid, None where there is none."""
+
+
+def depicted(game: Game, state: State, *, drawn: bool = False) -> Depiction:
+    """Return a state as its game shows it; a grid that is none is shown as text, with a note.
+
+    With `drawn` there is nothing to return, since a board draws states from their notation.
+    """
+    if drawn:
+        return Depiction()
+    note = None
+    if gives_grid(type(game)):
+        try:
+            cells = game.grid(state)
+            fault = grid_fault(cells)
+        except Interrupted:
+            raise
+        except Exception as error:  # the author may mean something else by `grid`
+            fault = describe(error)
+        if fault is None:
+            return Depiction(grid=[list(row) for row in cells])
+        note = f"grid: expected {GRID}, got {fault}; such states are shown as text"
+    return Depiction(rendered=game.render(state), note=note)
+
+
 def described(game: Game) -> dict[str, Any]:
-    """A game as the boards want it: its name and all its parameters."""
-    return {"name": name_of(game), "parameters": plain(settings(game))}
+    """Return a game as the boards want it: its name, all its parameters, and the colours of its grid."""
+    colors = dict(member(type(game), "grid_colors")) if gives_grid(type(game)) else {}
+    return {"name": name_of(game), "parameters": plain(settings(game)), "colors": colors}
 
 
 def frames(game: Game, record: Record, *, drawn: bool = False) -> list[Frame]:
-    """Every position of a record as a frame, the first one included; Differs where the rules do not allow what it says.
+    """Return every position of a record as a frame, the first one included; Differs where the rules do not allow it.
 
-    With `drawn` the frames carry no rendering, since a board draws them from the notation.
+    With `drawn` the frames carry neither a rendering nor a grid, since a board draws them from the notation.
     """
-    return [_frame(game, record, step, drawn) for step in steps(game, record)]
+    return [_frame(game, record, step, depicted(game, step.state, drawn=drawn)) for step in steps(game, record)]
 
 
-def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -> View:
-    """A record as a view. It goes as far as the rules follow the record; what differs is said in `differences`.
+def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -> MatchView:
+    """Return a record as a view, as far as the rules follow the record; `differences` tells where they do not.
 
     Of a match of more than `most` positions, or of LONGEST characters, the first ones and the last are shown.
     """
     found: list[Frame] = []
     differences: list[str] = []
+    notes: list[str] = []
     left_out, first, last, skipped = 0, None, None, None
     room = LONGEST
+
+    def keep(step: Step) -> None:
+        depiction = depicted(game, step.state, drawn=drawn)
+        found.append(_frame(game, record, step, depiction))
+        if depiction.note is not None:
+            notes.append(depiction.note)
+
     try:
         for step in steps(game, record):
             first, last = first or step, step
             if len(found) < most and room > 0:
-                found.append(_frame(game, record, step, drawn))
-                room -= len(found[-1].state) + len(found[-1].rendered or "")
+                keep(step)
+                room -= _length(found[-1])
             else:
                 left_out, skipped = left_out + 1, step
     except Differs as differs:
         differences.append(str(differs))
     if skipped is not None:
-        found.append(_frame(game, record, skipped, drawn))
+        keep(skipped)
         left_out -= 1
     if first is not None and last is not None and not differences:
         differences = against_rules(game, record, first, last)
-    return View(
+    return MatchView(
         id=record.id,
-        game=described(game),
+        game={**described(game), "note": notes[0] if notes else None},
         labels=record.labels,
         frames=tuple(found),
         left_out=left_out,
@@ -124,12 +168,18 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -
     )
 
 
-def _frame(game: Game, record: Record, step: Step, drawn: bool) -> Frame:
+def _length(frame: Frame) -> int:
+    """How many characters a frame takes, about."""
+    return len(frame.state) + len(frame.rendered or "") + sum([len(mark) + 3 for row in frame.grid or () for mark in row])
+
+
+def _frame(game: Game, record: Record, step: Step, depiction: Depiction) -> Frame:
     used = step.decision
     return Frame(
         number=step.number,
         state=game.format_state(step.state),
-        rendered=None if drawn else game.render(step.state),
+        rendered=depiction.rendered,
+        grid=depiction.grid,
         action=step.action,
         seat=step.seat,
         label=None if step.seat is None else record.labels[step.seat],
