@@ -13,6 +13,7 @@ from arena.contract import source_line
 from arena.errors import UnknownName, describe
 from arena.game import Game
 from arena.heuristic import info_of
+from arena.members import gives_grid, member
 from arena.notices import load, say
 from arena.output import results_alone, room
 from arena.plugins import Plugin, Registry, survey
@@ -20,6 +21,7 @@ from arena.results.layout import crossing, fits, folded, table
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
 from arena.traits import TRAITS, listed, refusal, traits
+from arena.views import board_module
 
 Key = tuple[str, ...]
 WIDTH = 110
@@ -142,11 +144,23 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
 def _game_lines(registry: Registry, name: str, game: type[Game], width: int) -> Iterator[str]:
     yield f"  traits: {listed(_class_traits(game)) or 'unknown without parameters'}"
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {game.default_heuristic or 'none'}"
+    yield from _pictures(game)
     board = made(game)
     fit = [agent for agent, kind in sorted(registry.agents.items()) if board is not None and refusal(kind, board) is None]
     yield from wrap(
         f"agents: {', '.join(fit) or 'none'}", width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
     )
+
+
+def _pictures(game: type[Game]) -> Iterator[str]:
+    """Lines on the board and the grid of a game, where it gives them."""
+    file = member(game, "board")
+    if file is not None:
+        fault = board_module(game).note
+        yield f"  board: {file}" if fault is None else f"  note: {fault}"
+    if gives_grid(game):
+        colors = ", ".join([f"{mark or 'empty'} {color}" for mark, color in member(game, "grid_colors").items()])
+        yield f"  grid: cells as text{f'; colors: {colors}' if colors else ''}"
 
 
 def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator[str]:

@@ -26,6 +26,7 @@ from arena.testing import Finding, Verdict, Violation, agent_verdicts, game_verd
 from arena.testing.culprits import method_at_fault, where_of
 from arena.testing.patience import PATIENCE
 from arena.traits import listed, refusal
+from arena.views import board_module
 
 SHARE = 5
 """Matches of a game for each match of an agent, which takes longer, and plays on several games."""
@@ -131,6 +132,9 @@ class Run:
         if key[0] == "game":
             yield from self._told(game_verdicts(value, **how), key, value)
             yield from self._default_heuristic(key[1], value)
+            fault = board_module(value).note
+            if fault is not None:
+                yield True, f"  note    {fault}"
         elif key[0] == "heuristic":
             yield from self._told(heuristic_verdicts(value, self.registry.game(key[1]), **how), key, value)
         elif key[0] == "agent":

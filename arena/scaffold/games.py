@@ -5,9 +5,7 @@ from typing import NamedTuple
 from arena.errors import ArenaError
 from arena.game import Puzzle
 from arena.plugins import Registry
-
-FIRST = "tic-tac-toe"
-"""What a new agent tries first where nothing is said."""
+from arena.proposals import first_game
 
 
 class Opponent(NamedTuple):
@@ -25,5 +23,7 @@ def opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
         return Opponent("", False)
     if game is None and kind == "heuristic":
         raise ArenaError(f"a heuristic belongs to a game; expected --game with one of {', '.join(sorted(registry.games))}")
-    named = game or FIRST
+    named = game or first_game(registry, puzzle=False)
+    if named is None:
+        raise ArenaError("there is no game to try an agent on; `arena plugins` tells what became of the plugins")
     return Opponent(named, issubclass(registry.game(named), Puzzle))

@@ -12,6 +12,7 @@ from arena.configured import settings
 from arena.errors import ArenaError
 from arena.game import Game
 from arena.plugins import Registry
+from arena.proposals import first_game, references
 from arena.spec import load_spec
 from arena.terminal.rendering import shown
 from arena.terminal.screen import Screen
@@ -19,8 +20,6 @@ from arena.terminal.sensible import DECISION, SOLUTION, fitting, sensible
 from arena.terminal.setting import Setting
 from arena.terminal.words import options_of, values_of
 
-FIRST = "sliding-tiles"
-"""What the menu begins with, where it is known."""
 FILE = "statistics.yaml"
 """What a spec of the menu is called."""
 
@@ -36,7 +35,10 @@ class Bench:
     @classmethod
     def first(cls, registry: Registry) -> "Bench":
         """What the menu begins with."""
-        return cls.of(registry, FIRST if FIRST in registry.games else min(registry.games, default=FIRST))
+        name = first_game(registry, puzzle=True) or first_game(registry, puzzle=False)
+        if name is None:
+            raise ArenaError("there is no game; `arena plugins` tells what became of the plugins")
+        return cls.of(registry, name)
 
     @classmethod
     def of(cls, registry: Registry, name: str) -> "Bench":
@@ -45,7 +47,7 @@ class Bench:
         if game is None:
             raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
         best = sensible(registry, game)
-        others = ["random"] * (game.players - 1) if "random" in registry.agents else [best] * (game.players - 1)
+        others = [next(iter(references(registry, game)), best)] * (game.players - 1)
         return cls(Setting(name), game, (best, *others)).checked()
 
     def with_parameters(self, words: Sequence[str]) -> "Bench":

@@ -9,6 +9,7 @@ from arena.commands.catalogue import Key
 from arena.errors import ArenaError
 from arena.game import Game
 from arena.plugins import Registry
+from arena.proposals import references
 from arena.traits import refusal
 from arena.trying.attempt import Attempt
 from arena.trying.standing import Tried, against_each, percent, place, row_of
@@ -49,7 +50,7 @@ def boards_of(attempt: Attempt, label: str, entry: str | Mapping[str, Any], game
         if left <= 0 and number:
             attempt.say(f"\nno time left for {', '.join(other.name for other in games[number:])}; --game NAME tries one alone")
             break
-        rivals = [name for name in attempt.rivals(game) if name != label]
+        rivals = [name for name in references(attempt.registry, game) if name != label]
         tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
         attempt.say(f"\n{_standing(tried, label)}")
         places.append(f"{label} at {game.name}: {place(tried.board, label)}")

@@ -7,10 +7,10 @@ from time import monotonic
 from typing import IO, Any
 
 from arena.commands.catalogue import WIDTH
-from arena.fingerprint import OWN
 from arena.game import Game
 from arena.output import room
 from arena.plugins import Registry
+from arena.proposals import own
 from arena.results.layout import folded
 from arena.results.leaderboard import leaderboard
 from arena.results.tables import render
@@ -19,7 +19,6 @@ from arena.sheet import sheet_of
 from arena.spec import Spec, load_spec
 from arena.stats.pairs import Pair, swapped
 from arena.tournament import Played, run
-from arena.traits import refusal
 from arena.trying.standing import Tried
 
 NODES = {True: 5_000, False: 200}
@@ -29,9 +28,6 @@ ROUNDS = 20
 """Rounds that are enough."""
 CRASHES = 3
 """Crashes of the agent that is tried after which a board is not played on."""
-RIVALS = ("random", "greedy", "lookahead", "alpha-beta", "mcts")
-SOLVERS = ("random", "greedy", "bfs", "best-first", "a-star", "hill-climb", "min-conflicts")
-"""The built-in agents that stand for all in a try."""
 
 
 class Enough(Exception):
@@ -60,27 +56,17 @@ class Attempt:
         """How wide text is at most."""
         return min(WIDTH, room(self.out) or WIDTH)
 
-    def own(self, kind: str, name: str) -> bool:
-        """Whether arena came with it."""
-        return self.registry.sources[kind, name].name.startswith(OWN)
-
     def games(self) -> list[Game]:
         """The games of the file, then those that came with arena, with their default parameters."""
         found = []
         for name, kind in self.registry.games.items():
             mine = self.registry.sources["game", name].name == self.file
-            if mine or self.own("game", name):
+            if mine or own(self.registry, "game", name):
                 try:
                     found.append((not mine, kind()))
                 except Exception:  # noqa: S112 - it needs parameters, which nobody gives here
                     continue
         return [game for _, game in sorted(found, key=lambda item: item[0])]
-
-    def rivals(self, game: Game) -> list[str]:
-        """The built-in agents of a try that can play a game."""
-        names = SOLVERS if game.players == 1 else RIVALS
-        fitting = [name for name in names if name in self.registry.agents and self.own("agent", name)]
-        return [name for name in fitting if refusal(self.registry.agents[name], game) is None]
 
     def spec(self, game: Game, agents: Sequence[str | Mapping[str, Any]]) -> Spec:
         """A board for a game with its default parameters."""

@@ -7,6 +7,7 @@ from time import monotonic
 
 from arena.commands.catalogue import Key
 from arena.game import Game, State
+from arena.proposals import own, references
 from arena.record import Record
 from arena.results.leaderboard import Leaderboard
 from arena.tournament import play
@@ -21,7 +22,7 @@ def try_game(attempt: Attempt, key: Key, kind: type[Game]) -> None:
     """Print which built-in agents can play a game, a leaderboard of some of them, and a match."""
     game = kind()
     attempt.say(f"\n{key[1]} is {listed(traits(game))}")
-    agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.own("agent", name)}
+    agents = {name: agent for name, agent in attempt.registry.agents.items() if own(attempt.registry, "agent", name)}
     fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
     attempt.say(_listed(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))
     missing: dict[str, list[str]] = {}
@@ -30,7 +31,7 @@ def try_game(attempt: Attempt, key: Key, kind: type[Game]) -> None:
             missing.setdefault(listed(agent.needs - traits(game)) or "single-player", []).append(name)
     for needs, names in missing.items():
         attempt.say(_listed(f"cannot, for want of {needs}: {', '.join(names)}", attempt.width))
-    rivals = attempt.rivals(game)
+    rivals = references(attempt.registry, game)
     if len(rivals) < game.players:
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board

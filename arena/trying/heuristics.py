@@ -6,17 +6,13 @@ from time import monotonic
 from typing import Any
 
 from arena.commands.catalogue import Key
-from arena.game import Game
 from arena.match import Seat, seat_identity
+from arena.proposals import references
 from arena.results.leaderboard import Leaderboard
 from arena.spec import Spec
-from arena.traits import refusal
 from arena.trying.attempt import Attempt
 from arena.trying.standing import percent, row_of
 
-PLAYERS = ("greedy", "lookahead")
-SOLVERS = ("greedy", "best-first", "a-star")
-"""The agents that a heuristic is lent to."""
 NONE = "none"
 
 
@@ -25,7 +21,7 @@ def try_heuristic(attempt: Attempt, key: Key, heuristic: Callable[..., Any]) -> 
     game = attempt.registry.game(key[1])()
     default = game.default_heuristic
     rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
-    agents = [name for name in (SOLVERS if game.players == 1 else PLAYERS) if _fits(attempt, name, game)]
+    agents = [name for name in references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]
     for number, agent in enumerate(agents):
         seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
         names = [key[2], *rivals, NONE]
@@ -33,10 +29,6 @@ def try_heuristic(attempt: Attempt, key: Key, heuristic: Callable[..., Any]) -> 
         entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
         board = attempt.play(_without(attempt.spec(game, entries), f"{agent} with {NONE}"), seconds).board
         attempt.say(f"\n{_verdict(board, agent, names)}")
-
-
-def _fits(attempt: Attempt, agent: str, game: Game) -> bool:
-    return agent in attempt.registry.agents and refusal(attempt.registry.agents[agent], game) is None
 
 
 def _without(spec: Spec, label: str) -> Spec:
