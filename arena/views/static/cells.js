@@ -23,7 +23,8 @@ export function draw(scene, rows, { game, before }) {
     const paper = color === null ? { class: "cell cell-plain" } : { class: "cell", fill: color };
     scene.put("ground", place, "rect", { ...paper, at, width: CELL, height: CELL });
     if (before && before[row]?.[column] !== mark) {
-      scene.put("over", place, "rect", { class: "changed", at, x: 2, y: 2, width: CELL - 4, height: CELL - 4, rx: 3 });
+      const frame = color === null ? { class: "changed changed-plain" } : { class: "changed", stroke: readable(color) };
+      scene.put("over", place, "rect", { ...frame, at, x: 3, y: 3, width: CELL - 6, height: CELL - 6, rx: 3 });
     }
     if (mark === "") return;
     const ink = color === null ? { class: "mark mark-plain" } : { class: "mark", fill: readable(color) };
