@@ -82,7 +82,7 @@ class Game(Configured, ABC):
 
         Each cell is a text of at most 8 characters, '' where it is empty; rows have one length; there are at most 4,096 cells.
         """
-        raise TypeError(f"{name_of(self)} has no grid")
+        raise _missing(self, "grid")
 
     def format_state(self, state: State) -> str:
         """Return the one-line text notation of a state. The default is its Python literal."""

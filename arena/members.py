@@ -52,7 +52,7 @@ def ignored(kind: type) -> Iterator[str]:
                 yield f"{name}: expected {wanted.expected}, got {shown(_given(kind, name))}, which is ignored"
 
 
-def grid_fault(cells: object) -> str | None:
+def grid_fault(cells: Any) -> str | None:
     """Say what is wrong with a return value of `grid`; None where it is rows of short texts."""
     if not _listed(cells) or not all(map(_listed, cells)):
         return shown(cells)

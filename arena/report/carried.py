@@ -106,6 +106,14 @@ class _Games:
     trouble: str | None = None
     """What was in the way of loading the games again."""
 
+    def told(self, game: dict[str, Any]) -> dict[str, Any]:
+        """What a view tells of a game, with the board that draws it, and what is wrong with that or with its grid."""
+        name, note = game["name"], game["note"]
+        if note is not None:
+            self.notes[f"game {name}: {note}"] = None
+        board = name if name in self.boards else None
+        return {**game, "board": board, "note": self.faults.get(name) or note}
+
 
 def _games(run: Run) -> _Games:
     try:
@@ -147,11 +155,7 @@ def _shown(games: _Games, record: Record, described: Mapping[str, Any], board: i
         return _unplayed(record, described, [])
     try:
         shown = view(game, record, drawn=record.game in games.boards)
-        if shown.game["note"] is not None:
-            games.notes[f"game {record.game}: {shown.game['note']}"] = None
-        board = record.game if record.game in games.boards else None
-        note = games.faults.get(record.game) or shown.game["note"]
-        return {**_compact(shown), "game": {**shown.game, "board": board, "note": note}}
+        return {**_compact(shown), "game": games.told(shown.game)}
     except Interrupted:
         raise
     except Exception as error:  # a plugin's own fault: the other matches go on
