@@ -27,11 +27,18 @@ class Member(NamedTuple):
     """One optional member: its shape in words, and the test for it."""
 
     expected: str
-    fits: Callable[[Any], bool]
+    test: Callable[[Any], bool]
+
+    def fits(self, given: Any) -> bool:
+        """Tell whether `given` has the shape; False for what raises when it is looked at."""
+        try:
+            return self.test(given)
+        except Exception:  # the author's own, which has worked until now
+            return False
 
 
 def member(kind: type[Game] | type[Agent], name: str) -> Any:
-    """The member `name` of a class of games or agents; the default where the class has something else of that name.
+    """Return the member `name` of a class of games or agents; the default if the class has something else of that name.
 
     Members of games are inherited. A flag of an agent holds for the class that sets it alone: a derived class is another agent.
     """
@@ -53,7 +60,7 @@ def ignored(kind: type) -> Iterator[str]:
 
 
 def grid_fault(cells: Any) -> str | None:
-    """Say what is wrong with a return value of `grid`; None where it is rows of short texts."""
+    """Return the fault of what `grid` has returned, as a message shows it; None for rows of short texts."""
     if not _listed(cells) or not all(map(_listed, cells)):
         return shown(cells)
     lengths = sorted({len(row) for row in cells})
@@ -70,7 +77,7 @@ def _base(kind: type) -> type[Game] | type[Agent]:
 
 
 def _given(kind: type, name: str) -> Any:
-    """The member of a class as it is written, whatever it is."""
+    """The attribute of a class, whatever it is; descriptors are not called."""
     inherited = name in vars(Game)
     return getattr_static(kind, name) if inherited else vars(kind).get(name, vars(Agent)[name])
 
@@ -84,10 +91,7 @@ def _is_grid(given: Any) -> bool:
     function = given.__func__ if isinstance(given, (staticmethod, classmethod)) else given
     if isclass(function) or not callable(function):
         return False
-    try:
-        signature(function).bind(*[None] * (1 if isinstance(given, staticmethod) else 2))
-    except (TypeError, ValueError):
-        return False
+    signature(function).bind(*[None] * (1 if isinstance(given, staticmethod) else 2))  # raises if it cannot be called so
     return True
 
 

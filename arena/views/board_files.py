@@ -1,4 +1,4 @@
-"""The modules that games name to draw their states: found, checked and read, or left out with a note."""
+"""Board modules: found beside their games, checked and read, or left out with a note."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ LARGEST = 1 << 20
 
 
 class BoardFault(ArenaError):
-    """The module that a game names cannot be used; the message begins with the name of the file."""
+    """A board module cannot be used; the message begins with the path that the game names."""
 
 
 class BoardModule(NamedTuple):
@@ -39,9 +39,9 @@ def board_module(kind: type[Game]) -> BoardModule:
 
 
 def _place(kind: type[Game], file: str) -> Path:
-    """The path of a module, inside the folder of the package that names it: of a single file, the folder of that file.
+    """Return the path of a module; raises BoardFault if it lies outside the package of its class, or the folder of a single file.
 
-    A class that inherits its board has that of its base: paths start at the file of the class that gives them.
+    A class that inherits its board has that of its base: the path starts at the file of the class that sets it.
     """
     owner = next(base for base in kind.__mro__ if "board" in vars(base))
     module = sys.modules.get(owner.__module__)

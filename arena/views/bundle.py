@@ -65,7 +65,7 @@ def check_module(source: str) -> str | None:
 
 
 def _visit(name: str, sources: Mapping[str, str], order: list[str]) -> None:
-    """Put a module into the order, after all that it imports."""
+    """Append a module to `order`, after all that it imports."""
     for found in _IMPORT.finditer(sources[name]):
         if found["file"] not in order:
             _visit(found["file"], sources, order)
@@ -73,7 +73,7 @@ def _visit(name: str, sources: Mapping[str, str], order: list[str]) -> None:
 
 
 def _called(source: str) -> str:
-    """A module as a function that is called at once and returns the exports of the module."""
+    """Return an expression that runs a module in a scope of its own; its value is an object of the exports."""
     exported = ", ".join(sorted(_exports(source)))
     text = _EXPORT.sub(lambda found: f"{found['kind']} {found['name']}", _IMPORT.sub(_constant, source))
     return f'(() => {{\n"use strict";\n{text}\nreturn {{ {exported} }};\n}})()'

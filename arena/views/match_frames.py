@@ -1,4 +1,4 @@
-"""A match as plain values, position by position, for whatever shows it."""
+"""Matches as plain values, position by position, for reports and pages."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -13,33 +13,34 @@ from arena.replay import Differs, Step, against_rules, steps
 from arena.spec.parameters import plain
 
 MOST = 5000
-"""Frames of one match; of a longer one the first ones and the last."""
+"""Frames of a match; a longer match is cut to the first ones and the last."""
 LONGEST = 4_000_000
-"""Characters of all texts of a match; beyond them, as above."""
+"""Characters of all frames of a match; beyond them it is cut likewise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One position of a match and what led to it. All values are plain, ready for JSON."""
+    """One position of a match and the decision that led to it. All values are plain, ready for JSON."""
 
     number: int
     """Actions played so far; -1 for an answer."""
     state: str
     """The position in the notation of the game."""
     rendered: str | None
-    """As the game shows it to people; None where it is drawn."""
+    """The rendering of the game for people; None where the position is drawn."""
     grid: list[list[str]] | None
-    """Its cells, where the game gives a grid and has no board."""
+    """The cells of the position, if the game gives a grid and has no board."""
     action: str | None
     seat: int | None
-    """Who played the action, with the label of the entry."""
+    """The seat that played the action; None for the first position and for an answer."""
     label: str | None
+    """The label of the entry in that seat."""
     nodes: int | None
-    """What the decision used, None where there was none for the action alone."""
+    """The nodes of the decision, as all that follows; None if the action had no decision of its own."""
     evaluations: int | None
     depth: int | None
     value: float | None
-    """From the view of who played."""
+    """The value to the seat that played, as its agent reported it."""
     seconds: float | None
 
 
@@ -49,11 +50,11 @@ class MatchView:
 
     id: str
     game: dict[str, Any]
-    """Its `name`, `parameters`, the `colors` of its grid, and a `note` where that cannot be drawn."""
+    """The `name`, the `parameters`, the `colors` of the grid, and a `note` if the grid cannot be drawn."""
     labels: tuple[str, ...]
     frames: tuple[Frame, ...]
     left_out: int
-    """Positions before the last one that were left out, since the match is too long to show them all."""
+    """Number of positions left out before the last one, since the match is too long."""
     returns: tuple[float, ...]
     solved: bool | None
     termination: str
@@ -63,28 +64,28 @@ class MatchView:
     cost: float | None
     fallbacks: int
     totals: tuple[dict[str, Any], ...]
-    """For each seat its label, decisions, nodes, evaluations and seconds."""
+    """A mapping for each seat: label, decisions, nodes, evaluations and seconds."""
     differences: tuple[str, ...]
-    """Where the record is not what the rules make of it."""
+    """Differences between the record and a replay by the rules, as sentences."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The view as plain values."""
+        """Return the view as plain values."""
         return asdict(self)
 
 
 class Depiction(NamedTuple):
-    """One state as a page shows it: drawn on a board, as a grid, or as text."""
+    """A state as a page shows it: nothing if a board draws it, else a grid, else text."""
 
     rendered: str | None = None
     grid: list[list[str]] | None = None
     note: str | None = None
-    """The fault of the game's grid, None where there is none."""
+    """The fault of the grid; None for a sound one, and for games without."""
 
 
 def depicted(game: Game, state: State, *, drawn: bool = False) -> Depiction:
-    """Return a state as its game shows it; a grid that is none is shown as text, with a note.
+    """Return the grid of a state, else its rendering; a grid of another shape gives the rendering and a note.
 
-    With `drawn` there is nothing to return, since a board draws states from their notation.
+    With `drawn` all is None: a board draws states from their notation. Raises what `render` raises.
     """
     if drawn:
         return Depiction()
@@ -104,23 +105,23 @@ def depicted(game: Game, state: State, *, drawn: bool = False) -> Depiction:
 
 
 def described(game: Game) -> dict[str, Any]:
-    """Return a game as the boards want it: its name, all its parameters, and the colours of its grid."""
+    """Return the name of a game, all its parameters, and the colours of its grid, as boards take them."""
     colors = dict(member(type(game), "grid_colors")) if gives_grid(type(game)) else {}
     return {"name": name_of(game), "parameters": plain(settings(game)), "colors": colors}
 
 
 def frames(game: Game, record: Record, *, drawn: bool = False) -> list[Frame]:
-    """Return every position of a record as a frame, the first one included; Differs where the rules do not allow it.
+    """Return a frame for each position of a record, from the first one; raises Differs if the rules forbid an action.
 
-    With `drawn` the frames carry neither a rendering nor a grid, since a board draws them from the notation.
+    With `drawn` frames have neither a rendering nor a grid: a board draws them from the notation.
     """
     return [_frame(game, record, step, depicted(game, step.state, drawn=drawn)) for step in steps(game, record)]
 
 
 def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -> MatchView:
-    """Return a record as a view, as far as the rules follow the record; `differences` tells where they do not.
+    """Return a view of a record, up to the first action that the rules forbid; `differences` tells of that.
 
-    Of a match of more than `most` positions, or of LONGEST characters, the first ones and the last are shown.
+    A match of more than `most` positions, or of LONGEST characters, is cut to the first ones and the last.
     """
     found: list[Frame] = []
     differences: list[str] = []
@@ -168,8 +169,12 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -
     )
 
 
+_USED = ("nodes", "evaluations", "depth", "value", "seconds")
+"""Fields of a decision that its frame has, too."""
+
+
 def _length(frame: Frame) -> int:
-    """How many characters a frame takes, about."""
+    """The characters of a frame in JSON, about."""
     return len(frame.state) + len(frame.rendered or "") + sum([len(mark) + 3 for row in frame.grid or () for mark in row])
 
 
@@ -183,11 +188,7 @@ def _frame(game: Game, record: Record, step: Step, depiction: Depiction) -> Fram
         action=step.action,
         seat=step.seat,
         label=None if step.seat is None else record.labels[step.seat],
-        nodes=None if used is None else used.nodes,
-        evaluations=None if used is None else used.evaluations,
-        depth=None if used is None else used.depth,
-        value=None if used is None else used.value,
-        seconds=None if used is None else used.seconds,
+        **{name: getattr(used, name, None) for name in _USED},
     )
 
 

@@ -16,7 +16,7 @@ from arena.referee import play_match
 from arena.spec import Board, load_spec
 from arena.spec.parameters import validated
 from arena.store import Store
-from arena.views import board_module, depicted, described, view
+from arena.views import BoardModule, board_module, depicted, described, view
 from arena.web import form
 from arena.web.form import BadRequest
 from arena.web.inventory import inventory
@@ -62,25 +62,28 @@ class Requests:
             state = _state(game, asked)
         else:
             state = game.initial(random.Random(form.whole(asked.get("seed", 0), "seed", 0, 2**53)))
-        frames = [self._situation(game, state)]
+        module = board_module(type(game))
+        frames = [self._situation(game, state, module)]
         for text in form.actions_of(asked.get("actions")):
-            state, frame = self._after(game, state, text)
+            state, frame = self._after(game, state, text, module)
             frames.append(frame)
-        return {"game": _with_board(described(game), game), "frame": frames[0], "frames": frames}
+        return {"game": _with_board(described(game), module), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: Mapping[str, Any]) -> Reply:
         """The position after `action`."""
         game = self._game(asked)
-        return {"frame": self._after(game, _state(game, asked), form.text(asked.get("action"), "action"))[1]}
+        return {
+            "frame": self._after(game, _state(game, asked), form.text(asked.get("action"), "action"), board_module(type(game)))[1]
+        }
 
-    def _after(self, game: Game, state: State, text: str) -> tuple[State, Reply]:
+    def _after(self, game: Game, state: State, text: str, module: BoardModule) -> tuple[State, Reply]:
         """The state after an action, and that position as a frame; BadRequest where the action is not legal."""
         action = _parsed("action", lambda: game.parse_action(state, text))
         if game.is_terminal(state) or action not in game.actions(state):
             raise BadRequest(f"{text} is not legal here")
         played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
         after = game.result(state, action)
-        return after, self._situation(game, after) | played
+        return after, self._situation(game, after, module) | played
 
     def move(self, asked: Mapping[str, Any]) -> Reply:
         """What an agent does at a position: its action, what it used, and the position after it."""
@@ -163,12 +166,12 @@ class Requests:
         )
         return spec.boards[0]
 
-    def _situation(self, game: Game, state: State) -> Reply:
+    def _situation(self, game: Game, state: State, module: BoardModule) -> Reply:
         """A position as a frame, with what can be done there."""
         over = game.is_terminal(state)
         return {
             "state": game.format_state(state),
-            **depicted(game, state, drawn=board_module(type(game)).source is not None)._asdict(),
+            **depicted(game, state, drawn=module.source is not None)._asdict(),
             "action": None,
             "seat": None,
             "label": None,
@@ -186,13 +189,13 @@ class Requests:
 
 def _shown(game: Game, record: Record) -> Reply:
     """A match as a view with the board that draws it."""
-    found = view(game, record, drawn=board_module(type(game)).source is not None).as_dict()
-    return {"view": {**found, "game": _with_board(found["game"], game)}}
-
-
-def _with_board(told: Reply, game: Game) -> Reply:
-    """What is told of a game, with the source of the module that draws it; the server gives that an address."""
     module = board_module(type(game))
+    found = view(game, record, drawn=module.source is not None).as_dict()
+    return {"view": {**found, "game": _with_board(found["game"], module)}}
+
+
+def _with_board(told: Reply, module: BoardModule) -> Reply:
+    """What is told of a game, with the source of the module that draws it; the server gives that an address."""
     return {**told, "board": module.source, "note": module.note or told.get("note")}
 
 

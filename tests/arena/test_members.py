@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena import Agent, Game, load_plugins
+from arena import Agent, Game, load_plugins, play
 from arena.members import gives_grid, grid_fault, ignored, member
 from tests.conftest import arena_in
 
@@ -42,6 +42,10 @@ ODD = {
     "a grid without a state": ("grid", "def grid(self): return []"),
     "a grid that is no method": ("grid", "grid = (3, 3)"),
     "a class": ("grid", "class grid: pass"),
+    "what raises when looked at": (
+        "grid",
+        "grid = type('Odd', (), {'__call__': 1, '__class__': property(lambda self: 1 / 0)})()",
+    ),
     "one colour": ("grid_colors", "grid_colors = 'red'"),
     "colours of numbers": ("grid_colors", "grid_colors = {1: '#d33'}"),
     "what is no colour": ("grid_colors", "grid_colors = {'x': 'url(#a)'}"),
@@ -59,14 +63,20 @@ def test_a_member_of_another_shape_is_ignored_with_a_note(tmp_path: Path, words:
     assert not gives_grid(game)
     (note,) = ignored(game)
     assert note.startswith(f"{name}: expected ")
+    assert play(game(), ["random", "greedy"]).termination == "normal"
+
+
+@pytest.mark.slow
+def test_commands_say_so_and_go_on(tmp_path: Path) -> None:
+    (tmp_path / "pebbles.py").write_text(GAME.format(member="board = 8"))
     (tmp_path / "cup.yaml").write_text("{game: pebbles, rounds: 1, agents: [random, greedy], plugins: [pebbles.py]}")
+    note = f"note: game pebbles ({tmp_path / 'pebbles.py'}:6): board: expected the path of a JavaScript file or None, got 8"
     arena = arena_in(tmp_path)
     ran = arena("run", "cup.yaml")
-    assert ran.returncode == 0, ran.stderr
-    assert f"note: game pebbles ({tmp_path / 'pebbles.py'}:6): {name}: expected " in ran.stderr
+    assert (ran.returncode, note in ran.stderr) == (0, True), ran.stderr
     shown = arena("show", "pebbles", "--plugin", "pebbles.py")
     assert (shown.returncode, "  board:" in shown.stdout, "  grid:" in shown.stdout) == (0, False, False)
-    assert f"  note: game pebbles ({tmp_path / 'pebbles.py'}:6): {name}" in arena("plugins", "--plugin", "pebbles.py").stdout
+    assert note in arena("plugins", "--plugin", "pebbles.py").stdout
 
 
 @pytest.mark.slow
