@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
-from arena.errors import ArenaError, Fault, GameError, OutOfBudget, PluginError, Refused, SpecError, UnknownName
+from arena.errors import ArenaError, GameError, OutOfBudget, PluginError, Refused, SpecError, SpecFault, UnknownName
 from arena.format import Field, Format, Outcomes, Pairing
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.heuristic import heuristic
@@ -16,10 +16,13 @@ from arena.version import __version__
 
 if TYPE_CHECKING:
     from arena import testing
-    from arena.plugins import Registry, load_plugins
-    from arena.record import Decision, Record
+    from arena.match.record import Decision, Record
+    from arena.plugins.registry import Registry
+    from arena.plugins.sources import load_plugins
     from arena.spec import Spec
-    from arena.tournament import Results, play, run
+    from arena.tournament.results import Results
+    from arena.tournament.run import run
+    from arena.tournament.single import play
 
 __all__ = [
     "Action",
@@ -27,7 +30,6 @@ __all__ = [
     "Answer",
     "ArenaError",
     "Decision",
-    "Fault",
     "Field",
     "Format",
     "Game",
@@ -46,6 +48,7 @@ __all__ = [
     "Search",
     "Spec",
     "SpecError",
+    "SpecFault",
     "State",
     "UnknownName",
     "__version__",
@@ -61,14 +64,14 @@ __all__ = [
 
 # Looked up on first use, so that a plugin's `from arena import Agent` and `arena --help` do not pay for them.
 _LATER = {
-    "Decision": "arena.record",
-    "Record": "arena.record",
-    "Registry": "arena.plugins",
-    "Results": "arena.tournament",
+    "Decision": "arena.match.record",
+    "Record": "arena.match.record",
+    "Registry": "arena.plugins.registry",
+    "Results": "arena.tournament.results",
     "Spec": "arena.spec",
-    "load_plugins": "arena.plugins",
-    "play": "arena.tournament",
-    "run": "arena.tournament",
+    "load_plugins": "arena.plugins.sources",
+    "play": "arena.tournament.single",
+    "run": "arena.tournament.run",
     "testing": "arena",
 }
 
@@ -76,6 +79,8 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    if name == "Fault":  # its name before 0.2
+        return SpecFault
     if name not in _LATER:
         raise AttributeError(f"module 'arena' has no attribute {name!r}")
     if name == "testing":

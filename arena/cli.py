@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 from arena import __version__
-from arena.bounds import LARGEST
 from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreFull
-from arena.interrupts import user_interrupts
+from arena.limits import LARGEST
+from arena.processes.interrupts import user_interrupts
 
 Command = Callable[..., Any]
 SEED = click.IntRange(0, 2**63 - 1)
@@ -55,7 +55,7 @@ def cli(context: click.Context) -> int | None:
         return None
     if not (_terminal(sys.stdin) and _terminal(sys.stdout)):
         raise click.exceptions.NoArgsIsHelpError(context)
-    from arena.terminal.menu import menu
+    from arena.commands.terminal.menu import menu
 
     return menu(lambda words: int(cli.main(words, standalone_mode=False) or 0))
 
@@ -68,7 +68,7 @@ def shard(_context: click.Context, _parameter: click.Parameter, value: str | Non
     """Return a part of a tournament from `2/5`."""
     if value is None:
         return None
-    from arena.feed import Shard
+    from arena.tournament.queue import Shard
 
     number, slash, of = value.partition("/")
     if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
@@ -106,7 +106,7 @@ def format_option(command: Command) -> Command:
 @plugin_option
 def run(store: str | None, no_store: bool, fresh: bool, **asked: Any) -> int:
     """Play the tournament SPEC, or what is left of it, and print its leaderboards."""
-    from arena.commands import running
+    from arena.commands import run as running
 
     if asked["cluster"] is not None and asked["workers"] is not None:
         raise click.UsageError(
@@ -115,7 +115,7 @@ def run(store: str | None, no_store: bool, fresh: bool, **asked: Any) -> int:
 
     if no_store and (store is not None or fresh):
         raise click.UsageError("--no-store does not go with --store or --fresh")
-    return running.run(running.Options(store=store, no_store=no_store, fresh=fresh, **asked))
+    return running.run(running.RunOptions(store=store, no_store=no_store, fresh=fresh, **asked))
 
 
 @cli.command()
@@ -133,7 +133,7 @@ def leaderboard(store: str, style: str) -> int:
 @click.argument("id")
 def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual uses
     """Show match ID of STORE position by position, and check that it is what was recorded."""
-    from arena.commands import replaying
+    from arena.commands import replay as replaying
 
     return replaying.replay(store, id)
 
@@ -154,7 +154,7 @@ def export(store: str, style: str) -> int:
 @format_option
 def compare(store: str, agents: tuple[str, ...], style: str) -> int:
     """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
-    from arena.commands import comparing
+    from arena.commands import compare as comparing
 
     return comparing.compare(store, agents, style=style)
 
@@ -177,7 +177,7 @@ def counted(context: click.Context, _parameter: click.Parameter, values: tuple[s
 @click.option("--format", "style", type=click.Choice(["simple", "json"]), default="simple", show_default=True)
 def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] | None, style: str) -> int:
     """Say what a result is worth: Elo with its interval, and the likelihood of superiority."""
-    from arena.commands import comparing
+    from arena.commands import compare as comparing
 
     expected = 5 if pentanomial else 3
     if len(counts) != expected:
@@ -198,7 +198,7 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
 @click.option("--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="How many the page carries.")
 def report(store: str, out: str, style: str, matches: int) -> int:
     """Write what STORE holds as one page to look at, or each of its plots as a file."""
-    from arena.report import command
+    from arena.commands import report as command
 
     return command.report(store, out, style=style, matches=matches)
 
@@ -219,7 +219,7 @@ def merge(out: str, stores: tuple[str, ...], *, accept: bool) -> int:
 @plugin_option
 def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     """Check specs without playing: every fault with file, line and column."""
-    from arena.commands import validating
+    from arena.commands import validate as validating
 
     return validating.validate(specs, plugins=plugins)
 
@@ -265,7 +265,7 @@ def plugins_(plugins: tuple[str, ...]) -> int:
 @cli.command()
 def schema() -> int:
     """Print the JSON Schema of a spec."""
-    from arena.commands import validating
+    from arena.commands import validate as validating
 
     return validating.schema()
 
@@ -286,9 +286,9 @@ def schema() -> int:
 @plugin_option
 def check(target: str, seed: int, matches: int, patience: float, watch: bool, plugins: tuple[str, ...]) -> int:
     """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares."""
-    from arena.commands import checking
+    from arena.commands import check as checking
 
-    how = checking.How(seed, matches, patience)
+    how = checking.CheckOptions(seed, matches, patience)
     if watch:
         return checking.check_on_save(target, how, plugins=plugins)
     return checking.check(target, how, plugins=plugins)
@@ -302,7 +302,7 @@ def check(target: str, seed: int, matches: int, patience: float, watch: bool, pl
 @plugin_option
 def new(kind: str, name: str, game: str | None, package: bool, plugins: tuple[str, ...]) -> int:
     """Write the first file of an agent, a game, a puzzle or a heuristic. It runs at once."""
-    from arena.commands import beginning
+    from arena.commands import new as beginning
 
     return beginning.new(kind, name, game=game, package=package, plugins=plugins)
 
@@ -319,9 +319,9 @@ def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...])
 
     An agent in another language is a PROGRAM: a file that can be started, or a command with its arguments in quotes.
     """
-    from arena import trying
+    from arena.commands.try_ import try_file
 
-    return trying.try_file(file, seed=seed, plugins=plugins, games=games)
+    return try_file(file, seed=seed, plugins=plugins, games=games)
 
 
 @cli.command()
@@ -331,9 +331,9 @@ def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...])
 @plugin_option
 def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
     """Show tournaments, matches, games and puzzles in the browser: a STORE, or a SPEC that is then played."""
-    from arena.web import serving
+    from arena.commands import serve as serving
 
-    return serving.serve(serving.Options(what, host, port, plugins))
+    return serving.serve(serving.ServeOptions(what, host, port, plugins))
 
 
 def match_options(command: Command) -> Command:
@@ -367,10 +367,10 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
     An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. Without any you play the first seat; empty seats
     are filled.
     """
-    from arena.terminal import playing
-    from arena.terminal.words import call_of
+    from arena.commands import play as playing
+    from arena.commands.terminal.words import call_of
 
-    return playing.play(playing.Call(game, agents, **call_of(asked)))
+    return playing.play(playing.PlayCall(game, agents, **call_of(asked)))
 
 
 @cli.command()
@@ -383,10 +383,10 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
 @match_options
 def solve(puzzle: str, agent: str, **asked: Any) -> int:
     """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
-    from arena.terminal import solving
-    from arena.terminal.words import call_of
+    from arena.commands import solve as solving
+    from arena.commands.terminal.words import call_of
 
-    return solving.solve(solving.Call(puzzle, agent, **call_of(asked)))
+    return solving.solve(solving.SolveCall(puzzle, agent, **call_of(asked)))
 
 
 for _command in (cli, *cli.commands.values()):
@@ -408,14 +408,14 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if threading.active_count() > 1 and "arena.commands.checking" in sys.modules:
+    if threading.active_count() > 1 and "arena.commands.check" in sys.modules:
         _leave(code)
     sys.exit(code)
 
 
 def _leave(code: int) -> None:
     """End the process at once where a thread of the plugin that was checked would keep it for as long as it likes."""
-    from arena.lingering import lingering
+    from arena.processes.threads import lingering
 
     if any(not thread.daemon for thread in lingering()):
         with suppress(OSError):

@@ -9,9 +9,9 @@ from functools import cache
 from time import perf_counter
 from typing import Any
 
-from arena.bounds import LARGEST
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, State, overrides
+from arena.limits import LARGEST
 
 CLOCK_STRIDE = 16
 """How many nodes may pass between two looks at the clock."""

@@ -12,9 +12,10 @@
     |   +-- StoreConflict       two stores have different records under one id
     +-- ClusterError            a cluster that cannot play what it was asked to
     |   +-- ClusterLost         a cluster that was there and is gone
+    +-- IsolationError          an agent that cannot be given the process that its entry asks for
 
-    What only one part can raise is declared there: NoHost and SandboxError in `arena.isolation`, CannotWrite in `arena.scaffold`,
-    and those of pages and of nodes, which reach nobody else.
+    What only one part can raise is declared there: NoAgentProcess and SandboxError in `arena.isolation`, CannotWrite in
+    `arena.scaffold`, and those of pages and of nodes, which reach nobody else.
 
     OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
     Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)
@@ -37,7 +38,7 @@ class ArenaError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SpecFault:
     """One thing that is wrong in a spec: where it stands, and what to do about it.
 
     `file` is the spec. `line` and `column` count from 1; 0 means that the fault has no place in the file. `where` is the
@@ -58,8 +59,8 @@ class Fault:
 class SpecError(ArenaError):
     """A spec cannot be played; `faults` holds every reason, in the order of the file."""
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults: tuple[Fault, ...] = tuple(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column)))
+    def __init__(self, faults: Iterable[SpecFault]) -> None:
+        self.faults: tuple[SpecFault, ...] = tuple(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column)))
         super().__init__("\n".join(map(str, self.faults)))
 
 
@@ -108,6 +109,10 @@ class ClusterError(ArenaError):
 
 class ClusterLost(ClusterError):
     """The scheduler of a cluster is gone in the middle of a run. What was played before is safe."""
+
+
+class IsolationError(ArenaError):
+    """An agent cannot be given the process or the sandbox that its entry asks for, through no fault of its own."""
 
 
 class OutOfBudget(BaseException):

@@ -21,7 +21,7 @@ import pytest
 if TYPE_CHECKING:
     from arena.agent import Agent
     from arena.game import Game
-    from arena.plugins import Registry
+    from arena.plugins.registry import Registry
 
 Value = TypeVar("Value")
 
@@ -113,7 +113,7 @@ def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
 
 def _registry(config: pytest.Config) -> Registry:
     """The registry of this run, loaded when it is first needed."""
-    from arena.plugins import load_plugins
+    from arena.plugins.sources import load_plugins
 
     if _REGISTRY not in config.stash:
         folder = config.inipath.parent if config.inipath else config.rootpath

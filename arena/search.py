@@ -6,13 +6,12 @@ from functools import cache
 from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from arena.bounds import LARGEST, finite, is_count, plies
 from arena.configured import name_of
 from arena.counting import Meter
 from arena.errors import shown
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
-from arena.limits import Limits
+from arena.limits import LARGEST, Limits, finite, is_count, plies
 
 Item = TypeVar("Item")
 
@@ -23,7 +22,7 @@ class Comparable(Protocol):
     def __gt__(self, other: Any, /) -> bool: ...
 
 
-class Start:
+class SharedStart:
     """The complete state that every local search of a round starts from, drawn once from the position's own stream."""
 
     __slots__ = ("_game", "_rng", "_state")
@@ -70,7 +69,7 @@ class Search:
     _last = NOTHING
 
     def __init__(
-        self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: Start
+        self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: SharedStart
     ) -> None:
         self._game = game
         self._puzzle = cast(Puzzle, game) if _is_puzzle(type(game)) else None

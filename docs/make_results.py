@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena import run
-from arena.progress import Progress
+from arena.console.progress import Progress
 from arena.results.layout import table
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.spec import load_spec
-from arena.tournament import Results
+from arena.tournament.results import Results
 
 ROOT = Path(__file__).parents[1]
 SEEDS = ROOT / "tournaments" / "seeds"

@@ -18,8 +18,9 @@ from arena import Agent, Game, Limits
 from arena.counting import Meter, counting_view
 from arena.heuristic import bind
 from arena.identity import Stream
-from arena.plugins import Registry, load_plugins
-from arena.search import Search, Start
+from arena.plugins.registry import Registry
+from arena.plugins.sources import load_plugins
+from arena.search import Search, SharedStart
 
 ROOT = Path(__file__).parents[1]
 REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
@@ -99,7 +100,7 @@ def decide(registry: Registry) -> Decide:
         meter = Meter()
         meter.begin(bounds.nodes, bounds.seconds)
         view = counting_view(game, meter)
-        search = Search(view, evaluation, bounds, meter, Stream(seed), Start(game, Stream("start")))
+        search = Search(view, evaluation, bounds, meter, Stream(seed), SharedStart(game, Stream("start")))
         action = agent.choose(view, state, search)
         return Decided(action, search.value, meter.nodes, meter.evaluations, search.depth)
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from arena import Agent, Answer, Game, Search, State
 from arena_agents.incumbent import Walk
-from arena_agents.local_moves import Landscape, View
+from arena_agents.local_moves import Landscape, LocalView
 
 Temperature = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Steps = Annotated[int, Field(ge=1, le=1_000_000_000)]
@@ -44,7 +44,7 @@ class Annealing(Agent):
 
 
 def _cool(
-    walk: Walk[View], rng: random.Random, temperature: float, factor: float, steps: int, solved: Callable[[View], bool]
+    walk: Walk[LocalView], rng: random.Random, temperature: float, factor: float, steps: int, solved: Callable[[LocalView], bool]
 ) -> None:
     """Anneal until a goal is met or the steps are used up. The best state is copied when it is left, not before."""
     view = walk.view

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from arena import Agent, Answer, Game, Search, State
 from arena_agents.incumbent import Walk
-from arena_agents.local_moves import Landscape, Listing, Step, View
+from arena_agents.local_moves import Landscape, Listing, LocalView, Step
 
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
@@ -43,7 +43,7 @@ class HillClimb(Agent):
                     break
         return walk.answer()
 
-    def _climb(self, walk: Walk[Listing], rng: random.Random, solved: Callable[[View], bool]) -> bool:
+    def _climb(self, walk: Walk[Listing], rng: random.Random, solved: Callable[[LocalView], bool]) -> bool:
         """Go up until no successor is better, and sideways for as long as that is allowed; tell whether it led to a goal."""
         view = walk.view
         moves, delta, apply = view.moves, view.delta, view.apply

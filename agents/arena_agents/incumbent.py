@@ -4,9 +4,9 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from arena import Answer, Search, State
-from arena_agents.local_moves import View
+from arena_agents.local_moves import LocalView
 
-Seen = TypeVar("Seen", bound=View)
+Seen = TypeVar("Seen", bound=LocalView)
 
 
 class Incumbent:

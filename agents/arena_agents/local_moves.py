@@ -16,7 +16,7 @@ SAMPLE = 100
 """Proposals that stand for all moves where neither the view nor the puzzle can list them."""
 
 
-class View(Protocol):
+class LocalView(Protocol):
     """A complete state that changes in place. Its cost is 0 at a goal and nowhere below."""
 
     @property
@@ -36,7 +36,7 @@ class View(Protocol):
         """The state as it is now."""
 
 
-class Listing(View, Protocol):
+class Listing(LocalView, Protocol):
     """A view that can tell every move, for steepest ascent."""
 
     def moves(self) -> Iterable[Step]:
@@ -62,10 +62,10 @@ class Landscape:
         """A state for a restart, drawn at random; the position itself where none can be drawn."""
         return self.puzzle.random_state(self._search.rng) if self._drawn else self._position
 
-    def view(self, state: State) -> View:
+    def view(self, state: State) -> LocalView:
         """A view that proposes moves one by one."""
         if self._viewed:
-            return cast(View, self.puzzle.local(state))
+            return cast(LocalView, self.puzzle.local(state))
         return Neighborhood(self.puzzle, self._search, state)
 
     def listing(self, state: State) -> Listing:
@@ -80,10 +80,10 @@ class Landscape:
     def cost(self, state: State) -> float:
         """The cost of a state, as its view would tell it."""
         if self._viewed:
-            return cast(View, self.puzzle.local(state)).cost
+            return cast(LocalView, self.puzzle.local(state)).cost
         return self._search.cost_to_go(state)
 
-    def solved(self, view: View) -> bool:
+    def solved(self, view: LocalView) -> bool:
         """Tell whether a view stands at a goal."""
         return view.cost <= 0 and self.puzzle.is_goal(view.state())
 
@@ -132,7 +132,7 @@ class Neighborhood:
 class Sampled:
     """A view that takes a sample of proposals for the list of its moves."""
 
-    def __init__(self, view: View, rng: random.Random) -> None:
+    def __init__(self, view: LocalView, rng: random.Random) -> None:
         self._view = view
         self._rng = rng
         self.propose = view.propose

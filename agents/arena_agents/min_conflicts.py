@@ -9,7 +9,7 @@ from pydantic import Field
 from arena import Agent, Answer, Game, Search, State
 from arena_agents.hill_climb import Count
 from arena_agents.incumbent import Walk
-from arena_agents.local_moves import Landscape, View
+from arena_agents.local_moves import Landscape, LocalView
 
 Patience = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
@@ -44,7 +44,7 @@ class MinConflicts(Agent):
         return walk.answer()
 
 
-def _repair(walk: Walk[View], rng: random.Random, patience: int, solved: Callable[[View], bool]) -> bool:
+def _repair(walk: Walk[LocalView], rng: random.Random, patience: int, solved: Callable[[LocalView], bool]) -> bool:
     """Take proposals that do not raise the cost, until a goal is met (True) or patience ends (False)."""
     view = walk.view
     propose, delta, apply = view.propose, view.delta, view.apply

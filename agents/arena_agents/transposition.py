@@ -21,7 +21,7 @@ WHOLE = sys.maxsize
 _INFINITY = float("inf")
 
 
-class Entry(NamedTuple):
+class TableEntry(NamedTuple):
     """What is known of a state: its value to whoever moves lies between two bounds."""
 
     depth: int
@@ -34,7 +34,7 @@ class Entry(NamedTuple):
     """The best action found, the one to look at first."""
 
 
-Table = dict[State, Entry]
+Table = dict[State, TableEntry]
 
 
 def remembering(
@@ -81,14 +81,14 @@ def remembering(
                         break
         if entry is not None or len(table) < MOST:
             low, high = _bounds(best, floor, beta, ceiling)
-            table[state] = Entry(deepest - ply if horizon.met else WHOLE, low, high, ply, chosen)
+            table[state] = TableEntry(deepest - ply if horizon.met else WHOLE, low, high, ply, chosen)
         horizon.met |= met
         return best if mover == seat else -best
 
     return value
 
 
-def _hinted(actions: Sequence[Action], entry: Entry | None) -> Sequence[Action]:
+def _hinted(actions: Sequence[Action], entry: TableEntry | None) -> Sequence[Action]:
     """The actions in their order, but the one that was best before comes first."""
     if entry is None:
         return actions
@@ -101,7 +101,7 @@ def _bounds(best: float, alpha: float, beta: float, ceiling: float) -> tuple[flo
     return (best if best > alpha else -_INFINITY), (best if best < beta or best == ceiling else _INFINITY)
 
 
-def _settled(entry: Entry, deepest: int, ply: int, alpha: float, beta: float) -> float | None:
+def _settled(entry: TableEntry, deepest: int, ply: int, alpha: float, beta: float) -> float | None:
     """The value, or a bound outside the window, that spares a search; None where the entry does not say enough."""
     if entry.depth < deepest - ply:
         return None

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from arena.errors import Interrupted, describe
-from arena.record import Record
-from arena.replay import Differs, against_rules, steps
-from arena.schedule import Scheduled, Stage
+from arena.match.record import Record
+from arena.match.replay import Differs, against_rules, steps
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 
 SHARE = 0.2
@@ -23,7 +24,7 @@ class Audit:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._stage = Stage(spec)
+        self._stage = MatchRunner(spec)
         self._began = perf_counter()
         self._spent = 0.0
         self.judged = 0

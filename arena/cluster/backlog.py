@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 
-from arena.schedule import Scheduled
+from arena.schedule.schedule import Scheduled
 from arena.workers.workload import SHARES, Take
 
 BATCH_SECONDS = 1.0

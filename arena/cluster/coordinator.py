@@ -12,8 +12,9 @@ from arena.cluster.audit import Audit
 from arena.cluster.backlog import Backlog, Batch
 from arena.cluster.engine import Change, Engine, Order, Reply
 from arena.errors import ClusterError
-from arena.record import Record
-from arena.schedule import Scheduled, Stage
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.spec.faults import one_line
 from arena.workers.workload import Take
@@ -54,7 +55,7 @@ class Sent:
 
 
 @dataclass(slots=True, eq=False)
-class Post:
+class NodeState:
     """A node and what it was sent."""
 
     threads: int
@@ -92,7 +93,7 @@ class Coordinator:
         self._reader = wire.Reader(spec)
         self._audit = Audit(spec)
         self._backlog = Backlog(take, total)
-        self._posts: dict[str, Post] = {}
+        self._posts: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
         """Nodes that may take more, those first that have waited longest."""
         self._out: dict[str, Sent] = {}
@@ -171,7 +172,7 @@ class Coordinator:
                 return sent
         return None
 
-    def _most(self, post: Post) -> int:
+    def _most(self, post: NodeState) -> int:
         return post.threads * (AHEAD if self._backlog.pace.quick else 1)
 
     def _send(self, batch: Batch, node: str, *, told: bool) -> None:
@@ -221,7 +222,7 @@ class Coordinator:
             reason = answer.refused or "asks for what it was told"
             self._refuse(sent.node, one_line(reason)[:LONGEST_REASON])
 
-    def _judged(self, answer: wire.Answer, sent: Sent) -> Iterator[Finished]:
+    def _judged(self, answer: wire.NodeAnswer, sent: Sent) -> Iterator[Finished]:
         """The records of an answer, unless the rules say that they cannot be."""
         records, post = answer.records or (), self._posts[sent.node]
         breach = self._audit.fault(sent.batch.matches, records)
@@ -250,7 +251,7 @@ class Coordinator:
         yield from self._part_from(change.node, leave=change.leave)
         self._refused.pop(change.node, None)  # who comes back may be another
         if change.threads:
-            self._posts[change.node] = Post(change.threads)
+            self._posts[change.node] = NodeState(change.threads)
             self._threads += change.threads
             self._room[change.node] = None
 
@@ -281,7 +282,7 @@ class Coordinator:
 
     def _lost(self, scheduled: Scheduled) -> Record:
         message = "two machines of the cluster were lost while they played this match"
-        stage = Stage(self._spec)
+        stage = MatchRunner(self._spec)
         if len(scheduled.pairing.seats) == 1:
             return stage.unplayed(scheduled, "crash", 0, message)
         return stage.unplayed(scheduled, message=f"{message}; whose turn it was is not known")

@@ -17,9 +17,9 @@ from arena.cluster import node as nodes
 from arena.cluster import wire
 from arena.cluster.address import Address
 from arena.cluster.attendance import Pulses, Workers
+from arena.cluster.connection import reached
 from arena.cluster.engine import Change, Order, Reply
 from arena.cluster.parcel import versions
-from arena.cluster.reaching import reached
 from arena.errors import ClusterLost, describe
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from arena.schedule import Scheduled
+from arena.schedule.schedule import Scheduled
 
 
 class Order(NamedTuple):

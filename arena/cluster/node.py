@@ -17,11 +17,11 @@ from typing import Any
 from arena.cluster import wire
 from arena.cluster.agreement import check_installed, check_programs, check_sources, check_versions
 from arena.cluster.parcel import PLUGINS, Parcel, laid_out, unpacked
-from arena.cluster.slot import Slot
+from arena.cluster.slot import NodeSlot
 from arena.errors import ArenaError, describe
-from arena.plugins import ENVIRONMENT, module_name
-from arena.record import Record
-from arena.schedule import Scheduled
+from arena.match.record import Record
+from arena.plugins.sources import ENVIRONMENT, module_name
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec, reload_spec
 
 IDLE_SECONDS = 30.0
@@ -32,7 +32,7 @@ class Withdrawn(Exception):
     """The order was taken back while it was played."""
 
 
-class Tournament:
+class NodeTournament:
     """One tournament on this node."""
 
     def __init__(self, parcel: Parcel, folder: Path) -> None:
@@ -46,7 +46,7 @@ class Tournament:
         check_programs(self.spec, parcel.starting)
         self._renamed = dict(_names(parcel, folder))
         self._lock = threading.Lock()
-        self._idle: list[Slot] = []
+        self._idle: list[NodeSlot] = []
         self._busy = 0
         self._over = False
 
@@ -59,7 +59,7 @@ class Tournament:
         with self._lock:
             slot = self._idle.pop() if self._idle else None
             self._busy += 1
-        slot = slot or Slot(self.spec)
+        slot = slot or NodeSlot(self.spec)
         try:
             played = slot.play(matches, check)
         except BaseException:
@@ -72,7 +72,7 @@ class Tournament:
                 self._busy -= 1
         return [self._as_at_home(record) for record in played.records], played.seconds
 
-    def _put_back(self, slot: Slot) -> None:
+    def _put_back(self, slot: NodeSlot) -> None:
         with self._lock:
             if not self._over:
                 self._idle.append(slot)
@@ -118,7 +118,7 @@ def _names(parcel: Parcel, folder: Path) -> Sequence[tuple[str, str]]:
     return names
 
 
-_tournaments: dict[str, Tournament] = {}
+_tournaments: dict[str, NodeTournament] = {}
 """What this process knows; by the run."""
 _guard = threading.Lock()
 _sweeper: threading.Timer | None = None
@@ -152,7 +152,7 @@ def forget(run: str) -> None:
         tournament.end()
 
 
-def _known(run: str, parcel: bytes | None) -> Tournament | None:
+def _known(run: str, parcel: bytes | None) -> NodeTournament | None:
     """The tournament of a run, made where the order says how; None where it must be asked for."""
     with _guard:
         if run not in _tournaments:
@@ -160,7 +160,7 @@ def _known(run: str, parcel: bytes | None) -> Tournament | None:
                 return None
             folder = _folder()
             try:
-                _tournaments[run] = Tournament(unpacked(parcel), folder)
+                _tournaments[run] = NodeTournament(unpacked(parcel), folder)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise

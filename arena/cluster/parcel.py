@@ -12,11 +12,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.cluster.programs import starting
-from arena.dependencies import beside
+from arena.cluster.program_check import starting
 from arena.errors import ClusterError
-from arena.fingerprint import Fingerprint, fingerprints
-from arena.plugins import asked, is_file, real_place
+from arena.plugins.dependencies import beside
+from arena.plugins.sources import asked, is_file, real_place
+from arena.schedule.fingerprint import Fingerprint, fingerprints
 from arena.spec import Document, Spec
 from arena.version import __version__
 

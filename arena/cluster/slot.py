@@ -7,16 +7,16 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple, cast
 
-from arena.record import Record
-from arena.schedule import Scheduled
+from arena.match.record import Record
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
-from arena.workers.pool import Finished, Pool
+from arena.workers.pool import Finished, WorkerPool
 
 GUARDED = (sys.executable, "-I", "-S", str(Path(__file__).with_name("guard.py")))
 """The command of a worker with a guard between it and this process."""
 
 
-class Played(NamedTuple):
+class OrderResult(NamedTuple):
     """What became of an order."""
 
     records: list[Record]
@@ -24,17 +24,17 @@ class Played(NamedTuple):
     seconds: float
 
 
-class Slot:
+class NodeSlot:
     """One worker process, kept from order to order; when it dies another takes its place, as `Pool` promises."""
 
     def __init__(self, spec: Spec) -> None:
         self._waiting: deque[Scheduled] = deque()
         self._check: Callable[[], None] = _fine
-        pool = Pool(spec, 1, self._take, command=GUARDED, check=self._look)
+        pool = WorkerPool(spec, 1, self._take, command=GUARDED, check=self._look)
         self._playing = cast(Generator[Finished, None, None], pool.play())
         self.idle_since = monotonic()
 
-    def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> Played:
+    def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> OrderResult:
         """Play matches. What `check` raises ends the slot for good, as does an ArenaError of the pool."""
         began = monotonic()
         self._check = check
@@ -45,7 +45,7 @@ class Slot:
             found[scheduled] = record
         self._check = _fine
         self.idle_since = monotonic()
-        return Played([found[scheduled] for scheduled in matches], self.idle_since - began)
+        return OrderResult([found[scheduled] for scheduled in matches], self.idle_since - began)
 
     def close(self) -> None:
         """End the worker process and all that it has started."""

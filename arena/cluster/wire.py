@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, NamedTuple, get_args
 
-from arena.bounds import LARGEST, is_count
 from arena.errors import ArenaError, shown
 from arena.format import Pairing
 from arena.game import Puzzle
-from arena.record import FAULTS, Decision, Reason, Record
-from arena.referee import lost
-from arena.schedule import Scheduled, identity_of
+from arena.limits import LARGEST, is_count
+from arena.match.record import FAULTS, Decision, Reason, Record
+from arena.match.referee import lost
+from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec
 
 TOLERANCE = 1e-9
@@ -29,7 +29,7 @@ class Invalid(ArenaError):
     """A node has sent what cannot be an answer to its order; the message says what, in which match."""
 
 
-class Answer(NamedTuple):
+class NodeAnswer(NamedTuple):
     """What a node says to an order: one of the three."""
 
     records: Sequence[Record] | None = None
@@ -79,19 +79,19 @@ class Reader:
         """The ids of matches."""
         return [identity_of(self._spec, scheduled) for scheduled in asked]
 
-    def read(self, body: Any, asked: Sequence[Scheduled], identities: Sequence[str]) -> Answer:
+    def read(self, body: Any, asked: Sequence[Scheduled], identities: Sequence[str]) -> NodeAnswer:
         """The answer to an order for these matches with their ids; Invalid where it is none."""
         said = _decoded(body)
         if said.get("asks") is True:
-            return Answer(asks=True)
+            return NodeAnswer(asks=True)
         if isinstance(said.get("refused"), str):
-            return Answer(refused=said["refused"][:2000])
+            return NodeAnswer(refused=said["refused"][:2000])
         rows, seconds = said.get("records"), said.get("seconds", -1)
         if not isinstance(rows, list) or not _is_number(seconds) or not 0 <= seconds < inf:
             raise Invalid("expected records and the seconds they took")
         if len(rows) != len(asked):
             raise Invalid(f"expected {len(asked)} records, got {len(rows)}")
-        return Answer([self._record(*each) for each in zip(rows, asked, identities, strict=True)], seconds)
+        return NodeAnswer([self._record(*each) for each in zip(rows, asked, identities, strict=True)], seconds)
 
     def _record(self, row: Any, scheduled: Scheduled, identity: str) -> Record:
         if not isinstance(row, list) or len(row) != len(Record._fields):

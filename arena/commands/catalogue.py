@@ -7,16 +7,17 @@ from textwrap import wrap
 from typing import Any
 
 from arena.agent import Agent, chooses, solves
-from arena.commands.shadowing import namesakes
+from arena.commands.shadowed_plugins import namesakes
 from arena.configured import parameters_of
-from arena.contract import source_line
+from arena.console.notices import load, say
+from arena.console.output import results_alone, room
 from arena.errors import UnknownName, describe
 from arena.game import Game
 from arena.heuristic import info_of
-from arena.members import gives_grid, member
-from arena.notices import load, say
-from arena.output import results_alone, room
-from arena.plugins import Plugin, Registry, survey
+from arena.plugins.contract import source_line
+from arena.plugins.members import gives_grid, member
+from arena.plugins.registry import Plugin, Registry
+from arena.plugins.sources import survey
 from arena.results.layout import crossing, fits, folded, table
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
@@ -167,6 +168,11 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
     does = [word for word, can in (("chooses actions", chooses(agent)), ("solves puzzles", solves(agent))) if can]
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
     yield f"  {' and '.join(does)}; needs: {listed(agent.needs) or 'nothing'}{wants}"
+    reference, weights = member(agent, "reference"), member(agent, "proposed")
+    if reference:
+        yield f"  reference: {'games, puzzles' if reference is True else reference}"
+    if weights:
+        yield f"  proposed: {', '.join([f'{word} {weight}' for word, weight in weights.items()])}"
     fit = [name for name, game in sorted(registry.games.items()) if (board := made(game)) and refusal(agent, board) is None]
     yield from wrap(
         f"games: {', '.join(fit) or 'none'}", width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from arena.output import results_alone, room
+from arena.console.output import results_alone, room
 from arena.results import export as exports
 from arena.results.leaderboard import stored
 from arena.results.tables import render

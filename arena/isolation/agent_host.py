@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from arena.agent import Agent
-from arena.bounds import is_count
-from arena.decider import Decider, Failed
 from arena.errors import GameError, Interrupted, describe
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation, bind
 from arena.identity import Stream, canonical, drawn
 from arena.isolation import protocol
-from arena.limits import Limits
+from arena.limits import Limits, is_count
+from arena.match.decider import AgentRaised, Decider
+from arena.match.player import chosen, short
 from arena.outcome import Answer, Path
-from arena.player import chosen, short
-from arena.plugins import Registry, load_plugins
-from arena.search import Start
+from arena.plugins.registry import Registry
+from arena.plugins.sources import load_plugins
+from arena.search import SharedStart
 from arena.version import __version__
 
 Message = dict[str, Any]
@@ -63,7 +63,7 @@ class Library:
 _NOTHING: tuple[str | None, Any] = (None, None)
 
 
-class Seat:
+class HostedSeat:
     """The agent of one match: where the match stands, and who decides."""
 
     def __init__(self, library: Library, start: Message) -> None:
@@ -80,8 +80,9 @@ class Seat:
             library.evaluation(registry, game, start["heuristic"], key),
             Limits(nodes=bounds["nodes"], seconds=bounds["seconds"], depth=bounds["depth"], moves=bounds["moves"]),
             Stream(start["streams"]["seat"]),
-            Start(game, Stream(start["streams"]["start"])),
+            SharedStart(game, Stream(start["streams"]["start"])),
         )
+        self.decider.make_agent()
 
     def choose(self, played: Sequence[str]) -> Message:
         """The answer to `choose`."""
@@ -122,7 +123,7 @@ class Seat:
                 action = chosen(choice, legal)
             except (ValueError, GameError):
                 return {"type": "path", "actions": texts, "illegal": short(choice)}
-            except Failed as failed:
+            except AgentRaised as failed:
                 return {"type": "path", "actions": texts, "illegal": short(choice), "failed": _failure(failed)}
             texts.append(game.format_action(state, action))
             state = game.result(state, action)
@@ -156,7 +157,7 @@ class Seat:
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer requests until there are no more."""
     library = Library()
-    seat: Seat | None = None
+    seat: HostedSeat | None = None
     for text in requests:
         message = protocol.parsed(text)
         answer: Message | bytes
@@ -177,21 +178,21 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         replies.flush()
 
 
-def _started(library: Library, message: Message) -> tuple[Seat | None, Message]:
+def _started(library: Library, message: Message) -> tuple[HostedSeat | None, Message]:
     try:
-        seat = Seat(library, message)
-    except Failed as failed:
+        seat = HostedSeat(library, message)
+    except AgentRaised as failed:
         return None, _failure(failed)
     except Exception as error:
         return None, {"type": "failed", "kind": "exception", "message": f"cannot be made: {describe(error)}"}
     return seat, {"type": "ready", "drew": drawn(seat.decider.rng)}
 
 
-def _decided(seat: Seat, played: Sequence[str] | None) -> Message | bytes:
+def _decided(seat: HostedSeat, played: Sequence[str] | None) -> Message | bytes:
     decider = seat.decider
     try:
         answer = seat.solve() if played is None else seat.choose(played)
-    except Failed as failed:
+    except AgentRaised as failed:
         answer = _failure(failed)
     nodes, evaluations, _, depth, value = decider.used
     if depth is None and value is None and not decider.fallback and answer.get("action") is not None:
@@ -207,7 +208,7 @@ def _decided(seat: Seat, played: Sequence[str] | None) -> Message | bytes:
     return answer
 
 
-def _failure(failed: Failed) -> Message:
+def _failure(failed: AgentRaised) -> Message:
     return {"type": "failed", "kind": failed.kind, "message": failed.message, "traceback": failed.traceback}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
-from arena.bounds import LARGEST, clipped, is_count
+from arena.limits import LARGEST, clipped, is_count
 
 VERSION = 1
 LONGEST_LINE = 16 << 20

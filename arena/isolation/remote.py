@@ -10,38 +10,57 @@ from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
 from arena.identity import position_purpose, seat_purpose
 from arena.isolation import protocol
-from arena.isolation.hosts import STARTING, Host, Hosts, Lost
+from arena.isolation.agent_process import STARTING, AgentLost, AgentProcess, AgentProcesses
 from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
-from arena.match import Match, Program
+from arena.match.match import Match, Program
+from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, Used, checked
+from arena.match.record import Reason
+from arena.match.referee import PlayerMaker
 from arena.outcome import Answer, Path
-from arena.player import Ending, Fault, Log, Unreadable, checked
-from arena.record import Reason
+from arena.search import SharedStart
 
 SOLVE = protocol.line({"type": "solve"})
+
+
+def player_maker(processes: AgentProcesses) -> PlayerMaker:
+    """Return a maker of players that gives each agent the isolation of its seat, those of other processes out of `processes`."""
+
+    def make(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
+        if match.seats[number].isolation == "none":
+            return LocalPlayer(match, number, start, played)
+        return RemotePlayer(match, number, processes, played)
+
+    return make
 
 
 class RemotePlayer:
     """An agent in a process of its own."""
 
-    def __init__(self, match: Match, number: int, hosts: Hosts, log: Log) -> None:
+    def __init__(self, match: Match, number: int, hosts: AgentProcesses, played: Sequence[str]) -> None:
         self.number = number
         self.seat = seat = match.seats[number]
         self.drew = False
+        self.used: Used = ()
+        self.fallbacks = 0
+        self.overrun: float | None = None
         assert seat.program is not None
         self._program: Program = seat.program
+        self._match = match
         self._game = match.game
         self._hosts = hosts
         self._limits = seat.limits
-        self._log = log
+        self._played = played
         self._told = 0
-        log.players.append(self)
-        self._host: Host | None = None
+        self._host: AgentProcess | None = None
+
+    def make_agent(self) -> None:
+        """Take a process and have it make the agent; a Forfeit where that fails."""
         try:
-            self._host = hosts.take(self._program, seat.limits, seat.isolation)
+            self._host = self._hosts.take(self._program, self._limits, self.seat.isolation)
             self._host.begin()
-            started = self._host.ask(protocol.line(_start(match, number, self._program)), STARTING)
-        except Lost as lost:
+            started = self._host.ask(protocol.line(_start(self._match, self.number, self._program)), STARTING)
+        except AgentLost as lost:
             raise self._lost(lost) from lost
         self._understood(self._ready, started)
 
@@ -53,8 +72,8 @@ class RemotePlayer:
         return self._host.solves
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal; a Fault otherwise."""
-        actions = self._log.actions
+        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+        actions = self._played
         told = self._told
         self._told = len(actions)
         answer = self._asked(protocol.choose_line(actions[told:]))
@@ -72,11 +91,12 @@ class RemotePlayer:
 
     def _asked(self, request: bytes) -> dict[str, Any]:
         assert self._host is not None
+        self.used = ()
         began = perf_counter()
         try:
             answer = self._host.ask(request, self._limits.seconds, MARGIN)
-        except Lost as lost:
-            self._log.decisions.append((self.number, 0, 0, perf_counter() - began, None, None))
+        except AgentLost as lost:
+            self.used = (0, 0, perf_counter() - began, None, None)
             raise self._lost(lost) from lost
         seconds = perf_counter() - began
         self._understood(self._note, answer, seconds)
@@ -84,8 +104,8 @@ class RemotePlayer:
 
     def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
         used = protocol.used(answer)
-        self._log.decisions.append((self.number, used.nodes, used.evaluations, seconds, used.depth, used.value))
-        self._log.fallbacks += protocol.flag(answer, "fallback", default=False)
+        self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value)
+        self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.drew = protocol.flag(answer, "drew", default=self._program.command is not None)
         if answer["type"] == "failed":
             raise self._failed(answer)
@@ -142,7 +162,7 @@ class RemotePlayer:
             raise
         except Exception as error:
             message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
-            raise Fault(Ending("illegal-action", self.number, message)) from error
+            raise Forfeit(Ending("illegal-action", self.number, message)) from error
         return Answer(state, steps)
 
     def _understood(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
@@ -153,15 +173,15 @@ class RemotePlayer:
             assert self._host is not None
             raise self._lost(self._host.lost("crash", str(broken))) from broken
 
-    def _lost(self, lost: Lost) -> Fault:
+    def _lost(self, lost: AgentLost) -> Forfeit:
         if lost.overrun is not None:
-            self._log.timing = {"overrun": round(lost.overrun, 6)}
-        return Fault(Ending(lost.reason, self.number, lost.message))
+            self.overrun = lost.overrun
+        return Forfeit(Ending(lost.reason, self.number, lost.message))
 
-    def _failed(self, answer: Mapping[str, Any]) -> Fault:
+    def _failed(self, answer: Mapping[str, Any]) -> Forfeit:
         reason: Reason = "memory" if answer.get("kind") == "memory" else "exception"
         message = protocol.message_of(answer, "message")
-        return Fault(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))
+        return Forfeit(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))
 
 
 def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:

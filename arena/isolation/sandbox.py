@@ -22,10 +22,10 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from arena.errors import ArenaError
+from arena.errors import IsolationError
 from arena.isolation.canary import process_mark
-from arena.isolation.families import OF_WORKER
 from arena.isolation.mounts import mounts, tables
+from arena.processes.process_tree import OF_WORKER
 
 BWRAP = "bwrap"
 INSTEAD = "or use isolation: process"
@@ -44,7 +44,7 @@ PATIENCE = 20.0
 """Seconds for the canary."""
 
 
-class SandboxError(ArenaError):
+class SandboxError(IsolationError):
     """There is no sandbox here that holds; the message says what did not, and what to do."""
 
 

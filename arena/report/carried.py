@@ -10,8 +10,8 @@ from typing import Any
 
 from arena.errors import ArenaError, Interrupted, describe
 from arena.game import Game
-from arena.members import ignored
-from arena.record import Record
+from arena.match.record import Record
+from arena.plugins.members import ignored
 from arena.report.evidence import Findings
 from arena.report.selection import Chosen, chosen, rank_of
 from arena.store import Store

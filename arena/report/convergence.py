@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena.errors import ArenaError
-from arena.report.evidence import Evidence, Match
+from arena.report.evidence import Evidence, MatchSummary
 from arena.report.lines import count_axis, legend, share_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, room_for, short
@@ -90,7 +90,7 @@ class _Rated:
         self._rankings: list[tuple[tuple[str, ...], ...]] = []
         self.seen: set[int] = set()
 
-    def add(self, matches: Iterable[Match]) -> None:
+    def add(self, matches: Iterable[MatchSummary]) -> None:
         for match in matches:
             self.seen.update(match.seats)
             if len(match.seats) == 2:
@@ -107,7 +107,7 @@ class _Rated:
         return fit({seats: Tally(*counts) for seats, counts in self._counts.items()}, self._names).elo(anchor)
 
 
-def _parts(matches: Sequence[Match]) -> Iterable[tuple[int, Sequence[Match]]]:
+def _parts(matches: Sequence[MatchSummary]) -> Iterable[tuple[int, Sequence[MatchSummary]]]:
     """The matches in POINTS parts of about one size, each with the number of matches up to its end."""
     start = 0
     for number in range(1, POINTS + 1):

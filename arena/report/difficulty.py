@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from arena.report.evidence import Evidence, Match
+from arena.report.evidence import Evidence, MatchSummary
 from arena.report.lines import legend, share_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, room_for, short
@@ -84,7 +84,7 @@ def difficulty_plot(evidence: Evidence) -> Plot | None:
     )
 
 
-def scale_of(matches: Sequence[Match]) -> Scale | None:
+def scale_of(matches: Sequence[MatchSummary]) -> Scale | None:
     """How hard the positions are: by the least cost that anyone found, where these differ, else by the nodes that agents needed.
 
     A position that nobody solved has no cost. None where neither tells positions apart.

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import StoreError
-from arena.record import Reason
+from arena.match.record import Reason
 from arena.results.leaderboard import Leaderboard, of_tallies
 from arena.results.tally import tallies_of
-from arena.sheet import Sheet
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANO, returns_of
 from arena.store.run import Run
@@ -25,7 +25,7 @@ class Effort(NamedTuple):
     seconds: float
 
 
-class Match(NamedTuple):
+class MatchSummary(NamedTuple):
     """A match in a few numbers. A named tuple, since a store may have a million."""
 
     place: int
@@ -58,9 +58,9 @@ class Evidence:
     """One board: its leaderboard, and its matches in the order in which they were played."""
 
     number: int
-    sheet: Sheet
+    sheet: BoardInfo
     board: Leaderboard
-    matches: tuple[Match, ...]
+    matches: tuple[MatchSummary, ...]
 
     @property
     def ranked(self) -> tuple[int, ...]:
@@ -68,7 +68,7 @@ class Evidence:
         return tuple([self.sheet.labels.index(row["agent"]) for row in self.board.rows])
 
     @property
-    def scored(self) -> Iterator[Match]:
+    def scored(self) -> Iterator[MatchSummary]:
         """The matches that count."""
         return (match for match in self.matches if not match.void)
 
@@ -106,15 +106,15 @@ def read(path: str | Path) -> Findings:
         return findings(store)
 
 
-def _matches(store: Store) -> dict[int, list[Match]]:
+def _matches(store: Store) -> dict[int, list[MatchSummary]]:
     more = _further_seats(store)
     seated: dict[str, tuple[int, ...]] = {}  # one object for all matches of a pairing
-    found: dict[int, list[Match]] = defaultdict(list)
+    found: dict[int, list[MatchSummary]] = defaultdict(list)
     for board, record, place, round_, seats, returns, termination, seat, solved, moves, cost, *used in store.query(_MATCHES):
         entries = seated.get(seats) or seated.setdefault(seats, seats_of(seats))
         efforts = [Effort(used[0], used[1], used[2] / NANO), Effort(used[3], used[4], used[5] / NANO)]
         found[board].append(
-            Match(
+            MatchSummary(
                 place,
                 round_,
                 entries,

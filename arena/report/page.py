@@ -9,10 +9,10 @@ from typing import Any
 from arena.report.carried import FRAME, Carried
 from arena.report.drawing import inline
 from arena.report.evidence import Evidence, Findings
+from arena.report.html_tables import failures_table, leaderboard_table, numbers_table, overall_table, remark_list
 from arena.report.markup import Markup, element, joined
 from arena.report.plot import Plot
 from arena.report.plots import plots_of
-from arena.report.tables import failures_table, leaderboard_table, numbers_table, overall_table, remark_list
 from arena.results.tables import Overall, document, overall, remarks, replay_command
 from arena.views import STATIC, board_script, bundle
 

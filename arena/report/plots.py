@@ -1,6 +1,6 @@
 """All plots of a board."""
 
-from arena.report.budget import budget_plots
+from arena.report.budget_plots import budget_plots
 from arena.report.convergence import convergence_plot
 from arena.report.cross import cross_plot
 from arena.report.difficulty import difficulty_plot

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from arena.record import FAULTS
-from arena.report.evidence import Evidence, Match
+from arena.match.record import FAULTS
+from arena.report.evidence import Evidence, MatchSummary
 
 FAILED, DECISIVE, OTHER = range(3)
 """What comes first: lost by a fault, void or unsolved; then decisive or solved; then draws."""
@@ -15,7 +15,7 @@ class Chosen(NamedTuple):
     """A match of a board."""
 
     board: int
-    match: Match
+    match: MatchSummary
 
 
 class _Turn(NamedTuple):
@@ -58,7 +58,7 @@ def _positions(matches: Sequence[Chosen]) -> int:
 def _in_turn(boards: Sequence[Evidence]) -> tuple[list[Chosen], list[Chosen]]:
     """The failures, and the others, each in the order in which they are taken."""
     seen: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
-    turns: list[tuple[_Turn, Match]] = []
+    turns: list[tuple[_Turn, MatchSummary]] = []
     for evidence in boards:
         for match in sorted(evidence.matches, key=lambda match: match.place):
             rank = rank_of(match)
@@ -70,7 +70,7 @@ def _in_turn(boards: Sequence[Evidence]) -> tuple[list[Chosen], list[Chosen]]:
     return failed, [Chosen(turn.board, match) for turn, match in turns[len(failed) :]]
 
 
-def rank_of(match: Match) -> int:
+def rank_of(match: MatchSummary) -> int:
     """FAILED, DECISIVE or OTHER."""
     if match.void or match.termination in FAULTS or match.solved is False:
         return FAILED

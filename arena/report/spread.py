@@ -5,7 +5,7 @@ from math import log10
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from arena.report.evidence import Evidence, Match
+from arena.report.evidence import Evidence, MatchSummary
 from arena.report.lines import count_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
@@ -22,7 +22,7 @@ EDGE = 0.25
 """Where that axis begins."""
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
-Values = Callable[[Match, int], float | None]
+Values = Callable[[MatchSummary, int], float | None]
 
 
 def spread_plots(evidence: Evidence) -> list[Plot]:
@@ -42,19 +42,19 @@ def spread_plots(evidence: Evidence) -> list[Plot]:
     return [plot for plot in plots if plot is not None]
 
 
-def _moves(match: Match, _seat: int) -> float | None:
+def _moves(match: MatchSummary, _seat: int) -> float | None:
     return match.moves
 
 
-def _moves_if_solved(match: Match, _seat: int) -> float | None:
+def _moves_if_solved(match: MatchSummary, _seat: int) -> float | None:
     return match.moves if match.solved else None
 
 
-def _nodes(match: Match, seat: int) -> float | None:
+def _nodes(match: MatchSummary, seat: int) -> float | None:
     return match.efforts[seat].nodes
 
 
-def _nodes_of_a_move(match: Match, seat: int) -> float | None:
+def _nodes_of_a_move(match: MatchSummary, seat: int) -> float | None:
     effort = match.efforts[seat]
     return effort.nodes / effort.decisions if effort.decisions else None
 

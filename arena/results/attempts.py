@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
-from arena.record import Reason
-from arena.sheet import Sheet
+from arena.match.record import Reason
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANO
 from arena.store.store import seats_of
@@ -28,7 +28,7 @@ Attempts = dict[int, dict[int, Attempt]]
 """By the number of the entry, then by that of the position."""
 
 
-def attempts_of(store: Store, sheets: Sequence[Sheet]) -> dict[int, Attempts]:
+def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts]:
     """The attempts on every puzzle board of the last run, by the board's number; void ones are left out."""
     found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
     for board, round_, seats, solved, termination, moves, cost, decisions, nodes, nanoseconds in store.query(_ATTEMPTS):

@@ -41,7 +41,7 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempted:
+class PuzzleComparison:
     """What two entries made of the same positions. None stands where there is nothing to say."""
 
     one: str
@@ -77,7 +77,7 @@ def attempted(
     names: tuple[str, str],
     attempts: tuple[Mapping[int, Attempt], Mapping[int, Attempt]],
     optima: Mapping[int, float],
-) -> Attempted:
+) -> PuzzleComparison:
     """Compare two entries by what they made of each position, by its number; `optima` has the known lowest costs."""
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     met = [(attempts[0][position], attempts[1][position]) for position in shared]
@@ -98,7 +98,7 @@ def attempted(
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
     unlike = any(attempt.cost != attempt.moves for pair in both for attempt in pair)
     known = [position for position in shared if position in optima]
-    return Attempted(
+    return PuzzleComparison(
         *names,
         solved,
         solved.difference,
@@ -182,7 +182,7 @@ def _round_numbers(low: float, high: float, most: float) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class GamesComparison:
     """What two entries made of each other."""
 
     one: str
@@ -203,12 +203,12 @@ class Met:
     """How many of them differ in who sat where, the position or the actions."""
 
 
-def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None, distinct: int) -> Met:
+def met(names: tuple[str, str], pairs: list[Pair], table: Difference | None, distinct: int) -> GamesComparison:
     """Compare two entries by the games between them, so many of them `distinct`; halves of pairs do not count."""
     counts = counted(pairs)
     worth = worth_of_pairs(counts)
     chance = min(1.0, 2 * min(worth.superiority, 1 - worth.superiority))
-    return Met(*names, counts, worth, chance, table, round(sum(pair.games for pair in pairs)), distinct)
+    return GamesComparison(*names, counts, worth, chance, table, round(sum(pair.games for pair in pairs)), distinct)
 
 
 def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
@@ -217,7 +217,7 @@ def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
     return pentanomial([round(pair.score * 4) / 4 for pair in whole])  # with its repeats a pair counts once
 
 
-def met_among_others(names: tuple[str, str], table: Difference) -> Met:
+def met_among_others(names: tuple[str, str], table: Difference) -> GamesComparison:
     """Compare two entries that sat at one table with others, by their ratings alone."""
     sure = 0.5 if table.superiority is None else table.superiority
-    return Met(*names, None, None, min(1.0, 2 * min(sure, 1 - sure)), table)
+    return GamesComparison(*names, None, None, min(1.0, 2 * min(sure, 1 - sure)), table)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from arena.record import Record
-from arena.sheet import Sheet
+from arena.match.record import Record
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 
 KEYS = (
@@ -67,7 +67,7 @@ def _rows(store: Store) -> Iterator[dict[str, Any]]:
         yield {**ordered(record), **dict(zip(PLACED, where, strict=True))}
 
 
-def _board(sheet: Sheet) -> tuple[str, dict[str, Any]]:
+def _board(sheet: BoardInfo) -> tuple[str, dict[str, Any]]:
     """The title of a board and the parameters of its game."""
     return sheet.title, {name: value for name, value in sheet.game.items() if name != "name"}
 

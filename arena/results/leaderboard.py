@@ -11,13 +11,13 @@ from typing import Any
 from arena.format import Kind
 from arena.results.rating import Decision, Strengths, decision, strengths
 from arena.results.tally import Count, Failure, Tally, tallies_of
-from arena.sheet import Sheet, sheet_of
+from arena.schedule.board_info import BoardInfo, board_info
 from arena.stats import wilson
 from arena.stats.bracket import Slot, advances, first_round, next_round
 from arena.stats.tiebreaks import Encounter, standings
 from arena.store import Store
 from arena.store.run import mixed
-from arena.tournament import Results
+from arena.tournament.results import Results
 
 Row = dict[str, Any]
 
@@ -90,7 +90,7 @@ def leaderboards(results: Results) -> list[Leaderboard]:
     """The leaderboard of every board of a tournament, in the order of the spec."""
     if results.store is not None:
         return stored(results.store)
-    tallies = [Tally(sheet_of(board)) for board in results.spec.boards]
+    tallies = [Tally(board_info(board)) for board in results.spec.boards]
     for played in results.played:
         tallies[played.board].add(played.number, played.pairing, played.record)
     return of_tallies(tallies, finished=True)
@@ -200,7 +200,7 @@ def _merits(
     return _merit(tally.counts[entry], tally.sheet.kind == "versus")
 
 
-def _tie_breaks(sheet: Sheet, tally: Tally) -> dict[int, tuple[float, float, float]]:
+def _tie_breaks(sheet: BoardInfo, tally: Tally) -> dict[int, tuple[float, float, float]]:
     """Score, Buchholz and Sonneborn-Berger of every entry of a Swiss board, byes included."""
     agents = [str(entry) for entry in range(len(sheet.labels))]
     history = []
@@ -212,7 +212,7 @@ def _tie_breaks(sheet: Sheet, tally: Tally) -> dict[int, tuple[float, float, flo
     return {int(row.agent): (row.score, row.buchholz, row.sonneborn_berger) for row in standings(agents, history)}
 
 
-def _rounds_won(sheet: Sheet, counts: Sequence[Count]) -> dict[int, int]:
+def _rounds_won(sheet: BoardInfo, counts: Sequence[Count]) -> dict[int, int]:
     """How many rounds of a bracket every entry has won so far, byes included."""
     seeds = [str(entry) for entry in range(len(sheet.labels))]
     won = dict.fromkeys(range(len(seeds)), 0)

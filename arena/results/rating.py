@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from arena.errors import ArenaError
 from arena.games import Games
 from arena.identity import Stream
-from arena.sheet import Sheet
+from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import Worth, worth_of_pairs
 from arena.stats.cycles import beats, cycles
 from arena.stats.intervals import Ratings, overlapping, rate
@@ -48,7 +48,7 @@ class Strengths:
     """The likelihood that each entry is better than each other, by their numbers."""
 
 
-def strengths(sheet: Sheet, games: Games) -> Strengths | None:
+def strengths(sheet: BoardInfo, games: Games) -> Strengths | None:
     """Rate a board; None where it has nothing to rate, or more entries than that is sensible for."""
     entries = [str(entry) for entry in range(len(sheet.labels))]
     if len(entries) > MOST_RATED:
@@ -92,7 +92,7 @@ def _superiority(ratings: Ratings, entries: list[str]) -> tuple[tuple[float | No
     return tuple(map(tuple, found))
 
 
-def decision(sheet: Sheet, games: Games) -> Decision | None:
+def decision(sheet: BoardInfo, games: Games) -> Decision | None:
     """How the test of a head-to-head board stands; None where there is none."""
     pairs = games.pairings().get(("0", "1"))
     if sheet.test is None or pairs is None:

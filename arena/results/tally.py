@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from arena.format import Pairing
 from arena.games import Games
-from arena.record import FAULTS, Reason, Record
-from arena.sheet import Sheet
+from arena.match.record import FAULTS, Reason, Record
+from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANO, play, returns_of
 from arena.store.store import seats_of
@@ -80,7 +80,7 @@ class Facts:
 class Tally:
     """What has been counted of one board."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: BoardInfo) -> None:
         self.sheet = sheet
         self.counts = [Count() for _ in sheet.labels]
         self.games = 0
@@ -178,7 +178,7 @@ def _count_solutions(facts: Facts, count: Count) -> None:
         count.moves_failed_of += facts.moves_of
 
 
-def tallies_of(store: Store, sheets: Sequence[Sheet]) -> list[Tally]:
+def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     """The tallies of the boards of the last run, summed up by the database."""
     tallies = [Tally(sheet) for sheet in sheets]
     for board, seats, returns, termination, seat, solved, matches, moves, *sums in store.query(_FACTS):

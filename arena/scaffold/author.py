@@ -10,10 +10,10 @@ from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
 
-from arena.contract import NAME
 from arena.errors import ArenaError
-from arena.plugins import Registry
-from arena.scaffold.games import Opponent, opponent
+from arena.plugins.contract import NAME
+from arena.plugins.registry import Registry
+from arena.scaffold.opponents import Opponent, opponent
 
 KINDS = ("agent", "game", "puzzle", "heuristic")
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -32,7 +32,7 @@ def write(
     belongs to, which must be given. Nothing is written where anything is wrong: CannotWrite for a name that cannot be used
     or a file that exists, UnknownName for a game that no plugin brings.
     """
-    plan = Plan(kind, name, opponent(kind, game, registry))
+    plan = FilePlan(kind, name, opponent(kind, game, registry))
     _refuse_name(plan, registry)
     texts = plan.package() if package else {Path(plan.file): plan.module_text}
     top = folder / name if package else folder / plan.file
@@ -48,7 +48,7 @@ def write(
 
 
 @dataclass(frozen=True)
-class Plan:
+class FilePlan:
     """What is going to be written."""
 
     kind: str
@@ -97,7 +97,7 @@ class Plan:
         return Template(text).substitute(words, kind=self.kind, game=self.opponent.name)
 
 
-def _refuse_name(plan: Plan, registry: Registry) -> None:
+def _refuse_name(plan: FilePlan, registry: Registry) -> None:
     name, kind = plan.name, plan.kind
     if not NAME.fullmatch(name):
         raise CannotWrite(f"name {name!r}: expected small letters, digits and dashes")

@@ -12,14 +12,14 @@ from arena.format import Field, Format
 from arena.game import Game
 from arena.heuristic import Evaluation
 from arena.limits import Limits
-from arena.match import Positions, Seat, seat_identity
-from arena.plugins import Registry
+from arena.match.match import Positions, Seat, seat_identity
+from arena.plugins.registry import Registry
 from arena.spec.document import Document
 from arena.spec.parameters import plain
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TableOptions:
     """How a spec wants its boards shown."""
 
     anchor: str | None = None
@@ -41,7 +41,7 @@ class Board:
     field: Field
     seats: tuple[Seat, ...]
     """One for every entry that plays on this board, in the order of the spec."""
-    view: View = View()
+    view: TableOptions = TableOptions()
 
     @property
     def size(self) -> int:

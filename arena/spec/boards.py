@@ -10,9 +10,9 @@ from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format
 from arena.heuristic import info_of
 from arena.identity import key
-from arena.match import Positions, Program, Seat
-from arena.plugins import whole
-from arena.spec.board import Board, View, make_seat
+from arena.match.match import Positions, Program, Seat
+from arena.plugins.sources import whole
+from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
 from arena.spec.entries import Entry, features
@@ -21,7 +21,7 @@ from arena.spec.games import Rules, titles
 from arena.spec.labels import default_labels
 from arena.spec.parameters import Report, validated
 from arena.spec.positions import read_positions
-from arena.spec.reading import Reading, without
+from arena.spec.reader import SpecReader, without
 from arena.traits import refusal
 
 
@@ -33,7 +33,7 @@ class Labelled:
     entry: Entry
 
 
-def read_boards(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Board]:
+def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Board]:
     """The boards of a spec; faults are noted, and then a board may be missing."""
     labelled = _labelled(reading, rules, entries)
     counted = not any(fault.where.startswith("agents") for fault in reading.faults.found)
@@ -43,7 +43,7 @@ def read_boards(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entr
     return boards
 
 
-def _labelled(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
+def _labelled(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
     games = {rule.name: rule.game.default_heuristic for rule in rules}
     default = next(iter(games.values())) if len(games) == 1 else None
     labels = default_labels([features(reading, entry, default) for entry in entries])
@@ -59,7 +59,7 @@ def _labelled(reading: Reading, rules: Sequence[Rules], entries: Sequence[Entry]
     return found
 
 
-def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labelled], counted: bool) -> Board | None:
+def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Labelled], counted: bool) -> Board | None:
     """One board; `counted` tells whether all its entries are known, so that too few of them are a fault."""
     playing = []
     for one in labelled:
@@ -89,16 +89,16 @@ def _board(reading: Reading, rules: Rules, title: str, labelled: Sequence[Labell
     told = format_.announcement()
     if told is not None:
         reading.note(told)
-    view = View(reading.values.get("anchor"), _columns(reading), reading.values.get("sort"))
+    view = TableOptions(reading.values.get("anchor"), _columns(reading), reading.values.get("sort"))
     return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view)
 
 
-def _columns(reading: Reading) -> tuple[str, ...] | None:
+def _columns(reading: SpecReader) -> tuple[str, ...] | None:
     given = reading.values.get("columns")
     return None if given is None else tuple(given)
 
 
-def check_view(reading: Reading, boards: Sequence[Board]) -> None:
+def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
     """Note a fault for a column that no board has, and for an anchor that plays nowhere."""
     kinds = {board.format.kind for board in boards}
     known = [column for kind in ("versus", "puzzle") if kind in kinds or not boards for column in COLUMNS[kind]]
@@ -114,7 +114,7 @@ def check_view(reading: Reading, boards: Sequence[Board]) -> None:
         reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggestion(anchor, labels)}")
 
 
-def _opens(reading: Reading, rules: Rules, positions: Positions) -> bool:
+def _opens(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
     """Whether a game is left after the random plies of the first position; else that is a fault."""
     try:
         positions[0]
@@ -126,7 +126,7 @@ def _opens(reading: Reading, rules: Rules, positions: Positions) -> bool:
     return True
 
 
-def _openings(reading: Reading, rules: Rules) -> int:
+def _openings(reading: SpecReader, rules: Rules) -> int:
     """How many random plies are played before the agents do."""
     given = reading.values.get("openings")
     if given is None:
@@ -136,7 +136,7 @@ def _openings(reading: Reading, rules: Rules) -> int:
     return 0 if rules.puzzle else int(given["plies"])
 
 
-def _check_twins(reading: Reading, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
+def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
     """Note a fault where two entries come to the same on a board: their matches would be the same ones."""
     first: dict[str, Labelled] = {}
     for one, seat in zip(playing, seats, strict=True):
@@ -146,7 +146,7 @@ def _check_twins(reading: Reading, rules: Rules, playing: Sequence[Labelled], se
             reading.faults.add(one.entry.path, message)
 
 
-def _seat(reading: Reading, one: Labelled, rules: Rules) -> Seat:
+def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     entry = one.entry
     if entry.command is not None and not entry.choices:
         evaluation, described = None, None  # a program has its own
@@ -159,7 +159,7 @@ def _seat(reading: Reading, one: Labelled, rules: Rules) -> Seat:
     return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading)
 
 
-def _optimal(reading: Reading, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
+def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
     """Whether every solution of an entry is a cheapest one; none at all is a heuristic that is 0 everywhere."""
     if not rules.puzzle or one.entry.command is not None:
         return False
@@ -172,7 +172,7 @@ def _optimal(reading: Reading, one: Labelled, rules: Rules, heuristic: Mapping[s
     return claim == "cost" or (claim == "admissible" and admissible)
 
 
-def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: Reading) -> Seat:
+def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader) -> Seat:
     """A seat in the process where its entry wants to run."""
     if entry.isolation == "none":
         return seat
@@ -181,7 +181,7 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
     return replace(seat, isolation=entry.isolation, program=program)
 
 
-def _check_number(reading: Reading, format_: Format, rules: Rules, playing: int) -> None:
+def _check_number(reading: SpecReader, format_: Format, rules: Rules, playing: int) -> None:
     fewest = format_.fewest(rules.game.players)
     if playing < fewest and reading.values.get("agents"):
         number = "one agent" if playing == 1 else f"{playing or 'no'} agents"
@@ -193,7 +193,7 @@ OPTIONS = ("challengers", "test", "replays")
 """Options of formats that may stand at the top of a spec."""
 
 
-def _options(reading: Reading, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
+def _options(reading: SpecReader, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a format: those in it, and those at the top of the spec; a fault where the format has no such option."""
     options = without(values, "name")
     known = parameters_of(kind)
@@ -209,7 +209,7 @@ def _options(reading: Reading, kind: type[Format], values: Mapping[str, Any]) ->
     return options
 
 
-def _reporting(reading: Reading, values: Mapping[str, Any]) -> Report:
+def _reporting(reading: SpecReader, values: Mapping[str, Any]) -> Report:
     """A reporter that finds an option where it stands."""
 
     def report(path: Path, message: str) -> None:
@@ -219,7 +219,7 @@ def _reporting(reading: Reading, values: Mapping[str, Any]) -> Report:
     return report
 
 
-def _format(reading: Reading, rules: Rules) -> Format | None:
+def _format(reading: SpecReader, rules: Rules) -> Format | None:
     given = reading.values.get("format") or ("benchmark" if rules.puzzle else "round-robin")
     values: Mapping[str, Any] = {"name": given} if isinstance(given, str) else given
     if not isinstance(values.get("name"), str):

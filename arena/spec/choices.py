@@ -13,7 +13,7 @@ from arena.spec.document import Path
 from arena.spec.games import Rules
 from arena.spec.labels import shown
 from arena.spec.parameters import Report, plain, validated
-from arena.spec.reading import Reading, without
+from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import Variant
 
 
@@ -35,7 +35,7 @@ Choices = Mapping[str | None, Choice]
 """By game; under None the one that is meant for any game."""
 
 
-def read_choices(reading: Reading, given: Any, entry: Path, variant: Variant) -> Choices:
+def read_choices(reading: SpecReader, given: Any, entry: Path, variant: Variant) -> Choices:
     """The heuristics of an entry, from a name, {name: ..., parameters} or {game: either}; faults are noted."""
     if isinstance(given, dict) and "name" not in given:
         return {
@@ -48,7 +48,7 @@ def read_choices(reading: Reading, given: Any, entry: Path, variant: Variant) ->
     return {} if choice is None else {None: choice}
 
 
-def _choice(reading: Reading, given: Any, entry: Path, variant: Variant, inner: Path) -> Choice | None:
+def _choice(reading: SpecReader, given: Any, entry: Path, variant: Variant, inner: Path) -> Choice | None:
     path = (*entry, *variant.origin(inner))
     if isinstance(given, str):
         return Choice(given, {}, path, reading.report)
@@ -60,7 +60,7 @@ def _choice(reading: Reading, given: Any, entry: Path, variant: Variant, inner: 
     return Choice(given["name"], without(given, "name"), named, lambda where, message: report((*inner, *where), message))
 
 
-def check_choices(reading: Reading, choices: Choices, games: Sequence[str]) -> None:
+def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -> None:
     """Note a fault for every heuristic that does not exist or fits no game of the spec."""
     for game, choice in choices.items():
         wanted = [name for name in games if game in (None, name)]
@@ -70,7 +70,7 @@ def check_choices(reading: Reading, choices: Choices, games: Sequence[str]) -> N
             _note_unfit(reading, choice, wanted)
 
 
-def _note_unfit(reading: Reading, choice: Choice, games: Sequence[str]) -> None:
+def _note_unfit(reading: SpecReader, choice: Choice, games: Sequence[str]) -> None:
     owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
     hint = suggestion(choice.name, [name for game in games for name in reading.registry.heuristics_of(game)])
     if owners:
@@ -80,7 +80,7 @@ def _note_unfit(reading: Reading, choice: Choice, games: Sequence[str]) -> None:
         reading.unknown(choice.path, f"unknown heuristic {choice.name!r} of {', '.join(games)}; {hint}")
 
 
-def fitted(reading: Reading, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, dict[str, Any] | None]:
+def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, dict[str, Any] | None]:
     """The heuristic of an entry on one board, ready to be called, and its description for the identity of the seat.
 
     A heuristic of another game gives way to the board's default. (None, None) where there is none.
@@ -105,7 +105,7 @@ def fitted(reading: Reading, choices: Choices, rules: Rules, path: Path) -> tupl
     return rules.bound[key], described
 
 
-def _parameters(reading: Reading, target: Any, choice: Choice) -> dict[str, Any] | None:
+def _parameters(reading: SpecReader, target: Any, choice: Choice) -> dict[str, Any] | None:
     if isclass(target):
         return validated(target, choice.parameters, (), choice.report, skip=1)
     if choice.parameters:

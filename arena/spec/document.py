@@ -19,7 +19,7 @@ from yaml.reader import Reader, ReaderError
 from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
-from arena.errors import Fault, SpecError
+from arena.errors import SpecError, SpecFault
 
 LARGEST_FILE = 1 << 20
 """Bytes; a larger file is refused unread."""
@@ -55,7 +55,7 @@ class Document:
     """Where relative paths in it start."""
     places: Mapping[Path, Place] = field(default_factory=dict)
     keys: Mapping[Path, Place] = field(default_factory=dict)
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[SpecFault, ...] = ()
     """What is wrong with its form and leaves the rest readable, such as a duplicate key."""
 
     def place(self, path: Path, *, key: bool = False) -> Place:
@@ -148,7 +148,7 @@ def _after(text: str) -> Place:
 
 
 def _fault(name: str, message: str, place: Place = NOWHERE, where: str = "") -> SpecError:
-    return SpecError([Fault(name, *place, where, message)])
+    return SpecError([SpecFault(name, *place, where, message)])
 
 
 class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
@@ -215,7 +215,7 @@ class _Composed:
         self.text = text
         self.places: dict[Path, Place] = {}
         self.keys: dict[Path, Place] = {}
-        self.faults: list[Fault] = []
+        self.faults: list[SpecFault] = []
         self.values = 0
         self.characters = 0
 
@@ -298,7 +298,7 @@ class _Composed:
             self.fault(node, f"tag {node.tag!r} does not fit; a spec needs no tags")
 
     def fault(self, node: yaml.Node, message: str) -> None:
-        self.faults.append(Fault(self.name, *_place(node), "", message))
+        self.faults.append(SpecFault(self.name, *_place(node), "", message))
 
 
 _FITTING: dict[type[yaml.Node], tuple[str, ...]] = {

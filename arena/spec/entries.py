@@ -8,16 +8,16 @@ from pydantic import Field
 
 from arena.agent import Agent
 from arena.errors import suggestion
-from arena.isolation.external import Command, called, found
 from arena.limits import Limits
-from arena.match import Isolation
+from arena.match.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices
 from arena.spec.document import Path
+from arena.spec.external import ExternalAgent, called, found
 from arena.spec.games import Rules
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
 from arena.spec.parameters import UNKNOWN_KEY, Report, adapter, checked, hinting, validated
-from arena.spec.reading import Reading, without
+from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import Variant, variants
 from arena.traits import refusal
 
@@ -45,7 +45,7 @@ class Entry:
         return self.agent.name if self.command is None else called(self.command)
 
 
-def read_entries(reading: Reading, rules: Sequence[Rules]) -> list[Entry]:
+def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
     """Every entry of a spec without faults of its own, in the order of the file; faults are noted.
 
     With one game an entry must be able to play it, with several one of them; so must its heuristics fit.
@@ -58,12 +58,12 @@ def read_entries(reading: Reading, rules: Sequence[Rules]) -> list[Entry]:
     return [entry for number, value in enumerate(given) for entry in _variants(reading, rules, ("agents", number), value)]
 
 
-def common_limits(reading: Reading) -> Limits:
+def common_limits(reading: SpecReader) -> Limits:
     """The limits at the top of a spec."""
     return Limits(**(reading.values.get("limits") or {}))
 
 
-def features(reading: Reading, entry: Entry, default: str | None) -> Features:
+def features(reading: SpecReader, entry: Entry, default: str | None) -> Features:
     """What may tell an entry from others of the same agent; `default` is the heuristic it gets where it names none."""
     settings = dict(entry.options)
     common = common_limits(reading)
@@ -74,7 +74,7 @@ def features(reading: Reading, entry: Entry, default: str | None) -> Features:
     return Features(entry.name, entry.label, word, settings)
 
 
-def _variants(reading: Reading, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
+def _variants(reading: SpecReader, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
     value = {"agent": value} if isinstance(value, str) else value
     if not isinstance(value, dict):
         return
@@ -90,7 +90,7 @@ def _variants(reading: Reading, rules: Sequence[Rules], path: Path, value: Any) 
             yield entry
 
 
-def _entry(reading: Reading, rules: Sequence[Rules], path: Path, variant: Variant) -> Entry | None:
+def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Variant) -> Entry | None:
     values = variant.values
     report = reading.below(path, variant)
     before = reading.faults.noted
@@ -101,7 +101,7 @@ def _entry(reading: Reading, rules: Sequence[Rules], path: Path, variant: Varian
     limits = _limits(reading, values.get("limits"), report)
     choices = read_choices(reading, values.get("heuristic"), path, variant)
     command = _command(reading, path, variant)
-    agent = Command if command is not None else _agent(reading, path, variant)
+    agent = ExternalAgent if command is not None else _agent(reading, path, variant)
     options = None if agent is None else _options(reading, agent, path, variant)
     isolation = _isolation(reading, values.get("isolation"), limits, command is not None, report)
     sound = reading.faults.noted == before
@@ -115,23 +115,23 @@ def _entry(reading: Reading, rules: Sequence[Rules], path: Path, variant: Varian
     return Entry(path, agent, options, values.get("label"), limits, choices, isolation, command)
 
 
-def _options(reading: Reading, agent: type[Agent], path: Path, variant: Variant) -> dict[str, Any] | None:
+def _options(reading: SpecReader, agent: type[Agent], path: Path, variant: Variant) -> dict[str, Any] | None:
     report = reading.below(path, variant)
     given = without(variant.values, *KEYS)
-    if agent is Command:
+    if agent is ExternalAgent:
         return given
     options = validated(agent, given, (), lambda where, message: report(where, _hinted(where, message)))
     return None if options is None or reading.made(agent, options, path) is None else options
 
 
-def _check_fits(reading: Reading, rules: Sequence[Rules], agent: type[Agent], path: Path) -> None:
+def _check_fits(reading: SpecReader, rules: Sequence[Rules], agent: type[Agent], path: Path) -> None:
     reasons = [refusal(agent, rule.game) for rule in rules]
     if all(reasons) or not reading.several:
         for reason in filter(None, reasons):
             reading.faults.add(path, reason)
 
 
-def _agent(reading: Reading, path: Path, variant: Variant) -> type[Agent] | None:
+def _agent(reading: SpecReader, path: Path, variant: Variant) -> type[Agent] | None:
     name = variant.values.get("agent")
     where = (*path, *variant.origin(("agent",))) if reading.is_mapping(path) else path
     if not isinstance(name, str):
@@ -140,7 +140,7 @@ def _agent(reading: Reading, path: Path, variant: Variant) -> type[Agent] | None
     return found
 
 
-def _command(reading: Reading, path: Path, variant: Variant) -> tuple[str, ...] | None:
+def _command(reading: SpecReader, path: Path, variant: Variant) -> tuple[str, ...] | None:
     """The program of {command: [...]}; None where an entry names an agent, and after a fault."""
     given = variant.values.get("agent")
     if not isinstance(given, dict):
@@ -163,7 +163,7 @@ def _command(reading: Reading, path: Path, variant: Variant) -> tuple[str, ...] 
     return tuple(words)
 
 
-def _isolation(reading: Reading, given: Any, limits: Limits, command: bool, report: Report) -> Isolation:
+def _isolation(reading: SpecReader, given: Any, limits: Limits, command: bool, report: Report) -> Isolation:
     """Where an entry runs: as it says, as the spec says, or in a process of its own where a limit needs one."""
     wanted: Isolation | None = given if given in _KINDS else reading.values.get("isolation")
     if wanted is None:
@@ -189,7 +189,7 @@ def _check_words(values: Mapping[str, Any], report: Report) -> None:
         report(("label",), f"expected printable text without space around it, got {label!r}")
 
 
-def _limits(reading: Reading, given: Any, report: Report) -> Limits:
+def _limits(reading: SpecReader, given: Any, report: Report) -> Limits:
     common = common_limits(reading)
     if given is None:
         return common

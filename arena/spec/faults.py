@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from arena.errors import Fault, SpecError
+from arena.errors import SpecError, SpecFault
 from arena.spec.document import Document, Path
 
 
@@ -24,7 +24,7 @@ class Faults:
     """The faults found so far in one document."""
 
     document: Document
-    found: dict[Fault, None] = field(default_factory=dict)
+    found: dict[SpecFault, None] = field(default_factory=dict)
     """In the order in which they were found, each once."""
     noted: int = 0
     """How often a fault was noted, those that were known already too: so a reader knows whether its part is sound."""
@@ -39,13 +39,13 @@ class Faults:
         """Note a fault at the value of a path, or with `key` at the key itself, and what an author's code has raised there."""
         self.cause = self.cause or cause
         line, column = self.document.place(path, key=key)
-        self._note(Fault(self.document.name, line, column, dotted(path), one_line(message)))
+        self._note(SpecFault(self.document.name, line, column, dotted(path), one_line(message)))
 
     def add_at(self, file: str, line: int, where: Path, message: str) -> None:
         """Note a fault in another file that the spec names."""
-        self._note(Fault(one_line(file), line, 1 if line else 0, dotted(where), one_line(message)))
+        self._note(SpecFault(one_line(file), line, 1 if line else 0, dotted(where), one_line(message)))
 
-    def _note(self, fault: Fault) -> None:
+    def _note(self, fault: SpecFault) -> None:
         self.found.setdefault(fault)
         self.noted += 1
 

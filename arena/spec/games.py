@@ -11,7 +11,7 @@ from arena.spec.document import Path
 from arena.spec.faults import dotted
 from arena.spec.labels import shown
 from arena.spec.parameters import plain, validated
-from arena.spec.reading import Reading, without
+from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import variants
 
 
@@ -31,7 +31,7 @@ class Rules:
         return isinstance(self.game, Puzzle)
 
 
-def given_games(reading: Reading) -> list[tuple[Path, dict[str, Any]]]:
+def given_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
     """The games of a spec as mappings with a name, where they stand; faults are noted."""
     if reading.several:
         given: list[tuple[Path, Any]] = [(("games", number), value) for number, value in enumerate(reading.values["games"])]
@@ -48,7 +48,7 @@ def given_games(reading: Reading) -> list[tuple[Path, dict[str, Any]]]:
     return found
 
 
-def read_games(reading: Reading) -> list[Rules]:
+def read_games(reading: SpecReader) -> list[Rules]:
     """Every game of a spec with its parameters, in the order of the file; faults are noted."""
     given = given_games(reading)
     reading.games = tuple(dict.fromkeys(value["name"] for _, value in given if value["name"] in reading.registry.games))
@@ -65,7 +65,7 @@ def read_games(reading: Reading) -> list[Rules]:
     return found
 
 
-def _rules(reading: Reading, path: Path, value: dict[str, Any]) -> Iterator[Rules]:
+def _rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Iterator[Rules]:
     name_path = (*path, "name") if reading.is_mapping(path) else path
     kind = reading.known(reading.registry.game, value["name"], name_path)
     if kind is None:

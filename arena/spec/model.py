@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from arena.bounds import LARGEST
-from arena.limits import MOVES
-from arena.match import Isolation
+from arena.limits import LARGEST, MOVES
+from arena.match.match import Isolation
 
 MOST = 10**9
 """No count in a spec may be larger."""

@@ -7,10 +7,10 @@ from pathlib import Path as FilePath
 from arena.errors import Interrupted, SpecError, describe
 from arena.spec.document import Path, decoded
 from arena.spec.games import Rules
-from arena.spec.reading import Reading
+from arena.spec.reader import SpecReader
 
 
-def read_positions(reading: Reading, rules: Rules) -> tuple[str, ...] | None:
+def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
     """The texts of the positions of one board; None where they are to be drawn. Faults are noted."""
     given = reading.values.get("positions")
     if isinstance(given, list):
@@ -21,7 +21,7 @@ def read_positions(reading: Reading, rules: Rules) -> tuple[str, ...] | None:
     return None if given is None else _in_file(reading, rules, given)
 
 
-def _in_file(reading: Reading, rules: Rules, name: str) -> tuple[str, ...]:
+def _in_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
     called = str(FilePath(reading.document.name).parent / name)
     try:
         lines = decoded(called, (reading.document.folder / name).read_bytes()).splitlines()

@@ -7,7 +7,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from arena.errors import PluginError
-from arena.plugins import Registry, add_plugin, load_plugins
+from arena.plugins.registry import Registry
+from arena.plugins.sources import add_plugin, load_plugins
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
 from arena.spec.document import Document, as_document, read_document
@@ -15,7 +16,7 @@ from arena.spec.entries import read_entries
 from arena.spec.faults import Faults
 from arena.spec.games import read_games
 from arena.spec.keys import checked_keys
-from arena.spec.reading import Reading
+from arena.spec.reader import SpecReader
 
 
 def load_spec(
@@ -45,7 +46,7 @@ def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> S
     faults = Faults(document)
     values = checked_keys(document, faults)
     registry, loaded = _plugins(document, values, plugins, faults)
-    reading = Reading(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed, loaded)
+    reading = SpecReader(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed, loaded)
     rules = read_games(reading)
     entries = read_entries(reading, rules)
     boards = read_boards(reading, rules, entries)

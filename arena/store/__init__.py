@@ -1,8 +1,8 @@
 """Stores: one SQLite file a tournament, with every match in it that has been played."""
 
+from arena.store.database import put_aside
 from arena.store.lock import Lock
-from arena.store.merging import merge
-from arena.store.opening import put_aside
+from arena.store.merger import merge
 from arena.store.run import Run
 from arena.store.store import Kept, Store
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from arena.configured import settings
-from arena.fingerprint import Fingerprint, fingerprints
 from arena.identity import canonical, key
-from arena.sheet import Sheet, sheet_of
+from arena.schedule.board_info import BoardInfo, board_info
+from arena.schedule.fingerprint import Fingerprint, fingerprints
 from arena.spec import Board, Spec, reload_spec
 from arena.spec.document import Document
 from arena.spec.parameters import plain
@@ -28,7 +28,7 @@ class Run:
     seed: int
     spec: Mapping[str, Any]
     """`values`, `name` and `folder` of the document, and the `plugins` that were asked for."""
-    boards: Sequence[Sheet]
+    boards: Sequence[BoardInfo]
     plugins: Mapping[str, Fingerprint]
     versions: Mapping[str, str]
     started: str = ""
@@ -67,7 +67,7 @@ def run_of(spec: Spec) -> Run:
         hash=key(canonical([_schedule(board) for board in spec.boards])),
         seed=spec.seed,
         spec=recipe,
-        boards=[sheet_of(board) for board in spec.boards],
+        boards=[board_info(board) for board in spec.boards],
         plugins=fingerprints(spec),
         versions={"arena": __version__, "python": platform.python_version()},
     )
@@ -97,7 +97,7 @@ def run_of_row(row: Sequence[Any]) -> Run:
         hash=hashed,
         seed=seed,
         spec=json.loads(spec),
-        boards=[Sheet.from_dict(sheet) for sheet in json.loads(boards)],
+        boards=[BoardInfo.from_dict(sheet) for sheet in json.loads(boards)],
         plugins={source: Fingerprint(*found) for source, found in json.loads(plugins).items()},
         versions=json.loads(versions),
         started=started,

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Self
 
 from arena.errors import StoreError
 from arena.format import Pairing
-from arena.record import Record
-from arena.schedule import Scheduled
+from arena.match.record import Record
+from arena.schedule.schedule import Scheduled
+from arena.store.database import read_only, told, writable
 from arena.store.lock import Lock, locked
-from arena.store.opening import read_only, told, writable
 from arena.store.rows import RECORD, record_of, returns_of, rows_of
 from arena.store.run import Run, row_of, run_of_row
 

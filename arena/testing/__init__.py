@@ -4,10 +4,10 @@ Every check raises Violation, an AssertionError, with the actions, what was expe
 that end in `verdicts` go on after a fault and yield a Verdict for every promise.
 """
 
-from arena.testing.agents import agent_verdicts, check_agent
+from arena.testing.agent_checks import agent_verdicts, check_agent
 from arena.testing.finding import Finding, Violation
-from arena.testing.games import check_game, game_verdicts
-from arena.testing.heuristics import check_heuristic, heuristic_verdicts
+from arena.testing.game_checks import check_game, game_verdicts
+from arena.testing.heuristic_checks import check_heuristic, heuristic_verdicts
 from arena.testing.verdicts import Verdict
 
 __all__ = [

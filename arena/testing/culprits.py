@@ -4,8 +4,8 @@ import re
 from inspect import getsourcefile, isclass, isfunction
 from typing import Any
 
-from arena.contract import source_line
 from arena.errors import is_authors
+from arena.plugins.contract import source_line
 
 USUAL = {
     "positions": "initial",

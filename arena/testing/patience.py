@@ -17,7 +17,7 @@ SWALLOWED = 20
 """How often a call that swallows every exception is told to end."""
 
 
-class TooLong(BaseException):
+class CallTooLong(BaseException):
     """A call of a plugin has not returned in time. No Exception, so that `except Exception` does not swallow it.
 
     `call` is the name of what was called, `seconds` how long it had, and `place` the file and line where it was.
@@ -44,7 +44,7 @@ class Patience:
         self._call: FrameType | None = None
         self._since = 0.0
         self._told = 0
-        self._late: TooLong | None = None
+        self._late: CallTooLong | None = None
         self._base: FrameType | None = None
 
     def __enter__(self) -> "Patience":
@@ -70,7 +70,7 @@ class Patience:
         if self._due is not None:
             signal.setitimer(signal.ITIMER_REAL, max(1e-3, self._due - monotonic()), self._interval)
 
-    def taken(self) -> TooLong | None:
+    def taken(self) -> CallTooLong | None:
         """What was raised since this was asked last, even where the call swallowed it."""
         late, self._late = self._late, None
         return late
@@ -83,7 +83,7 @@ class Patience:
             self._call, self._since, self._told = (calls[-1] if calls else None), now, 0
         elif now - self._since >= self.seconds:
             code, place = calls[-1].f_code, f"{calls[0].f_code.co_filename}:{calls[0].f_lineno}"
-            self._late = TooLong(code.co_qualname, self.seconds, place)
+            self._late = CallTooLong(code.co_qualname, self.seconds, place)
             self._told += 1
             if self._told > SWALLOWED:
                 _give_up(self._late)
@@ -109,12 +109,12 @@ _waiting: list[Patience] = []
 """Those whose blocks are running, the innermost last. Signal handlers are the process's, and so is this."""
 
 
-def overdue() -> TooLong | None:
+def overdue() -> CallTooLong | None:
     """What has become late in the innermost block since this was asked last; None where nothing has."""
     return _waiting[-1].taken() if _waiting else None
 
 
-def _give_up(late: TooLong) -> None:
+def _give_up(late: CallTooLong) -> None:
     """End the process, on the command line alone: the call swallows whatever is raised in it."""
     around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
     if getattr(around, "at_once", False):

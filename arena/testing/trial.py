@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from arena.errors import Interrupted, describe
 from arena.game import Action, Game, State
 from arena.testing.finding import NO_RETURN, Abandoned, Finding, Violation
-from arena.testing.patience import TooLong, overdue
+from arena.testing.patience import CallTooLong, overdue
 
 Value = TypeVar("Value")
 
@@ -20,7 +20,7 @@ SEEDS = 2**63
 
 
 @dataclass(slots=True)
-class Sheet:
+class CheckLog:
     """Which checks have been through, and which are known to fail."""
 
     passed: set[str] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Trial:
     seed: int
     number: int
     """Play k of a seed is the first play of the seed that is larger by k."""
-    sheet: Sheet = field(default_factory=Sheet)
+    sheet: CheckLog = field(default_factory=CheckLog)
     actions: list[str] = field(default_factory=list)
     plies: int | None = None
     """How many of the actions had been played; None for all."""
@@ -124,7 +124,7 @@ class Trial:
 
     def on_time(self) -> None:
         """Raise Violation for a call that did not return in time, whatever became of the exception that ended it."""
-        late: TooLong | None = overdue()
+        late: CallTooLong | None = overdue()
         if late is not None:
             self.sheet.over = True
             expected = f"an answer within {late.seconds:g} s"

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from arena.testing.finding import Abandoned, Finding, Violation
 from arena.testing.patience import HASTE, Patience
-from arena.testing.trial import Sheet
+from arena.testing.trial import CheckLog
 
-Plays = Callable[[int, int, Sheet], None]
+Plays = Callable[[int, int, CheckLog], None]
 """Plays with a seed so many matches; raises Violation for what the sheet does not know to fail."""
 Shorten = Callable[[Finding], Finding]
 
@@ -36,7 +36,7 @@ class Verdict:
 
 def passed(play: Plays, shorten: Shorten, seed: int, matches: int, names: Mapping[str, str], patience: float) -> tuple[str, ...]:
     """Play, and return the names of the checks that were made; Violation, as short as it can be shown, for the first fault."""
-    sheet = Sheet()
+    sheet = CheckLog()
     violation = _first(play, seed, matches, sheet, patience)
     if violation is not None:
         raise _replayable(violation, play, shorten, seed, matches, sheet, patience) from violation.__cause__
@@ -47,7 +47,7 @@ def verdicts(
     play: Plays, shorten: Shorten, seed: int, matches: int, names: Mapping[str, str], patience: float
 ) -> Iterator[Verdict]:
     """Play again and again, each time past the faults that are known, and yield a verdict for every one of `names`."""
-    sheet = Sheet()
+    sheet = CheckLog()
     found: dict[str, Violation] = {}
     while (violation := _first(play, seed, matches, sheet, patience)) is not None and violation.finding.check not in found:
         found[violation.finding.check] = _replayable(violation, play, shorten, seed, matches, sheet, patience)
@@ -61,7 +61,7 @@ def verdicts(
             yield Verdict(name, "not reached", reached=False)
 
 
-def _first(play: Plays, seed: int, matches: int, sheet: Sheet, patience: float) -> Violation | None:
+def _first(play: Plays, seed: int, matches: int, sheet: CheckLog, patience: float) -> Violation | None:
     try:
         with Patience(patience):
             play(seed, matches, sheet)
@@ -73,13 +73,13 @@ def _first(play: Plays, seed: int, matches: int, sheet: Sheet, patience: float) 
 
 
 def _replayable(
-    violation: Violation, play: Plays, shorten: Shorten, seed: int, matches: int, sheet: Sheet, patience: float
+    violation: Violation, play: Plays, shorten: Shorten, seed: int, matches: int, sheet: CheckLog, patience: float
 ) -> Violation:
     """The violation with few actions, and with a seed and a number of matches that show it again."""
     with Patience(min(HASTE, patience)):
         finding = shorten(violation.finding)
     if not sheet.over:  # nobody wants to wait for it again
-        again = _first(play, finding.seed, 1, Sheet(failed=set(sheet.failed)), patience)
+        again = _first(play, finding.seed, 1, CheckLog(failed=set(sheet.failed)), patience)
         if again is None or again.finding.rule != finding.rule:
             finding = replace(finding, seed=seed, matches=matches)
     better = Violation(finding)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from arena.errors import ArenaError
 from arena.game import Game
-from arena.members import gives_grid, member
+from arena.plugins.members import gives_grid, member
 from arena.views.bundle import check_module
 
 LARGEST = 1 << 20

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from arena.configured import name_of, settings
 from arena.errors import Interrupted, describe
 from arena.game import Game, Puzzle, State
-from arena.members import GRID, gives_grid, grid_fault, member
-from arena.record import Decision, Record
-from arena.replay import Differs, Step, against_rules, steps
+from arena.match.record import Decision, Record
+from arena.match.replay import Differs, Step, against_rules, steps
+from arena.plugins.members import GRID, gives_grid, grid_fault, member
 from arena.spec.parameters import plain
 
 MOST = 5000

@@ -14,17 +14,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from arena.console.notices import say
 from arena.errors import ArenaError, StoreError
-from arena.notices import say
 from arena.store import Store
 from arena.web import form
 from arena.web.board_addresses import BoardAddresses
-from arena.web.desks import Busy, Desks, Failed, Gone
 from arena.web.form import BadRequest
-from arena.web.guard import TooLong
+from arena.web.guard import BodyTooLong
 from arena.web.matches import matches
 from arena.web.pages import KINDS, fault_page, files, page
-from arena.web.tournaments import Tournament, Tournaments, Underway
+from arena.web.plugin_process import Busy, PluginProcesses, ProcessEnded, ProcessFailed
+from arena.web.tournaments import ServedTournament, Tournaments, Underway
 
 DEADLINES = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
 """Seconds for what a desk is asked."""
@@ -40,7 +40,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Server:
     """What the endpoints share: the tournaments, the desks, and the sign to stop."""
 
-    def __init__(self, tournaments: Tournaments, desks: Desks) -> None:
+    def __init__(self, tournaments: Tournaments, desks: PluginProcesses) -> None:
         self.tournaments = tournaments
         self.desks = desks
         self.stopping = asyncio.Event()
@@ -83,8 +83,8 @@ class Server:
         handlers: dict[Any, Any] = {
             HTTPException: _http_error,
             ArenaError: _arena_error,
-            TooLong: _too_long,
-            Gone: _gone,
+            BodyTooLong: _too_long,
+            ProcessEnded: _gone,
             Exception: _own_error,
         }
         return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
@@ -134,7 +134,7 @@ class Server:
 
     # Tournaments
 
-    def _tournament(self, request: Request) -> Tournament:
+    def _tournament(self, request: Request) -> ServedTournament:
         found = self.tournaments.listed.get(request.path_params["key"])
         if found is None:
             raise HTTPException(404, "no such tournament")
@@ -159,7 +159,7 @@ class Server:
             raise HTTPException(429, f"{MOST_STREAMS} pages are listening already")
         return StreamingResponse(self._counted(tournament), media_type="text/event-stream")
 
-    async def _counted(self, tournament: Tournament) -> AsyncIterator[str]:
+    async def _counted(self, tournament: ServedTournament) -> AsyncIterator[str]:
         self._streams += 1
         try:
             async for event in tournament.watcher.stream(self.stopping):
@@ -296,17 +296,17 @@ async def _arena_error(request: Request, error: ArenaError) -> Response:
         return _error(request, 429, str(error), **{"retry-after": "1"})
     if isinstance(error, Underway):
         return _error(request, 409, str(error))
-    if isinstance(error, Failed):
+    if isinstance(error, ProcessFailed):
         return _error(request, 503, str(error))
     faults = error.faults if isinstance(error, BadRequest) else ()
     return _error(request, 404 if isinstance(error, StoreError) else 400, str(error), faults)
 
 
-async def _too_long(request: Request, error: TooLong) -> Response:
+async def _too_long(request: Request, error: BodyTooLong) -> Response:
     return _error(request, 413, "the body is too long")
 
 
-async def _gone(request: Request, error: Gone) -> Response:
+async def _gone(request: Request, error: ProcessEnded) -> Response:
     return _error(request, 499, "nobody waits for this any more")
 
 

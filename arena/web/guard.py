@@ -170,7 +170,7 @@ def _wrong_form(scope: Scope, headers: Headers) -> Refusal | None:
     return None
 
 
-class TooLong(Exception):
+class BodyTooLong(Exception):
     """A body went on beyond what it may have."""
 
 
@@ -183,7 +183,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > LARGEST_BODY:
-            raise TooLong
+            raise BodyTooLong
         return message
 
     return limited

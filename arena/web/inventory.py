@@ -7,8 +7,8 @@ from typing import Any
 from arena.agent import Agent, chooses, solves
 from arena.configured import parameters_of
 from arena.game import Game, Puzzle
-from arena.plugins import Registry
-from arena.proposals import first_game, proposed, references
+from arena.plugins.proposals import first_game, proposed, references
+from arena.plugins.registry import Registry
 from arena.spec.parameters import adapters, plain
 from arena.traits import refusal
 from arena.views import board_module

@@ -9,10 +9,12 @@ import yaml
 from arena.agent import solves
 from arena.errors import ArenaError, SpecError, describe
 from arena.game import Game, Puzzle, State, overrides
-from arena.match import Match, match_id
-from arena.plugins import Registry
-from arena.record import Record
-from arena.referee import play_match
+from arena.isolation.agent_process import AgentProcesses
+from arena.isolation.remote import player_maker
+from arena.match.match import Match, match_id
+from arena.match.record import Record
+from arena.match.referee import play_match
+from arena.plugins.registry import Registry
 from arena.spec import Board, load_spec
 from arena.spec.parameters import validated
 from arena.store import Store
@@ -222,7 +224,9 @@ def _parsed(what: str, parse: Callable[[], Any]) -> Any:
 def _played(board: Board) -> Record:
     seats = (board.seats[0],) * board.game.players
     position = board.positions[0]
-    return play_match(Match(match_id(position.key, seats, seats[0].limits.moves), board.game, position, seats, 0))
+    match = Match(match_id(position.key, seats, seats[0].limits.moves), board.game, position, seats, 0)
+    with AgentProcesses() as processes:
+        return play_match(match, make_player=player_maker(processes))
 
 
 def _towards(game: Game, state: State, record: Record) -> str | None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from arena import importing
 from arena.errors import ArenaError
+from arena.processes.environment import python_environment
 from arena.web.live import Watcher
 
 FOLDER = Path("results") / "web"
@@ -27,7 +27,7 @@ class Underway(ArenaError):
     """A tournament that the server has started is still going on."""
 
 
-class Tournament:
+class ServedTournament:
     """One store with its watcher, and the process that fills it where the server has started one."""
 
     def __init__(self, key: str, store: Path, spec: Path | None = None) -> None:
@@ -60,7 +60,7 @@ class Tournament:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,  # so that Ctrl-C reaches the server alone
-            env=importing.environment(),
+            env=python_environment(),
         )
         self._reader = asyncio.create_task(self._listen(self._process))
 
@@ -95,12 +95,12 @@ class Tournaments:
         self._plugins = tuple(plugins)
         self._folder = folder
         self._starting = asyncio.Lock()
-        self.listed: dict[str, Tournament] = {}
+        self.listed: dict[str, ServedTournament] = {}
 
-    def show(self, store: Path, spec: Path | None = None) -> Tournament:
+    def show(self, store: Path, spec: Path | None = None) -> ServedTournament:
         """Show a store, and with a spec, what can be run into it."""
         key = self._free(slug(store.stem))
-        self.listed[key] = Tournament(key, store, spec)
+        self.listed[key] = ServedTournament(key, store, spec)
         return self.listed[key]
 
     def save(self, name: str, text: str) -> Path:
@@ -119,7 +119,7 @@ class Tournaments:
             else:
                 return path
 
-    async def start(self, spec: Path) -> Tournament:
+    async def start(self, spec: Path) -> ServedTournament:
         """Start a saved spec; Underway where another one that was started here is not over."""
         async with self._starting:  # of two at once, such as of a double click, the second finds the first
             self.check_free()

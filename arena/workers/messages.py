@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from arena.fingerprint import Fingerprint
-from arena.record import Record
-from arena.schedule import Scheduled
+from arena.match.record import Record
+from arena.schedule.fingerprint import Fingerprint
+from arena.schedule.schedule import Scheduled
 from arena.spec import Document
 
 CUT_OFF = 74
@@ -22,7 +22,7 @@ class Recipe(NamedTuple):
     """The core on which the worker and its agent processes run; None leaves it to the system."""
 
 
-class Order(NamedTuple):
+class MatchOrder(NamedTuple):
     """Matches to play, in order. Where a match is `alone`, the worker tells every turn before it is taken."""
 
     matches: Sequence[Scheduled]
@@ -35,7 +35,7 @@ class Ready(NamedTuple):
     code: Mapping[str, Fingerprint]
 
 
-class Failed(NamedTuple):
+class WorkerFailed(NamedTuple):
     """The worker cannot go on, through no agent's fault."""
 
     message: str

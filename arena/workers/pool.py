@@ -9,12 +9,13 @@ from time import monotonic
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.fingerprint import Fingerprint, check_unchanged, fingerprints
-from arena.record import Record
-from arena.schedule import Scheduled, Stage, isolated
+from arena.match.record import Record
+from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
+from arena.schedule.runner import MatchRunner, isolated
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
-from arena.workers.messages import Done, Failed, Ready, Turn
-from arena.workers.process import WORKER, WorkerEnded, WorkerProcess, end_workers
+from arena.workers.messages import Done, Ready, Turn, WorkerFailed
+from arena.workers.worker_process import WORKER, WorkerEnded, WorkerProcess, end_workers
 from arena.workers.workload import Take, Task, Workload
 
 BATCH_SECONDS = 0.1
@@ -39,7 +40,7 @@ def _go_on() -> None:
 
 
 @dataclass(slots=True, eq=False)
-class Post:
+class WorkerSlot:
     """A place at which a worker process plays."""
 
     worker: WorkerProcess
@@ -56,7 +57,7 @@ class Post:
     """Whether something that is to be sent did not go into the pipe yet."""
 
 
-class Pool:
+class WorkerPool:
     """Workers that share one schedule. Batches grow until one takes about a tenth of a second.
 
     `take(size)` gives the matches to play next, none when all are given out, None while it waits for results; whoever
@@ -99,7 +100,7 @@ class Pool:
         self._check = check
         self._cores = _cores() if isolated(spec) and self._most == len(_cores()) else []
         self._workload = Workload(take, workers, total)
-        self._posts: list[Post] = []
+        self._posts: list[WorkerSlot] = []
         self._selector = selectors.DefaultSelector()
         self._failures = 0
         self._next_start = 0.0
@@ -150,7 +151,7 @@ class Pool:
     def _start(self) -> None:
         try:
             core = self._free_core()
-            post = Post(WorkerProcess(self._spec, core, self._command), core=core)
+            post = WorkerSlot(WorkerProcess(self._spec, core, self._command), core=core)
         except OSError as error:
             self._failed(f"could not be started: {error}")
             return
@@ -165,7 +166,7 @@ class Pool:
             raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
         return False
 
-    def _watch(self, post: Post) -> None:
+    def _watch(self, post: WorkerSlot) -> None:
         """Listen for room in the pipe of a worker to which something is still to be sent."""
         writing = post.worker.send()
         if writing and not post.writing:
@@ -193,16 +194,16 @@ class Pool:
             self._looked = now
         return finished
 
-    def _hear(self, post: Post, finished: list[Finished]) -> None:
+    def _hear(self, post: WorkerSlot, finished: list[Finished]) -> None:
         try:
             for message in post.worker.receive():
                 self._take_in(post, message, finished)
         except WorkerEnded as end:
             self._replace(post, str(end), finished)
 
-    def _take_in(self, post: Post, message: Any, finished: list[Finished]) -> None:
+    def _take_in(self, post: WorkerSlot, message: Any, finished: list[Finished]) -> None:
         task = post.task
-        if isinstance(message, Failed):
+        if isinstance(message, WorkerFailed):
             raise ArenaError(message.message)
         if isinstance(message, Ready):
             check_unchanged(self._code, message.code)
@@ -218,7 +219,7 @@ class Pool:
             if message.seconds is not None:
                 self._end_task(post, task, message.seconds)
 
-    def _end_task(self, post: Post, task: Task, seconds: float) -> None:
+    def _end_task(self, post: WorkerSlot, task: Task, seconds: float) -> None:
         self._workload.hand_back(task)
         post.task = None
         post.fresh = False
@@ -240,7 +241,7 @@ class Pool:
             except WorkerEnded as end:
                 self._replace(post, str(end), finished)
 
-    def _replace(self, post: Post, reason: str, finished: list[Finished]) -> None:
+    def _replace(self, post: WorkerSlot, reason: str, finished: list[Finished]) -> None:
         """Let go of a worker that has ended, and see to its matches; `_hand_out` starts another one."""
         self._posts.remove(post)
         begun = post.worker.begun - post.begun
@@ -264,8 +265,8 @@ class Pool:
     def _lost(self, scheduled: Scheduled, seat: int | None, reason: str) -> Record:
         message = f"the process that played this match {reason}, twice"
         if seat is None:
-            return Stage(self._spec).unplayed(scheduled, message=message)
-        return Stage(self._spec).unplayed(scheduled, "crash", seat, message)
+            return MatchRunner(self._spec).unplayed(scheduled, message=message)
+        return MatchRunner(self._spec).unplayed(scheduled, "crash", seat, message)
 
 
 def _cores() -> list[int]:

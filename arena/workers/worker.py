@@ -17,12 +17,13 @@ from types import FrameType
 from typing import Any
 
 from arena.errors import ArenaError, author_traceback, describe
-from arena.fingerprint import fingerprints
-from arena.record import Record
-from arena.schedule import Scheduled, Stage
+from arena.match.record import Record
+from arena.schedule.fingerprint import fingerprints
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
 from arena.workers.frames import Frames, frame
-from arena.workers.messages import CUT_OFF, Done, Failed, Ready, Turn
+from arena.workers.messages import CUT_OFF, Done, Ready, Turn, WorkerFailed
 from arena.workers.vitals import Vitals
 
 PULSE = 0.1
@@ -35,7 +36,7 @@ _PR_SET_PDEATHSIG = 1
 """The number of the option in Linux' prctl."""
 
 
-class Line:
+class ReplyPipe:
     """The worker's way to the parent. Safe to use from two threads; a process that an agent forks off is ended at its use."""
 
     def __init__(self, descriptor: int) -> None:
@@ -87,7 +88,7 @@ class Line:
             os._exit(CUT_OFF)
 
 
-def serve(requests: Iterator[Any], line: Line, vitals: Vitals) -> None:
+def serve(requests: Iterator[Any], line: ReplyPipe, vitals: Vitals) -> None:
     """Take a recipe, then orders, and answer with records; end with the end of the requests."""
     try:
         *recipe, core = next(requests)
@@ -95,12 +96,12 @@ def serve(requests: Iterator[Any], line: Line, vitals: Vitals) -> None:
             _stay_on(core)
         spec = reload_spec(*recipe)
         code = fingerprints(spec)
-        stage = Stage(spec, on_turn=line.turn)
+        stage = MatchRunner(spec, on_turn=line.turn)
     except ArenaError as error:
-        line.send(Failed(f"a worker process could not load the spec: {error}"))
+        line.send(WorkerFailed(f"a worker process could not load the spec: {error}"))
         return
     except Exception as error:
-        line.send(Failed(f"a worker process could not load the spec: {describe(error)}"))
+        line.send(WorkerFailed(f"a worker process could not load the spec: {describe(error)}"))
         return
     line.send(Ready(code))
     try:
@@ -109,7 +110,7 @@ def serve(requests: Iterator[Any], line: Line, vitals: Vitals) -> None:
             line.flush(_play(stage, order.matches, line, vitals))
     except ArenaError as error:
         line.flush()
-        line.send(Failed(str(error)))
+        line.send(WorkerFailed(str(error)))
 
 
 def _stay_on(core: int) -> None:
@@ -120,7 +121,7 @@ def _stay_on(core: int) -> None:
         os.sched_setaffinity(0, {core})
 
 
-def _play(stage: Stage, matches: Sequence[Scheduled], line: Line, vitals: Vitals) -> float:
+def _play(stage: MatchRunner, matches: Sequence[Scheduled], line: ReplyPipe, vitals: Vitals) -> float:
     """Play matches for as long as an order may take, at least one; return the seconds it took."""
     began = perf_counter()
     spent = 0.0
@@ -135,7 +136,7 @@ def _play(stage: Stage, matches: Sequence[Scheduled], line: Line, vitals: Vitals
     return spent
 
 
-def _played(stage: Stage, scheduled: Scheduled) -> Record:
+def _played(stage: MatchRunner, scheduled: Scheduled) -> Record:
     try:
         return stage.play(scheduled)
     except ArenaError:
@@ -165,7 +166,7 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
     sys.stdout = sys.stderr
     if bound:
         _die_with_parent()
-    vitals, line = Vitals(memory), Line(replies)
+    vitals, line = Vitals(memory), ReplyPipe(replies)
     os.close(memory)
     threading.Thread(target=_pulse, args=(parent, line, vitals), daemon=True).start()
     code = 1
@@ -188,7 +189,7 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def _pulse(parent: int, line: Line, vitals: Vitals) -> None:
+def _pulse(parent: int, line: ReplyPipe, vitals: Vitals) -> None:
     """Show that this process is alive and send what waits, until the parent has ended; then end."""
     while os.getppid() == parent:
         vitals.beat()

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from arena.schedule import Scheduled
+from arena.schedule.schedule import Scheduled
 
 Take = Callable[[int], list[Scheduled] | None]
 SHARES = 2

@@ -16,7 +16,7 @@ BLIND = 0.15
 """Share of proposals, those included, that do not look where they lead, so that no good move is never made."""
 
 
-class Pool:
+class ConflictPool:
     """A set of small integers from which one is drawn at random; what has become stale is dropped when it is drawn."""
 
     __slots__ = ("_inside", "items")
@@ -90,9 +90,9 @@ class QueensBoard:
             on_level[row] ^= column
             on_rising[row + column] ^= column
             on_falling[row - column] ^= column
-        self._attacked = Pool(range(n), n)
+        self._attacked = ConflictPool(range(n), n)
         """Every queen under attack, and some that are not: those are dropped when they are drawn."""
-        self._open = Pool([row for row in range(1, n + 1) if not self._level[row]], n)
+        self._open = ConflictPool([row for row in range(1, n + 1) if not self._level[row]], n)
         """Every row without a queen, and some with one."""
         self._tracking = True
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from arena import Puzzle, heuristic
 from arena_games.sudoku_generator import random_puzzle
-from arena_games.sudoku_grid import Geometry, count_solutions, geometry
+from arena_games.sudoku_grid import GridGeometry, count_solutions, geometry
 
 Box = Annotated[int, Field(ge=1, le=5)]
 Givens = Annotated[int, Field(ge=0)]
@@ -35,7 +35,7 @@ class Sudoku(Puzzle):
     path_matters: ClassVar[bool] = False
     default_heuristic: ClassVar[str | None] = "empty-cells"
     board = "boards/sudoku.js"
-    grid: Geometry  # type: ignore[assignment] # its own: a board draws the states, so nobody asks for rows of cells
+    grid: GridGeometry  # type: ignore[assignment] # its own: a board draws the states, so nobody asks for rows of cells
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 import random
 
-from arena_games.sudoku_grid import Geometry, count_solutions
+from arena_games.sudoku_grid import GridGeometry, count_solutions
 
 MOST_SEARCHED = 3
 """Boxes up to this size are filled by search; larger ones by shuffling a pattern, since a search may take for ever."""
@@ -10,7 +10,7 @@ NODES = 2_000
 """Grids that a test for a second solution may look at on larger grids; where that does not do, the given stays."""
 
 
-def random_puzzle(geometry: Geometry, givens: int, rng: random.Random) -> int:
+def random_puzzle(geometry: GridGeometry, givens: int, rng: random.Random) -> int:
     """Return a grid with one solution and `givens` digits, or more where none of the rest can be spared.
 
     So with few givens it is minimal: without any of its digits it would have several solutions. Only beyond boxes of 3 by 3
@@ -32,12 +32,12 @@ def random_puzzle(geometry: Geometry, givens: int, rng: random.Random) -> int:
     return _filled(geometry, actions)
 
 
-def random_solution(geometry: Geometry, rng: random.Random) -> list[int]:
+def random_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
     """Return a random full grid as its actions."""
     return _searched(geometry, rng) if geometry.box <= MOST_SEARCHED else _shuffled(geometry, rng)
 
 
-def _searched(geometry: Geometry, rng: random.Random) -> list[int]:
+def _searched(geometry: GridGeometry, rng: random.Random) -> list[int]:
     """Depth first, digits in random order. Not all grids have the same chance, but each has one."""
     unseen: list[tuple[int, tuple[int, ...]]] = [(geometry.blank, ())]
     while True:
@@ -49,7 +49,7 @@ def _searched(geometry: Geometry, rng: random.Random) -> list[int]:
         unseen += [(grid & geometry.keep[action], (*done, action)) for action in actions]
 
 
-def _shuffled(geometry: Geometry, rng: random.Random) -> list[int]:
+def _shuffled(geometry: GridGeometry, rng: random.Random) -> list[int]:
     """A pattern that is a solution, its digits, rows and columns shuffled as far as it stays one."""
     box, digits = geometry.box, geometry.digits
     names, rows, columns = rng.sample(range(digits), digits), _lines(box, rng), _lines(box, rng)
@@ -66,14 +66,14 @@ def _lines(box: int, rng: random.Random) -> list[int]:
     return [band * box + line for band in rng.sample(range(box), box) for line in rng.sample(range(box), box)]
 
 
-def _filled(geometry: Geometry, actions: list[int]) -> int:
+def _filled(geometry: GridGeometry, actions: list[int]) -> int:
     grid = geometry.blank
     for action in actions:
         grid &= geometry.keep[action]
     return grid
 
 
-def _candidate(geometry: Geometry, action: int) -> int:
+def _candidate(geometry: GridGeometry, action: int) -> int:
     """The bit that says that a digit may stand in a cell."""
     cell, digit = divmod(action, geometry.digits)
     return 1 << cell + geometry.shifts[digit]

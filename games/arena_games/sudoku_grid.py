@@ -21,7 +21,7 @@ class Units(NamedTuple):
     """Multiplied with firsts, it gives all their cells."""
 
 
-class Geometry:
+class GridGeometry:
     """What follows from the size of the boxes alone; `geometry(box)` makes one for each size."""
 
     def __init__(self, box: int) -> None:
@@ -141,7 +141,7 @@ def _seen(grid: int, units: Units) -> tuple[int, int]:
     return once, twice
 
 
-def count_solutions(geometry: Geometry, grid: int, *, most: int = 2, nodes: int | None = None) -> int | None:
+def count_solutions(geometry: GridGeometry, grid: int, *, most: int = 2, nodes: int | None = None) -> int | None:
     """Return how many solutions a grid has, counted up to `most`; None where that takes more than `nodes` grids.
 
     So with the default, 0 is none, 1 exactly one, 2 several. Depth first, the most constrained cell first.
@@ -165,9 +165,9 @@ def count_solutions(geometry: Geometry, grid: int, *, most: int = 2, nodes: int 
 
 
 @cache
-def geometry(box: int) -> Geometry:
+def geometry(box: int) -> GridGeometry:
     """The geometry of grids with boxes of `box` by `box` cells."""
-    return Geometry(box)
+    return GridGeometry(box)
 
 
 def _bits(places: Sequence[int]) -> int:

@@ -122,7 +122,7 @@ class TicTacToe(Game):
             raise ValueError(f"play went on after a win in {text!r}: {last} cannot have moved last")
 
 
-class Geometry:
+class BoardGeometry:
     """What follows from the size of a board alone, computed once for each size."""
 
     def __init__(self, rows: int, columns: int, in_a_row: int) -> None:
@@ -182,9 +182,9 @@ class Geometry:
 
 
 @cache
-def geometry(rows: int, columns: int, in_a_row: int) -> Geometry:
+def geometry(rows: int, columns: int, in_a_row: int) -> BoardGeometry:
     """The geometry of a board; always the same object."""
-    return Geometry(rows, columns, in_a_row)
+    return BoardGeometry(rows, columns, in_a_row)
 
 
 class _Computed(Generic[Entry]):

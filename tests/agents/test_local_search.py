@@ -14,8 +14,8 @@ from arena import Agent, Answer, Limits, Puzzle, Refused, play
 from arena.counting import Meter, counting_view
 from arena.errors import OutOfBudget
 from arena.identity import Stream
-from arena.plugins import Registry
-from arena.search import Search, Start
+from arena.plugins.registry import Registry
+from arena.search import Search, SharedStart
 from arena.testing import check_agent
 from arena_agents.annealing import Annealing
 from arena_agents.beam import Beam
@@ -155,7 +155,7 @@ def solve(agent: Agent, puzzle: Puzzle, seed: int = 0, *, limits: Mapping[str, A
     meter.begin(bounds.nodes, bounds.seconds)
     view = counting_view(puzzle, meter)
     evaluation = None if blind else lambda state, player=0: attacks(state)
-    start = Start(puzzle, Stream(f"start/{seed}"))
+    start = SharedStart(puzzle, Stream(f"start/{seed}"))
     search = Search(view, evaluation, bounds, meter, Stream(f"seat/{seed}"), start)
     reports: list[tuple[Answer, float]] = []
     report = search.report

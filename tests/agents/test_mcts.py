@@ -11,7 +11,7 @@ from arena import Game, Puzzle, SpecError, play, run
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
 from arena.limits import Limits
-from arena.search import Search, Start
+from arena.search import Search, SharedStart
 from arena.testing import check_agent
 from arena_agents.game_tree import GameTree
 from arena_agents.mcts import MCTS, ROLLOUTS
@@ -313,7 +313,7 @@ def tree() -> Callable[[Game, float], GameTree]:
     def make(game: Game, exploration: float) -> GameTree:
         meter = Meter()
         view = counting_view(game, meter)
-        search = Search(view, None, Limits(), meter, Stream("seat"), Start(game, Stream("start")))
+        search = Search(view, None, Limits(), meter, Stream("seat"), SharedStart(game, Stream("start")))
         return GameTree(view, game.initial(random.Random(1)), search, exploration)
 
     return make

@@ -12,8 +12,8 @@ from arena import Agent, Game, Limits, Puzzle, Record, SpecError, heuristic, pla
 from arena.configured import settings
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
-from arena.plugins import Registry
-from arena.search import Search, Start
+from arena.plugins.registry import Registry
+from arena.search import Search, SharedStart
 from arena.testing import check_agent
 from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.breadth_first import BreadthFirst
@@ -317,7 +317,7 @@ def test_a_solved_position_needs_nothing(make: Callable[[], Agent]) -> None:
 def _search() -> Search:
     game = Maze(edges={0: []}, goals=[0])
     meter = Meter()
-    return Search(counting_view(game, meter), None, Limits(), meter, Stream("seat"), Start(game, Stream("start")))
+    return Search(counting_view(game, meter), None, Limits(), meter, Stream("seat"), SharedStart(game, Stream("start")))
 
 
 class Digits(Puzzle):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.dependencies import beside, imported
+from arena.plugins.dependencies import beside, imported
 
 FILES = {
     "plugin.py": "import helper, json, numpy.linalg, arena\nfrom package.deep import x\ndef f():\n    import later\n",

@@ -7,7 +7,7 @@ import pytest
 
 CODE = """
 import threading
-from arena.lingering import deaths
+from arena.processes.threads import deaths
 
 go = threading.Event()
 

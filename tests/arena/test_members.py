@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from arena import Agent, Game, load_plugins, play
-from arena.members import gives_grid, grid_fault, ignored, member
+from arena import Agent, Game, load_plugins, play, run
+from arena.configured import parameters_of
+from arena.plugins.members import gives_grid, grid_fault, ignored, member
+from arena.spec import load_spec
 from tests.conftest import arena_in
 
 GAME = """
@@ -59,7 +61,7 @@ def test_a_member_of_another_shape_is_ignored_with_a_note(tmp_path: Path, words:
     (tmp_path / "pebbles.py").write_text(GAME.format(member=written))
     game = load_plugins([tmp_path / "pebbles.py"]).game("pebbles")
     assert name in vars(game)
-    assert member(game, name) == {"board": None, "grid": Game.grid, "grid_colors": {}}[name]
+    assert member(game, name) == {"board": None, "grid": None, "grid_colors": {}}[name]
     assert not gives_grid(game)
     (note,) = ignored(game)
     assert note.startswith(f"{name}: expected ")
@@ -96,6 +98,70 @@ def test_what_an_object_keeps_for_itself_is_not_even_noted(tmp_path: Path) -> No
     assert not gives_grid(registry.game("pebbles"))
 
 
+REQUIRED = """
+from dataclasses import dataclass, field
+from arena import Agent, Game, hookimpl
+{game}
+@dataclass(slots={slots})
+class Counted(Pebbles):
+    "Heaps of its own."
+    board: int
+    grid: tuple[int, int]
+    grid_colors: dict[str, int] = field(default_factory=dict)
+    heap: int = 5
+
+    def __hash__(self): return 1
+
+
+@dataclass
+class Cites(Agent):
+    "Plays the first action."
+    reference: str
+    proposed: list[str]
+    name = "cites"
+
+    def choose(self, game, state, search): return game.actions(state)[0]
+
+
+@hookimpl
+def arena_agents():
+    return [Cites]
+
+
+@hookimpl
+def arena_games():
+    return [Counted]
+"""
+
+
+@pytest.mark.parametrize("slots", [False, True])
+def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> None:
+    """A field without a default gets none from arena, whatever its name; the members of its name are ignored with notes."""
+    (tmp_path / "counted.py").write_text(REQUIRED.format(game=GAME.partition("@hookimpl")[0].format(member=""), slots=slots))
+    registry = load_plugins([tmp_path / "counted.py"])
+    game, agent = registry.game("pebbles"), registry.agent("cites")
+    parameters = [*parameters_of(game).values(), *parameters_of(agent).values()]
+    assert [one.name for one in parameters if one.default is one.empty] == ["board", "grid", "reference", "proposed"]
+    notes = registry.plugins[-1].notes
+    assert len(notes) == 5
+    assert all(note.endswith("got a field of a dataclass, which is ignored") for note in notes)
+    assert {name: member(game, name) for name in ("board", "grid", "grid_colors")} == {
+        "board": None,
+        "grid": None,
+        "grid_colors": {},
+    }
+    assert {name: member(agent, name) for name in ("reference", "proposed")} == {"reference": False, "proposed": {}}
+    made: Any = game
+    with pytest.raises(TypeError, match="board"):
+        made()
+    spec = {
+        "game": {"name": "pebbles", "board": 8, "grid": [3, 3]},
+        "agents": ["random", {"agent": "cites", "reference": "Knuth 1975", "proposed": ["yes"]}],
+        "rounds": 1,
+    }
+    assert {record.termination for record in run(load_spec(spec, plugins=[tmp_path / "counted.py"])).records} == {"normal"}
+
+
 def test_members_of_their_own_shape_hold() -> None:
     class Drawn(Game):
         name = "drawn"
@@ -111,8 +177,6 @@ def test_members_of_their_own_shape_hold() -> None:
     derived: Any = type("Derived", (Drawn,), {})
     assert gives_grid(derived)
     assert list(ignored(Drawn)) == []
-    with pytest.raises(TypeError, match="drawn has no grid"):
-        Game.grid(Drawn, None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +216,7 @@ def test_a_flag_of_an_agent_that_is_something_else_is_ignored(name: str, given: 
         name = "cites"
 
     setattr(Cites, name, given)
-    assert member(Cites, name) == vars(Agent)[name]
+    assert member(Cites, name) == {"reference": False, "proposed": {}}[name]
     (note,) = ignored(Cites)
     assert note.startswith(f"{name}: expected ")
 

@@ -14,7 +14,7 @@ import pytest
 
 import arena
 from arena import Agent, Game, PluginError, SpecError, load_plugins
-from arena.plugins import load_file
+from arena.plugins.sources import load_file
 from arena.spec import load_spec
 
 Plugin = Callable[..., str]

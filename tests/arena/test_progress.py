@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.progress import Progress, duration
-from arena.schedule import Plan, Stage
+from arena.console.progress import Progress, duration
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
-from arena.tournament import Played
+from arena.tournament.results import PlayedMatch
 
 SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "minimax"]}
 
@@ -30,10 +31,10 @@ class Terminal(io.StringIO):
 
 def watched(stream: io.StringIO, *, quiet: bool = False, every: float = 0.05) -> str:
     spec = load_spec(SPEC)
-    stage = Stage(spec)
+    stage = MatchRunner(spec)
     with Progress(spec.boards, 6, stream, quiet=quiet, every=every) as progress:
-        for scheduled in Plan(spec).take(6) or []:
-            progress.note(Played(*scheduled, stage.play(scheduled)))
+        for scheduled in Schedule(spec).take(6) or []:
+            progress.note(PlayedMatch(*scheduled, stage.play(scheduled)))
         time.sleep(0.6 if stream.isatty() else 0.2)
     return stream.getvalue()
 
@@ -96,7 +97,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
         "            except BaseException: pass\n"
         "@hookimpl\ndef arena_agents(): return [Deaf]\n"
     )
-    code = "import arena; from arena.interrupts import user_interrupts\n"
+    code = "import arena; from arena.processes.interrupts import user_interrupts\n"
     spec = {"game": "tic-tac-toe", "agents": ["deaf", "random"], "plugins": ["deaf.py"]}
     code += f"with user_interrupts(at_once=True): arena.run({spec!r})"
     started = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)

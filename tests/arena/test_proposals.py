@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from arena import load_plugins
-from arena.plugins import Registry
-from arena.proposals import first_game, proposed, references
-from arena.terminal.sensible import sensible
+from arena.commands.terminal.defaults import sensible
+from arena.plugins.proposals import first_game, proposed, references
+from arena.plugins.registry import Registry
 from arena.web.inventory import inventory
 from tests.conftest import arena_in
 
@@ -130,6 +130,15 @@ def test_without_flags_the_first_that_can_play_is_taken() -> None:
     for agent in ("alpha-beta", "mcts"):
         del registry.agents[agent]
     assert sensible(registry, registry.game("othello")()) == "greedy"
+
+
+def test_arena_show_lists_the_flags(tmp_path: Path) -> None:
+    flagged(tmp_path, weights={"zero-sum": 6, "heuristic": 7})
+    arena = arena_in(tmp_path)
+    first, plain = [arena("show", name, "--plugin", "flagged.py").stdout for name in ("first", "plain")]
+    assert "  reference: games, puzzles\n  proposed: zero-sum 6, heuristic 7\n" in first
+    assert "reference" not in plain.partition("\n")[2].partition("carries no flag.")[2]
+    assert "  reference: games\n" in arena("show", "mcts").stdout
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 
 from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search, UnknownName, play
 from arena.errors import Interrupted
-from arena.record import Record
+from arena.match.record import Record
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 

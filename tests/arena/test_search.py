@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from arena import Agent, Answer, Game, Limits, Puzzle, Search, heuristic, play
-from arena.bounds import LARGEST
 from arena.counting import Meter, counting_view
 from arena.errors import OutOfBudget
 from arena.heuristic import bind
 from arena.identity import Stream, drawn
-from arena.search import Start
+from arena.limits import LARGEST
+from arena.search import SharedStart
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
 
@@ -22,7 +22,7 @@ def search_on(game: Game, evaluation: Any = None, **limits: Any) -> tuple[Game, 
     meter = Meter()
     meter.begin(bounds.nodes, bounds.seconds)
     view = counting_view(game, meter)
-    return view, Search(view, evaluation, bounds, meter, Stream("seat"), Start(game, Stream("start")))
+    return view, Search(view, evaluation, bounds, meter, Stream("seat"), SharedStart(game, Stream("start")))
 
 
 def test_evaluate_of_a_game_is_the_return_at_the_end_and_the_heuristic_before() -> None:

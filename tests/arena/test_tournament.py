@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena import SpecError, run
-from arena.record import Record
+from arena.match.record import Record
 from arena.results.leaderboard import leaderboards
 
 AGENTS = """

@@ -16,13 +16,13 @@ import arena
 from arena.cluster import Coordinator, packed
 from arena.cluster.address import address_of
 from arena.cluster.dask import dask_engine
-from arena.feed import Feed
-from arena.record import Record
-from arena.schedule import Scheduled, identity_of
+from arena.match.record import Record
+from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
-from arena.tournament import play_all, record_all
+from arena.tournament.queue import MatchQueue
+from arena.tournament.run import play_all, record_all
 from tests.cluster.conftest import Cluster
 from tests.cluster.standin import Standin
 
@@ -75,7 +75,7 @@ def taken(path: Path, records: int) -> float:
     began = perf_counter()
     with Store.open(path, write=True) as store:
         store.begin(run_of(spec))
-        feed = Feed(spec, store)
+        feed = MatchQueue(spec, store)
         record_all(feed, Coordinator(spec, packed(spec), engine, feed.take, print, total=records).play(), lambda one: None)
         store.end()
         assert len(store) == records
@@ -137,11 +137,11 @@ def test_two_dask_workers(bench: "Bench", cluster: Cluster, tmp_path: Path) -> N
     spec = load_spec(tmp_path / "s.yaml")
 
     def local() -> None:
-        play_all(spec, Feed(spec), 2, lambda one: None)
+        play_all(spec, MatchQueue(spec), 2, lambda one: None)
 
     def dask() -> None:
         with dask_engine(address_of(cluster.address)) as engine:
-            feed = Feed(spec)
+            feed = MatchQueue(spec)
             total = sum(board.size for board in spec.boards)
             record_all(feed, Coordinator(spec, packed(spec), engine, feed.take, print, total=total).play(), lambda one: None)
 

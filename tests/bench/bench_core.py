@@ -10,8 +10,9 @@ import pytest
 from arena import Limits
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
-from arena.schedule import Plan, Stage
-from arena.search import Search, Start
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
+from arena.search import Search, SharedStart
 from arena.spec import load_spec
 from arena_agents.alpha_beta import AlphaBeta
 from arena_games.tic_tac_toe import TicTacToe
@@ -33,12 +34,12 @@ def test_a_match_against_a_bare_loop(bench: "Bench") -> None:
     """
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     spec = load_spec({"game": "tic-tac-toe", "agents": agents, "rounds": MATCHES // 2, "seed": 1})
-    matches = Plan(spec).take(MATCHES) or []
+    matches = Schedule(spec).take(MATCHES) or []
     game = TicTacToe()
     rng = random.Random(1)
 
     def staged() -> None:
-        stage = Stage(spec)
+        stage = MatchRunner(spec)
         for scheduled in matches:
             stage.play(scheduled)
 
@@ -49,7 +50,7 @@ def test_a_match_against_a_bare_loop(bench: "Bench") -> None:
                 state = game.result(state, rng.choice(game.actions(state)))
 
     assert len(matches) == MATCHES
-    assert {Stage(spec).play(scheduled).termination for scheduled in matches} == {"normal"}
+    assert {MatchRunner(spec).play(scheduled).termination for scheduled in matches} == {"normal"}
     timings = bench.in_turns(staged, bare, rounds=20)
     match, loop = [f"{seconds / MATCHES * 1e6:.1f} us" for seconds in timings.best]
     bench.at_most(15, "random match / bare loop (aim: 5x)", timings.ratio, "x", match=match, loop=loop)
@@ -59,11 +60,11 @@ def test_a_match_costs_at_most_five_loops_that_seed_their_generators(bench: "Ben
     """The same match against a loop that picks, applies, and gives every seat a freshly seeded generator, as a match must."""
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     spec = load_spec({"game": "tic-tac-toe", "agents": agents, "rounds": MATCHES // 2, "seed": 1})
-    matches = Plan(spec).take(MATCHES) or []
+    matches = Schedule(spec).take(MATCHES) or []
     game = TicTacToe()
 
     def staged() -> None:
-        stage = Stage(spec)
+        stage = MatchRunner(spec)
         for scheduled in matches:
             stage.play(scheduled)
 
@@ -115,7 +116,7 @@ def _compare(bench: "Bench", name: str, theirs: Callable[[], Any], bound: float)
     def decide() -> tuple[float | None, int]:
         meter, stream = Meter(), Stream("bench")
         view = counting_view(game, meter)
-        search = Search(view, None, Limits(), meter, stream, Start(game, stream))
+        search = Search(view, None, Limits(), meter, stream, SharedStart(game, stream))
         agent.choose(view, EMPTY, search)
         return search.value, search.nodes
 

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import arena
-from arena.feed import Feed
 from arena.results.leaderboard import stored
-from arena.schedule import Plan, Stage
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
+from arena.tournament.queue import MatchQueue
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
@@ -37,7 +38,7 @@ def memory() -> float:
 def filled(path: Path, spec: Spec) -> float:
     """Seconds that it takes to put a record for every match of a spec into a store."""
     base = arena.run({"game": "tic-tac-toe", "rounds": 500, "agents": TWO_RANDOM}).records
-    stage, plan, spent = Stage(spec), Plan(spec), 0.0
+    stage, plan, spent = MatchRunner(spec), Schedule(spec), 0.0
     with Store.open(path, write=True) as store:
         store.begin(run_of(spec))
         while batch := plan.take(1000):
@@ -71,7 +72,7 @@ def test_records_in_and_boards_out(bench: "Bench", tmp_path: Path) -> None:
     with Store.open(tmp_path / "a.db", write=True) as store:
         began = perf_counter()
         store.begin(run_of(spec))
-        feed = Feed(spec, store)
+        feed = MatchQueue(spec, store)
         assert feed.take(1) == []
         assert feed.held == RECORDS
         spent = perf_counter() - began
@@ -94,8 +95,8 @@ def one_core() -> Iterator[None]:
 def test_a_ply_in_a_process_of_its_own(bench: "Bench", game: str) -> None:
     """At most 100 us more a ply than in the process that plays, starting and checking included."""
     specs = [load_spec({"game": game, "agents": TWO_RANDOM, "rounds": 50, "isolation": kind}) for kind in ("process", "none")]
-    with one_core(), closing(Stage(specs[0])) as isolated, closing(Stage(specs[1])) as here:
-        matches = Plan(specs[0]).take(100) or []
+    with one_core(), closing(MatchRunner(specs[0])) as isolated, closing(MatchRunner(specs[1])) as here:
+        matches = Schedule(specs[0]).take(100) or []
         plies = sum(len(isolated.play(one).actions) for one in matches)
         timings = bench.in_turns(
             lambda: [isolated.play(one) for one in matches], lambda: [here.play(one) for one in matches], rounds=7
@@ -120,8 +121,8 @@ def test_an_agent_that_does_not_stop_is_stopped(bench: "Bench", tmp_path: Path) 
     values = {"game": "tic-tac-toe", "agents": ["loops", "random"], "rounds": 3, "limits": {"seconds": 0.2}}
     spec = load_spec({**values, "plugins": [str(plugin)]})
     late = []
-    with closing(Stage(spec)) as stage:
-        for one in Plan(spec).take(6) or []:
+    with closing(MatchRunner(spec)) as stage:
+        for one in Schedule(spec).take(6) or []:
             began = perf_counter()
             record = stage.play(one)
             assert record.termination == "timeout"

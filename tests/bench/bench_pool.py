@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from arena.schedule import Plan, Scheduled, Stage
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
-from arena.workers.pool import Pool
+from arena.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
@@ -26,7 +27,7 @@ SMALL = {"game": "tic-tac-toe", "rounds": 5000, "agents": [{"agent": "random", "
 @contextmanager
 def working(spec: Spec, workers: int) -> Iterator[Any]:
     """What a pool yields from the moment on at which all its workers are at work, so that their start is not timed."""
-    pool = Pool(spec, workers, Plan(spec).take, total=sum(board.size for board in spec.boards))
+    pool = WorkerPool(spec, workers, Schedule(spec).take, total=sum(board.size for board in spec.boards))
     finished = pool.play()
     try:
         for _ in range(4 * workers):
@@ -61,7 +62,7 @@ def test_a_small_match_costs_little_more_in_a_worker(bench: "Bench") -> None:
     spec = load_spec(SMALL)
 
     def here() -> None:
-        stage, plan = Stage(spec), Plan(spec)
+        stage, plan = MatchRunner(spec), Schedule(spec)
         while batch := plan.take(1):
             stage.play(batch[0])
 
@@ -82,8 +83,8 @@ def test_a_small_match_costs_little_more_in_a_worker(bench: "Bench") -> None:
 def test_handing_over_takes_less_than_half_a_millisecond(bench: "Bench") -> None:
     """One match at a time to one worker: what is added to each by the way there and back."""
     spec = load_spec(SMALL)
-    plan = Plan(spec)
-    stage = Stage(spec)
+    plan = Schedule(spec)
+    stage = MatchRunner(spec)
     matches = plan.take(3000) or []
     upcoming: list[Scheduled] = []
 
@@ -92,7 +93,7 @@ def test_handing_over_takes_less_than_half_a_millisecond(bench: "Bench") -> None
 
     def one_by_one() -> None:
         upcoming.extend(matches)
-        finished = Pool(spec, 1, take).play()
+        finished = WorkerPool(spec, 1, take).play()
         next(finished)
         began = time.perf_counter()
         count = sum(1 for _ in finished)

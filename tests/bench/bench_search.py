@@ -20,7 +20,7 @@ from arena import Agent, Answer, Game, Limits, Puzzle
 from arena.counting import Meter, counting_view
 from arena.heuristic import Evaluation, bind
 from arena.identity import Stream
-from arena.search import Search, Start
+from arena.search import Search, SharedStart
 from arena_agents.best_first import AStar
 from arena_agents.depth_first import DepthFirst
 from arena_agents.hill_climb import HillClimb
@@ -51,7 +51,7 @@ def decision(game: Game, state: Any, purpose: str, evaluation: Evaluation | None
     """The counting view of a game and the search of one decision, as the referee makes them."""
     meter, stream = Meter(), Stream(purpose)
     view = counting_view(game, meter)
-    return view, Search(view, evaluation, Limits(), meter, stream, Start(game, Stream(f"{purpose} start")))
+    return view, Search(view, evaluation, Limits(), meter, stream, SharedStart(game, Stream(f"{purpose} start")))
 
 
 def solve(game: Game, agent: Agent, state: Any, purpose: str, evaluation: Evaluation | None = None) -> tuple[Any, int]:

@@ -4,8 +4,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from arena.cluster import Change, Order, Reply, wire
-from arena.record import Record
-from arena.schedule import Scheduled, Stage
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 
 Play = Callable[[Scheduled], Record]
@@ -15,7 +16,7 @@ class Standin:
     """Virtual workers that play when they are asked for their replies. `told` are those that know the tournament already."""
 
     def __init__(self, spec: Spec, workers: Sequence[str], *, play: Play | None = None, seconds: float = 0.5) -> None:
-        self.play = play or Stage(spec).play
+        self.play = play or MatchRunner(spec).play
         self.seconds = seconds
         """What each match is said to take."""
         self.told: set[str] = set()

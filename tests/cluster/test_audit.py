@@ -9,9 +9,10 @@ import pytest
 
 from arena.cluster import wire
 from arena.cluster.audit import Audit
-from arena.record import Record
-from arena.replay import against_rules, steps
-from arena.schedule import Plan, Scheduled, Stage
+from arena.match.record import Record
+from arena.match.replay import against_rules, steps
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from tests.cluster.standin import Standin
 from tests.cluster.test_coordinator import played
@@ -30,8 +31,8 @@ class Patient(Audit):
 
 def first(spec: Spec, wanted: Callable[[Record], bool] = bool) -> tuple[Scheduled, Record]:
     """A match of a spec that has been played, and its record."""
-    stage = Stage(spec)
-    for scheduled in Plan(spec).take(200) or []:
+    stage = MatchRunner(spec)
+    for scheduled in Schedule(spec).take(200) or []:
         record = stage.play(scheduled)
         if wanted(record):
             return scheduled, record
@@ -56,8 +57,8 @@ HONEST: list[dict[str, Any]] = [
 def test_whatever_is_played_here_is_within_the_rules(document: dict[str, Any]) -> None:
     """Games, walks, paths and answers; solved, stuck, given up, at the move limit."""
     spec = load_spec({"rounds": 3, **document} if "positions" not in document else document)
-    stage, audit = Stage(spec), Patient(spec)
-    plan = Plan(spec).take(500) or []
+    stage, audit = MatchRunner(spec), Patient(spec)
+    plan = Schedule(spec).take(500) or []
     records = [stage.play(one) for one in plan]
     for one, record in zip(plan, records, strict=True):
         assert audit.fault([one], [record]) is None
@@ -118,8 +119,8 @@ def test_faults_are_no_breach(game: str, agents: list[str], tmp_path: Path) -> N
     """An agent's exception, a wrong path; a game of which no notation can be read, and a path that passes through its goal."""
     (tmp_path / "v.py").write_text(VILLAINS)
     spec = load_spec({"game": game, "rounds": 3, "agents": agents, "plugins": [str(tmp_path / "v.py")], "limits": {"moves": 50}})
-    stage, audit, actions = Stage(spec), Patient(spec), []
-    for one in Plan(spec).take(500) or []:
+    stage, audit, actions = MatchRunner(spec), Patient(spec), []
+    for one in Schedule(spec).take(500) or []:
         record = stage.play(one)
         assert audit.fault([one], [record]) is None
         actions.append((record.termination, *record.actions))
@@ -236,8 +237,8 @@ def test_a_forger_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its matches are played by the others, and those that were believed are counted."""
     monkeypatch.setattr("arena.cluster.audit.SHARE", 1.0)  # so that everything is judged
     spec = load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
-    stage = Stage(spec)
-    honest = {one.number: stage.play(one).timeless() for one in Plan(spec).take(1000) or []}
+    stage = MatchRunner(spec)
+    honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(1000) or []}
     engine = Standin(spec, ["bad", "good"])
     number = 0
 
@@ -262,8 +263,8 @@ def test_a_forger_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_rules_take_a_fifth_of_the_time_at_most() -> None:
     """What is beyond is believed."""
     spec = load_spec({"game": "connect-four", "rounds": 200, "agents": TWO})
-    stage = Stage(spec)
-    plan = Plan(spec).take(400) or []
+    stage = MatchRunner(spec)
+    plan = Schedule(spec).take(400) or []
     records = [stage.play(one) for one in plan]
     audit = Audit(spec)
     assert audit.fault(plan, records) is None

@@ -13,10 +13,11 @@ from arena.cluster import Change, Coordinator, Order, Reply, packed, wire
 from arena.cluster.backlog import Backlog
 from arena.cluster.parcel import unpacked
 from arena.errors import ClusterError
-from arena.feed import Feed
-from arena.record import Record
-from arena.schedule import Plan, Stage
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
+from arena.tournament.queue import MatchQueue
 from tests.cluster.standin import Standin
 
 TWO = ["random", "greedy"]
@@ -31,13 +32,13 @@ def spec() -> Spec:
 @pytest.fixture(scope="module")
 def whole(spec: Spec) -> dict[int, Any]:
     """What the records must be, by number."""
-    stage = Stage(spec)
-    return {one.number: stage.play(one).timeless() for one in Plan(spec).take(1000) or []}
+    stage = MatchRunner(spec)
+    return {one.number: stage.play(one).timeless() for one in Schedule(spec).take(1000) or []}
 
 
 def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[int, Any]:
     """Play to the end as a run would; every match exactly once."""
-    feed, found = Feed(spec), {}
+    feed, found = MatchQueue(spec), {}
     total = sum(board.size for board in spec.boards)
     notes: list[str] = [] if said is None else said
     for scheduled, record in Coordinator(spec, packed(spec), engine, feed.take, notes.append, total=total).play():
@@ -215,7 +216,7 @@ def test_two_who_are_at_one_match(spec: Spec, whole: dict[int, Any], monkeypatch
 
 def test_the_staff_is_told(spec: Spec) -> None:
     """Workers, and their threads where they have several."""
-    engine, feed = Standin(spec, ["a"]), Feed(spec)
+    engine, feed = Standin(spec, ["a"]), MatchQueue(spec)
     coordinator = Coordinator(spec, packed(spec), engine, feed.take, print, total=60)
     said = [coordinator.staff()]
     for number, (scheduled, record) in enumerate(coordinator.play()):
@@ -299,8 +300,8 @@ WRONG: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("key", "value"), WRONG)
 def test_no_record_is_believed_that_cannot_be_one(spec: Spec, key: str, value: Any) -> None:
     """Every key of its type, within its range, and of the match that was asked for; the message names match and key."""
-    scheduled = (Plan(spec).take(1) or [])[0]
-    row = Stage(spec).play(scheduled)._asdict()
+    scheduled = (Schedule(spec).take(1) or [])[0]
+    row = MatchRunner(spec).play(scheduled)._asdict()
     reader = wire.Reader(spec)
     ids = reader.identities([scheduled])
     assert reader.read(wire.answer([Record(**row)], 0.1), [scheduled], ids).records == [Record(**row)]
@@ -316,7 +317,7 @@ def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
     """Also of faults, answers, move limits and voids."""
     agents: dict[str, Any] = {"n-queens": ["hill-climb", "dfs"], "sliding-tiles": ["a-star", {"agent": "dfs", "depth": 5}]}
     spec = load_spec({"game": game, "rounds": 3, "agents": agents.get(game, TWO), "limits": {"moves": 6, "nodes": 3000}})
-    stage, reader, plan = Stage(spec), wire.Reader(spec), Plan(spec).take(100) or []
+    stage, reader, plan = MatchRunner(spec), wire.Reader(spec), Schedule(spec).take(100) or []
     records = [stage.play(one) for one in plan]
     seats = len(plan[0].pairing.seats)
     records.append(stage.unplayed(plan[0], message="\ud800 is no character"))
@@ -327,7 +328,7 @@ def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
 
 def test_a_suspect_that_comes_back_unplayed_stays_one(spec: Spec) -> None:
     """Its node left in good order or was refused, which neither counts against a match nor in its favour."""
-    backlog = Backlog(Plan(spec).take, 60)
+    backlog = Backlog(Schedule(spec).take, 60)
     batch = backlog.next(1)
     assert batch is not None
     assert backlog.lost(batch) is None
@@ -360,7 +361,7 @@ def test_a_plugin_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:
 
 def test_only_what_was_being_played_is_blamed(spec: Spec) -> None:
     """An order that waited at a node which is lost counts as never sent: two nodes with two orders each cost one match."""
-    engine, feed = Standin(spec, ["a"]), Feed(spec)
+    engine, feed = Standin(spec, ["a"]), MatchQueue(spec)
     found: dict[int, Record] = {}
     replies, following = engine.replies, iter([("a", "a2"), ("a2", "a3")])
     going: tuple[str, str] | None = next(following)

@@ -10,9 +10,9 @@ from threading import Timer
 import pytest
 
 from arena.cluster import Coordinator, address_of, dask_engine, packed
-from arena.feed import Feed
-from arena.record import Record
+from arena.match.record import Record
 from arena.spec import load_spec
+from arena.tournament.queue import MatchQueue
 from tests.cluster.conftest import PATIENCE, SLOW, Cluster, Known, digest, hashed, held, started
 from tests.conftest import Arena
 
@@ -46,7 +46,7 @@ def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest
     rescue = Timer(PATIENCE, frozen.send_signal, [signal.SIGCONT])  # so that this test fails instead of waiting for ever
     rescue.start()
     with dask_engine(address_of(cluster.address)) as engine:
-        feed = Feed(spec)
+        feed = MatchQueue(spec)
         coordinator = Coordinator(spec, packed(spec), engine, feed.take, print, total=240)
         seen: list[dict[str, int]] = []
         for scheduled, record in coordinator.play():

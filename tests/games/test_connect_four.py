@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.plugins import Registry
+from arena.plugins.registry import Registry
 from arena.testing import check_game, check_heuristic
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import Centre, OpenLines

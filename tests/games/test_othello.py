@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.plugins import Registry
+from arena.plugins.registry import Registry
 from arena.testing import check_game, check_heuristic
 from arena_games.othello import Othello, corners_mobility, discs
 

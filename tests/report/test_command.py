@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.report.writing import _told
+from arena.report.output_files import _told
 
 Arena = Callable[..., subprocess.CompletedProcess[str]]
 

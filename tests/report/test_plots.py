@@ -14,7 +14,7 @@ from arena import run
 from arena.report.convergence import rating_points
 from arena.report.difficulty import groups_of, scale_of, shares_of
 from arena.report.drawing import inline, whole
-from arena.report.evidence import Evidence, Findings, Match, read
+from arena.report.evidence import Evidence, Findings, MatchSummary, read
 from arena.report.palette import PAGE, VARIABLES
 from arena.report.plot import short
 from arena.report.plots import plots_of
@@ -258,4 +258,4 @@ def test_matches_are_light_enough_for_a_night(versus: Evidence) -> None:
     """Pairings share one object for who sat where."""
     seats = [match.seats for match in versus.matches]
     assert len({id(one) for one in seats}) == len(set(seats))
-    assert all(isinstance(match, Match) for match in versus.matches)
+    assert all(isinstance(match, MatchSummary) for match in versus.matches)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.report.evidence import Evidence, Match, read
+from arena.report.evidence import Evidence, MatchSummary, read
 from arena.report.selection import FAILED, chosen, rank_of
 
 KINDS = st.sampled_from(["won", "drawn", "fault", "void", "solved", "unsolved", "answered"])
@@ -19,12 +19,12 @@ def board(played: Path) -> Evidence:
     return read(played / "cup.db").boards[0]
 
 
-def match(place: int, kind: str, moves: int, pairing: int) -> Match:
+def match(place: int, kind: str, moves: int, pairing: int) -> MatchSummary:
     solved = {"solved": True, "answered": True, "unsolved": False}.get(kind)
     returns = (0.0, 0.0) if kind == "drawn" else (1.0, -1.0)
     reason = {"fault": "exception", "void": "void", "unsolved": "gave-up"}.get(kind, "normal")
     cost = None if solved is None or kind == "answered" else 1.0
-    return Match(place, place, (pairing,), returns, reason, None, solved, moves, cost, ())  # type: ignore[arg-type]
+    return MatchSummary(place, place, (pairing,), returns, reason, None, solved, moves, cost, ())  # type: ignore[arg-type]
 
 
 @given(PLAYED, st.integers(0, 70), st.integers(0, 6000))

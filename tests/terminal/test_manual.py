@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.terminal.prompt import COMMANDS
+from arena.commands.terminal.prompt import COMMANDS
 
 Piped = Callable[..., Any]
 

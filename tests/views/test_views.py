@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import arena
-from arena.plugins import Registry
-from arena.replay import Differs
+from arena.match.replay import Differs
+from arena.plugins.registry import Registry
 from arena.views import board_module, bundle, static_files, view
 from arena.views.match_frames import frames
 

@@ -24,7 +24,7 @@ def solving(state: str, agent: str, **more: Any) -> dict[str, Any]:
 
 def desks(server: Any) -> list[psutil.Process]:
     children = psutil.Process(server.process.pid).children(recursive=True)
-    return [child for child in children if "arena.web.desk" in " ".join(child.cmdline())]
+    return [child for child in children if "arena.web.plugin_host" in " ".join(child.cmdline())]
 
 
 @contextmanager

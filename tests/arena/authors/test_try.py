@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
+from arena.commands.trying.standing import Tried, against_each
 from arena.results.leaderboard import Leaderboard
 from arena.stats.pairs import Pair, Tally
-from arena.trying.standing import Tried, against_each
 
 Called = subprocess.CompletedProcess[str]
 

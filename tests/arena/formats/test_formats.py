@@ -12,11 +12,11 @@ from arena.errors import SpecError
 from arena.format import Outcomes, Pairing
 from arena.formats import HeadToHead
 from arena.formats.head_to_head import ENOUGH, Counted
-from arena.record import Record
+from arena.match.record import Record
 from arena.results.leaderboard import leaderboards
 from arena.stats.sprt import log_likelihood_ratio
 from arena.store import Store
-from arena.tournament import Played, Results
+from arena.tournament.results import PlayedMatch, Results
 
 FIELD: list[Any] = ["random", "greedy", {"agent": "lookahead", "depth": 1}, {"agent": "lookahead", "depth": 2}, "type-a-plus"]
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "openings": {"plies": 2}, "seed": 3}
@@ -71,7 +71,7 @@ def test_a_resume_in_the_middle_is_exact(tmp_path: Path, format_: Any) -> None:
         path = tmp_path / f"{stop}.db"
         count = 0
 
-        def interrupt(one: Played) -> None:
+        def interrupt(one: PlayedMatch) -> None:
             nonlocal count
             count += 1
             if count == stop:  # noqa: B023 - called in this very loop

@@ -11,8 +11,8 @@ from secrets import token_hex
 import psutil
 import pytest
 
-from arena.isolation.families import OF_AGENT, OF_WORKER, Family, end_families
-from arena.isolation.processes import Contained
+from arena.processes.child import ChildProcess
+from arena.processes.process_tree import OF_AGENT, OF_WORKER, ProcessTree, end_trees
 
 LEADER = """
 import os, signal, sys, time
@@ -67,7 +67,7 @@ End = Callable[[], None]
 
 def as_an_agent(command: list[str]) -> End:
     """A program as agents run: its end is complete."""
-    return Contained(command, "/", 0, os.environ).end
+    return ChildProcess(command, "/", 0, os.environ).end
 
 
 def as_a_worker(command: list[str]) -> End:
@@ -79,7 +79,7 @@ def as_a_worker(command: list[str]) -> End:
     ]
 
     def end() -> None:
-        end_families([Family(one.pid, OF_WORKER, value) for one in started])
+        end_trees([ProcessTree(one.pid, OF_WORKER, value) for one in started])
         for one in started:
             one.wait(5)
 
@@ -125,5 +125,5 @@ def test_others_are_left_alone(tmp_path: Path) -> None:
     as_an_agent(["sleep", "60"])()
     as_a_worker(["sleep", "60"])()
     assert [other.poll() for other in others] == [None, None]
-    end_families([Family(others[0].pid, OF_WORKER, "another")])
+    end_trees([ProcessTree(others[0].pid, OF_WORKER, "another")])
     assert [other.wait(5) for other in others] == [-9, -9]  # the second by its mark

@@ -35,7 +35,7 @@ if __name__ == "__main__":
 IN_A_PROCESS = PLAYED.replace("rounds=1", "rounds=1, isolation='process'").format(more="workers=1")
 BY_WORKERS = PLAYED.format(more="workers=2")
 AT_A_DESK = """
-from arena.web.desks import Desk
+from arena.web.plugin_process import Desk
 desk = Desk(["homemade"], 1024)
 asked = dict(do="move", game=dict(name="tic-tac-toe"), state="xx./oo./...", agent=dict(agent="first"))
 print(desk.ask(asked, 20)["frame"]["action"])

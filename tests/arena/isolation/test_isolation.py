@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.fingerprint import trusted
-from arena.isolation.families import OF_AGENT
-from arena.plugins import Registry
-from arena.record import Record
-from arena.schedule import Plan, Stage
+from arena.match.record import Record
+from arena.plugins.registry import Registry
+from arena.processes.process_tree import OF_AGENT
+from arena.schedule.fingerprint import trusted
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.traits import refusal
-from arena.workers.pool import Pool
+from arena.workers.pool import WorkerPool
 
 HOSTILE = str(Path(__file__).with_name("hostile.py"))
 LIMIT = 0.3
@@ -28,8 +29,8 @@ LIMIT = 0.3
 def played(values: dict[str, Any]) -> list[Record]:
     """All matches of a spec, one after the other."""
     spec = load_spec(values)
-    with closing(Stage(spec)) as stage:
-        return [stage.play(scheduled) for scheduled in Plan(spec).take(10**6) or []]
+    with closing(MatchRunner(spec)) as stage:
+        return [stage.play(scheduled) for scheduled in Schedule(spec).take(10**6) or []]
 
 
 def timeless(records: list[Record]) -> list[dict[str, Any]]:
@@ -196,8 +197,8 @@ def test_a_plugin_is_found_from_the_folder_where_arena_runs(tmp_path: Path, monk
     if named == "in the environment":
         monkeypatch.setenv("ARENA_PLUGINS", "plugin.py")
     spec = load_spec("specs/spec.yaml", plugins=["plugin.py"] if named == "in the call" else [])
-    with closing(Stage(spec)) as stage:
-        records = [stage.play(scheduled) for scheduled in Plan(spec).take(2) or []]
+    with closing(MatchRunner(spec)) as stage:
+        records = [stage.play(scheduled) for scheduled in Schedule(spec).take(2) or []]
     assert [(record.termination, record.message) for record in records] == [("normal", None)] * 2
 
 
@@ -240,7 +241,7 @@ def test_an_agent_that_turns_on_its_parent_takes_no_run_down(tmp_path: Path, dee
     values = {"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy", short], "plugins": [plugin]}
     spec = load_spec({**values, "limits": {"seconds": AMPLE}})
     assert not trusted(spec)  # so a run has workers, and plays nothing in its own process
-    with closing(Pool(spec, 1, Plan(spec).take, hang=1.0).play()) as finished:  # type: ignore[type-var]
+    with closing(WorkerPool(spec, 1, Schedule(spec).take, hang=1.0).play()) as finished:  # type: ignore[type-var]
         records = [record for _, record in finished]
     ends = [record.termination for record in records if "parricide" in record.labels]
     assert ends == ["crash"] * 4
@@ -278,8 +279,8 @@ def test_a_process_that_cannot_be_started_is_nobodys_fault() -> None:
         assert seat.program is not None
         seats.append(replace(seat, program=replace(seat.program, folder="/no/such/folder")))
     broken = replace(spec, boards=(replace(board, seats=tuple(seats)),))
-    with closing(Stage(broken)) as stage, pytest.raises(ArenaError, match="cannot start a process for random"):
-        stage.play((Plan(broken).take(1) or [])[0])
+    with closing(MatchRunner(broken)) as stage, pytest.raises(ArenaError, match="cannot start a process for random"):
+        stage.play((Schedule(broken).take(1) or [])[0])
 
 
 @pytest.mark.slow

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from arena.cluster.wire import Reader, answer
-from arena.record import Record
-from arena.schedule import Plan, Stage
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import run_of
@@ -44,8 +45,8 @@ def played(isolation: str) -> Played:
     found: Played = {}
     for board in BOARDS:
         spec = spec_of(board, isolation)
-        with closing(Stage(spec)) as stage:
-            found[board] = [stage.play(scheduled) for scheduled in Plan(spec).take(1000) or []]
+        with closing(MatchRunner(spec)) as stage:
+            found[board] = [stage.play(scheduled) for scheduled in Schedule(spec).take(1000) or []]
     return found
 
 
@@ -159,7 +160,7 @@ def test_an_odd_agent_ends_the_same_wherever_it_runs(here: Played, elsewhere: Pl
 def test_a_cluster_and_a_store_take_what_odd_agents_are_let_say(here: Played, board: str, tmp_path: Path) -> None:
     """So that nobody else has to pay for it: no record is refused, and all are read as they were written."""
     spec, records = spec_of(board, "none"), here[board]
-    plan = Plan(spec).take(1000) or []
+    plan = Schedule(spec).take(1000) or []
     reader = Reader(spec)
     assert reader.read(answer(records, 1.0), plan, reader.identities(plan)).records == records
     with Store.open(tmp_path / "odd.db", write=True) as store:

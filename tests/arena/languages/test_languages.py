@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena import run
-from arena.record import Record
+from arena.match.record import Record
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 ALONE = [sys.executable, "-I", "-S"]

@@ -120,11 +120,11 @@ def arena_heuristics():
 
 def test_a_flood_without_an_end_of_line_has_one_name(capfd: pytest.CaptureFixture[str]) -> None:
     """Pieces of one line are not taken for lines, and the last line is ended."""
-    from arena.isolation.chatter import Chatter
+    from arena.processes.stderr import StderrRelay
 
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as pipe:
-        chatter = Chatter(pipe, "loud")
+        chatter = StderrRelay(pipe, "loud")
         for piece in (b"one ", b"two", b"\n\nthree"):
             os.write(writing, piece)
         os.close(writing)

@@ -11,12 +11,11 @@ import pytest
 import yaml
 
 from arena import run
-from arena.bounds import LARGEST, LONGEST_TEXT
-from arena.isolation.hosts import KEPT, MOST_PROCESSES, STARTING
+from arena.isolation.agent_process import KEPT, MOST_PROCESSES, STARTING
 from arena.isolation.protocol import LONGEST_LINE, VERSION
 from arena.isolation.sandbox import SIZE
-from arena.limits import MARGIN
-from arena.record import Record
+from arena.limits import LARGEST, LONGEST_TEXT, MARGIN
+from arena.match.record import Record
 from arena.spec import load_spec
 
 PAGE = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text("utf-8")

@@ -15,7 +15,7 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
-from arena.record import Record
+from arena.match.record import Record
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
 from arena.stats.sprt import Sprt, log_likelihood_ratio

@@ -12,7 +12,7 @@ from tabulate import tabulate_formats
 from arena import run
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
-from arena.tournament import Results
+from arena.tournament.results import Results
 
 VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_with", "games", "wins", "draws", "losses", "score",
                "score_first", "score_second", "failures", "failures_by_kind", "nodes_per_move", "ms_per_move", "superiority",

@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.isolation.families import OF_AGENT
-from arena.isolation.hosts import Hosts, proven
+from arena.isolation.agent_process import AgentProcesses, proven
 from arena.isolation.sandbox import SandboxError, enclosed, environment, prove
 from arena.limits import Limits
-from arena.match import Program
-from arena.record import Record
-from arena.schedule import Plan, Stage
+from arena.match.match import Program
+from arena.match.record import Record
+from arena.processes.process_tree import OF_AGENT
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 
 SPIES = str(Path(__file__).with_name("spies.py"))
@@ -80,8 +81,8 @@ def _marked(folder: Path) -> bool:
 def played(spec: dict[str, Any]) -> list[Record]:
     """All matches of a spec, one after the other."""
     ready = load_spec(spec)
-    with closing(Stage(ready)) as stage:
-        return [stage.play(scheduled) for scheduled in Plan(ready).take(10**6) or []]
+    with closing(MatchRunner(ready)) as stage:
+        return [stage.play(scheduled) for scheduled in Schedule(ready).take(10**6) or []]
 
 
 def fake(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,11 +188,11 @@ def test_who_starts_an_agent_himself_gets_no_sandbox_that_leaks(
     fake(tmp_path, NO_WALLS, monkeypatch)
     proven.cache_clear()
     program = Program("random", {}, None, (), str(work))
-    with Hosts() as hosts, pytest.raises(SandboxError, match="it does not hold"):
+    with AgentProcesses() as hosts, pytest.raises(SandboxError, match="it does not hold"):
         hosts.take(program, Limits(), "sandbox")
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
     with pytest.raises(SandboxError, match="it does not hold"):
-        Stage(spec)  # before the first match; and a refusal is not remembered as a proof
+        MatchRunner(spec)  # before the first match; and a refusal is not remembered as a proof
 
 
 def test_elsewhere_than_on_linux_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

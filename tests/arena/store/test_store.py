@@ -15,14 +15,15 @@ from typing import Any
 import pytest
 
 import arena
-from arena.bounds import LARGEST
 from arena.errors import StoreConflict, StoreError, StoreFull
 from arena.format import Pairing
-from arena.record import Decision, Record
+from arena.limits import LARGEST
+from arena.match.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
 from arena.results.tally import Tally, tallies_of
-from arena.schedule import Plan, Scheduled, Stage
-from arena.sheet import sheet_of
+from arena.schedule.board_info import board_info
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
 from arena.store import Store, merge, put_aside
 from arena.store.run import run_of
@@ -88,7 +89,7 @@ def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec
     path = tmp_path / "a.db"
     results = arena.run(values[spec], store=path)
     by_store = stored(path)
-    tally = Tally(sheet_of(results.spec.boards[0]))
+    tally = Tally(board_info(results.spec.boards[0]))
     for played in results.played:
         tally.add(played.number, played.pairing, played.record)
     by_record = leaderboard(tally, finished=True, store=str(path))
@@ -147,7 +148,7 @@ import sys, time
 from pathlib import Path
 import arena
 from arena.spec import load_spec
-from arena.schedule import Scheduled
+from arena.schedule.schedule import Scheduled
 from arena.store import Store
 from arena.store.run import run_of
 spec = load_spec({"game": "tic-tac-toe", "rounds": 400, "seed": 1, "agents": ["random", {"agent": "random", "label": "b"}]})
@@ -362,13 +363,13 @@ def test_merging_is_a_union(tmp_path: Path) -> None:
 
 
 def _shard(path: Path, number: int, of: int) -> None:
-    from arena.feed import Feed, Shard
-    from arena.tournament import play_all
+    from arena.tournament.queue import MatchQueue, Shard
+    from arena.tournament.run import play_all
 
     spec = load_spec(SHARED)
     with Store.open(path, write=True) as store:
         store.begin(run_of(spec))
-        play_all(spec, Feed(spec, store, Shard(number, of)), 1, lambda one: None)
+        play_all(spec, MatchQueue(spec, store, Shard(number, of)), 1, lambda one: None)
 
 
 def test_stores_that_contradict_each_other_are_not_merged(tmp_path: Path) -> None:
@@ -419,8 +420,8 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
     """10^15 a match in more matches than a whole number of SQLite has room for; their mean is told exactly."""
     rounds = 2**63 // 10**15 + 1
     spec = load_spec({"game": {"name": "n-queens", "n": 4}, "agents": ["dfs"], "rounds": rounds})
-    with closing(Stage(spec)) as stage:
-        first = (Plan(spec).take(1) or [])[0]
+    with closing(MatchRunner(spec)) as stage:
+        first = (Schedule(spec).take(1) or [])[0]
         record = stage.play(first)._replace(answer="2 4 1 3", moves=LARGEST, cost=None)
     with Store.open(tmp_path / "a.db", write=True) as store:
         store.begin(run_of(spec))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search
-from arena.plugins import Registry
+from arena.plugins.registry import Registry
 from arena.testing import check_agent
 from arena.traits import refusal
 from arena_games.sliding_tiles import SlidingTiles

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from arena import Game, Puzzle
-from arena.plugins import Registry
+from arena.plugins.registry import Registry
 from arena.testing import check_game
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from arena import Game, Puzzle, Refused, heuristic
-from arena.plugins import Registry
+from arena.plugins.registry import Registry
 from arena.testing import check_heuristic
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe

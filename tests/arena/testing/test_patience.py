@@ -11,7 +11,7 @@ import pytest
 
 from arena import Agent, Game, Search
 from arena.testing import check_agent, check_game
-from arena.testing.patience import Patience, TooLong, overdue
+from arena.testing.patience import CallTooLong, Patience, overdue
 from arena_games.tic_tac_toe import TicTacToe
 
 SHORT = 0.3
@@ -43,7 +43,7 @@ def deep(levels: int) -> None:
 def test_a_call_is_ended(call: Any) -> None:
     """In Python and in a system call, near and far down; not before its time, and not long after it."""
     began = time.monotonic()
-    with pytest.raises(TooLong) as ended, Patience(SHORT):
+    with pytest.raises(CallTooLong) as ended, Patience(SHORT):
         call()
     assert SHORT <= time.monotonic() - began < SHORT + 1
     assert "test_patience.py:" in ended.value.place
@@ -74,7 +74,7 @@ def test_an_exception_handler_does_not_swallow_it() -> None:
         with suppress(BaseException):
             time.sleep(30)
 
-    with pytest.raises(TooLong), Patience(SHORT):
+    with pytest.raises(CallTooLong), Patience(SHORT):
         careless()
     with Patience(SHORT):
         swallowing()
@@ -112,9 +112,9 @@ def test_within_another_each_has_its_own_time() -> None:
             sleepy()
 
     with Patience(3 * SHORT):
-        with pytest.raises(TooLong, match=r"sleepy has not returned within 0\.3 s"):
+        with pytest.raises(CallTooLong, match=r"sleepy has not returned within 0\.3 s"):
             inner()
-        with pytest.raises(TooLong, match=r"sleepy has not returned within 0\.9 s"):
+        with pytest.raises(CallTooLong, match=r"sleepy has not returned within 0\.9 s"):
             sleepy()
 
 

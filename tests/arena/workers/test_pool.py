@@ -19,11 +19,11 @@ import pytest
 from arena import run
 from arena.errors import ArenaError
 from arena.format import Pairing
-from arena.isolation.families import OF_WORKER
-from arena.record import Record
-from arena.schedule import Plan, Scheduled
+from arena.match.record import Record
+from arena.processes.process_tree import OF_WORKER
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
-from arena.workers.pool import Finished, Pool
+from arena.workers.pool import Finished, WorkerPool
 
 AGENTS = """
 import ctypes, os, pathlib, signal, subprocess, sys, threading, time
@@ -174,10 +174,10 @@ def pooled(
 ) -> list[Record]:
     """The records of a spec that a pool plays; `watch` is told their number after each."""
     ready = load_spec(spec)
-    plan = Plan(ready)
+    plan = Schedule(ready)
     total = sum(board.size for board in ready.boards) if counted else None
     records = []
-    with closing(Pool(ready, workers, plan.take, total=total, hang=hang).play()) as finished:  # type: ignore[type-var]
+    with closing(WorkerPool(ready, workers, plan.take, total=total, hang=hang).play()) as finished:  # type: ignore[type-var]
         for scheduled, record in finished:
             plan.tell(scheduled, None if record.termination == "void" else record.returns)
             records.append(record)
@@ -349,7 +349,7 @@ def test_a_worker_is_ended_with_all_that_it_started(agents: str, tmp_path: Path,
     (tmp_path / "pids").mkdir()
     parent = {"agent": "parent", "folder": str(tmp_path / "pids"), "ends": ends}
     spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["first", parent], "plugins": [agents]})
-    finished = list(Pool(spec, 1, Plan(spec).take).play())
+    finished = list(WorkerPool(spec, 1, Schedule(spec).take).play())
     assert {record.termination for _, record in finished} == {"crash" if ends else "normal"}
     started = [int(file.name) for file in (tmp_path / "pids").iterdir()]
     assert len(started) >= 2
@@ -360,7 +360,7 @@ def test_closing_ends_everything_within_a_second(agents: str) -> None:
     """Even where the agents let nothing else run in their process."""
     hog = {"agent": "vandal", "deed": "holds_the_lock"}
     spec = load_spec({"game": "tic-tac-toe", "rounds": 50, "agents": ["first", "random", hog], "plugins": [agents]})
-    finished = Pool(spec, 2, Plan(spec).take).play()
+    finished = WorkerPool(spec, 2, Schedule(spec).take).play()
     next(finished)
     time.sleep(0.3)
     began = time.monotonic()
@@ -430,7 +430,7 @@ def test_workers_that_cannot_start_end_the_run(tmp_path: Path, deed: str, words:
     (tmp_path / "shy.py").write_text(f"import os\nif {OF_WORKER!r} in os.environ:\n    {deed}\n{AGENTS}")
     spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["first", "random"], "plugins": [str(tmp_path / "shy.py")]})
     with pytest.raises(ArenaError, match=words):
-        list(Pool(spec, 2, Plan(spec).take).play())
+        list(WorkerPool(spec, 2, Schedule(spec).take).play())
     assert workers_here() == []
 
 
@@ -438,7 +438,7 @@ def test_records_come_while_the_next_match_is_played(agents: str) -> None:
     """From the sixth match on the agent takes 0.9 s and more a match; the fourth and fifth, of the same batch, do not wait."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 4, "agents": ["first", "sleeper"], "plugins": [agents]})
     arrived = []
-    with closing(Pool(spec, 1, Plan(spec).take).play()) as finished:  # type: ignore[type-var]
+    with closing(WorkerPool(spec, 1, Schedule(spec).take).play()) as finished:  # type: ignore[type-var]
         for scheduled, _ in finished:
             arrived.append((scheduled.number, time.monotonic()))
             if len(arrived) == 6:
@@ -466,7 +466,7 @@ def test_no_worker_sits_on_many_matches_while_another_is_idle(agents: str) -> No
         del upcoming[:size]
         return batch
 
-    with closing(Pool(spec, 2, take).play()) as finished:  # type: ignore[type-var]
+    with closing(WorkerPool(spec, 2, take).play()) as finished:  # type: ignore[type-var]
         assert sum(1 for scheduled, _ in finished if scheduled.board == 1) == 8
     played = Counter(Path(agents).with_name("slow-pids").read_text().split())
     assert len(played) == 2
@@ -485,11 +485,11 @@ def test_a_pool_plays_outside_the_main_thread() -> None:
 def test_nothing_to_play_starts_nothing() -> None:
     """A schedule that is over at once."""
     spec = load_spec(HONEST)
-    nothing: list[Finished] = list(Pool(spec, 2, lambda _: []).play())
+    nothing: list[Finished] = list(WorkerPool(spec, 2, lambda _: []).play())
     assert nothing == []
 
 
 def test_a_schedule_that_waits_for_nothing_is_an_error() -> None:
     """Better than to wait for ever."""
     with pytest.raises(RuntimeError, match="waits for results"):
-        list(Pool(load_spec(HONEST), 2, lambda _: None).play())
+        list(WorkerPool(load_spec(HONEST), 2, lambda _: None).play())

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.format import Pairing
-from arena.schedule import Scheduled
+from arena.schedule.schedule import Scheduled
 from arena.workers.workload import Task, Workload
 
 

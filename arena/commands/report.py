@@ -1,0 +1,53 @@
+"""`arena report`: a store as a page, or as a file for each plot."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.console.notices import say
+from arena.console.output import results_alone
+from arena.report.carried import carried
+from arena.report.drawing import require, whole
+from arena.report.evidence import Evidence, findings, read
+from arena.report.output_files import check_place, folder_for, write_whole
+from arena.report.page import page
+from arena.report.plots import plots_of
+from arena.store import Store
+
+
+def report(store: str, out: str, *, style: str, matches: int) -> int:
+    """Write the page of a store, or in another `style` than `html` all its plots into a folder; ArenaError says what is amiss."""
+    require()
+    with results_alone():  # whatever a plugin prints, there is no result on stdout
+        if style == "html":
+            _write_page(Path(store), Path(out), matches)
+        else:
+            _write_plots(Path(store), Path(out), style)
+    return 0
+
+
+def _write_page(store: Path, out: Path, matches: int) -> None:
+    check_place(out)
+    with Store.open(store) as opened, opened.snapshot():
+        found = findings(opened)
+        kept = carried(opened, found, matches)
+    content = page(found, kept)
+    write_whole(out, content)
+    for note in kept.notes:
+        say(f"note: {note}")
+    say(f"{out}: {len(kept.listed):,} of {kept.of:,} matches, {len(content) / 1e6:,.1f} MB")
+
+
+def _write_plots(store: Path, out: Path, style: str) -> None:
+    found = read(store)
+    folder_for(out)
+    files = [(f"{name}.{style}", content) for evidence in found.boards for name, content in _drawn(evidence, style)]
+    for name, content in files:
+        write_whole(out / name, content)
+    say(f"{out}: {len(files)} plots")
+
+
+def _drawn(evidence: Evidence, style: str) -> Iterator[tuple[str, bytes]]:
+    title = re.sub(r"[^a-z0-9]+", "-", evidence.board.title.lower()).strip("-")[:60]
+    for plot in plots_of(evidence):
+        yield f"{evidence.number + 1}-{title}-{plot.name}", whole(plot, style)

@@ -1,0 +1,213 @@
+"""The command run: play a tournament, here or on a cluster, into a store or not, and print its leaderboards."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from arena.console.notices import say, say_problems
+from arena.console.output import results_alone, room
+from arena.console.progress import Progress, Work
+from arena.errors import ArenaError, ClusterLost, Interrupted
+from arena.match.record import Record
+from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.tables import render
+from arena.schedule.fingerprint import trusted
+from arena.spec import Spec, load_spec
+from arena.store import Store, put_aside
+from arena.store.run import run_of
+from arena.tournament.queue import MatchQueue, Shard
+from arena.tournament.results import PlayedMatch, Results
+from arena.tournament.run import check_plugins, play_all, record_all
+from arena.tracking import listening
+
+if TYPE_CHECKING:
+    from arena.cluster import Coordinator
+
+ALONE = 0.5
+"""Seconds that a run plays in its own process before it starts workers, so that small ones need none."""
+TOLD = 3
+"""Void matches that are told one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What `arena run` was asked for."""
+
+    spec: str
+    workers: int | None = None
+    seed: int | None = None
+    style: str = "simple"
+    quiet: bool = False
+    plugins: tuple[str, ...] = ()
+    store: str | None = None
+    no_store: bool = False
+    fresh: bool = False
+    accept: bool = False
+    shard: Shard | None = None
+    cluster: str | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The store of the run: as asked for, or `results/STEM.db`, for a shard `results/STEM.1-of-3.db`."""
+        if self.no_store:
+            return None
+        if self.store is not None:
+            return Path(self.store)
+        part = f".{self.shard.number}-of-{self.shard.of}" if self.shard else ""
+        return Path("results") / f"{Path(self.spec).stem}{part}.db"
+
+    def again(self) -> str:
+        """The command that goes on where this one was interrupted."""
+        words = ["arena", "run", self.spec]
+        words += [] if self.workers is None else ["--workers", str(self.workers)]
+        words += [] if self.cluster is None else ["--cluster", self.cluster]
+        words += [] if self.seed is None else ["--seed", str(self.seed)]
+        words += [] if self.style == "simple" else ["--format", self.style]
+        words += ["--quiet"] if self.quiet else []
+        words += [word for plugin in self.plugins for word in ("--plugin", plugin)]
+        words += [] if self.store is None else ["--store", self.store]
+        words += [] if self.shard is None else ["--shard", f"{self.shard.number}/{self.shard.of}"]
+        return shlex.join(words)
+
+
+def run(options: RunOptions) -> int:
+    """Play a tournament, or what is left of it, and print its leaderboards; 1 where a match was void."""
+    with results_alone() as out:
+        with listening(Work(sys.stderr, quiet=options.quiet)):
+            spec = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+        if options.shard is not None:
+            _check_shared(spec)
+        say_problems(spec.registry)
+        if not options.quiet:
+            for note in spec.notes:
+                say(f"note: {note}")
+        with _cluster(options, spec) as cluster, _opened(options, spec) as store:
+            played = _play(options, spec, store, cluster)
+            if store is not None:
+                store.flush()
+        results = Results(spec, played, store=options.path)
+        return _show(results, leaderboards(results), options.style, out)
+
+
+def _check_shared(spec: Spec) -> None:
+    for board in spec.boards:
+        if board.format.follows_results:
+            raise ArenaError(f"{board.format.name} cannot be shared among machines: who meets whom depends on the results so far")
+
+
+@contextmanager
+def _opened(options: RunOptions, spec: Spec) -> Iterator[Store | None]:
+    path = options.path
+    if path is None:
+        yield None
+        return
+    if options.fresh:
+        aside = put_aside(path)
+        if aside is not None and not options.quiet:
+            say(f"note: the matches so far are kept in {aside}")
+    with Store.open(path, write=True) as store:
+        planned = run_of(spec)
+        if not options.accept:
+            check_plugins(store, planned)
+        store.begin(planned)
+        yield store
+
+
+@contextmanager
+def _cluster(options: RunOptions, spec: Spec) -> Iterator[Callable[[MatchQueue], "Coordinator"] | None]:
+    """What has a cluster play what a feed hands out; None where this machine plays."""
+    if options.cluster is None:
+        yield None
+        return
+    from arena.cluster import Coordinator, address_of, dask_engine, packed
+
+    def note(text: str) -> None:
+        if not options.quiet:
+            say(f"note: {text}")
+
+    address = address_of(options.cluster)
+    parcel = packed(spec)
+    if address.exposed:
+        note(_EXPOSED.format(address.url))
+    total = None if any(board.format.follows_results for board in spec.boards) else sum(board.size for board in spec.boards)
+    with dask_engine(address) as engine:
+        yield lambda feed: Coordinator(spec, parcel, engine, feed.take, note, total=total)
+
+
+_EXPOSED = (
+    "{} is neither encrypted nor protected: whoever reaches that port can read along, and run programs on every machine of the "
+    "cluster and on this one; use tls://, or a network of your own"
+)
+
+
+def _play(
+    options: RunOptions, spec: Spec, store: Store | None, cluster: Callable[[MatchQueue], "Coordinator"] | None
+) -> list[PlayedMatch]:
+    played: list[PlayedMatch] = []
+    total = sum(board.size for board in spec.boards)
+    with Progress(spec.boards, total, sys.stderr, quiet=options.quiet) as progress:
+        feed = MatchQueue(spec, store, options.shard, progress.found)
+
+        def note(one: PlayedMatch) -> None:
+            if store is None:
+                played.append(one)
+            progress.note(one)
+            for board, word in feed.status.items():
+                progress.say(board, word)
+
+        try:
+            if cluster is not None:
+                coordinator = cluster(feed)
+                progress.ask(coordinator.staff)
+                record_all(feed, coordinator.play(), note)
+            else:
+                safe = trusted(spec)
+                play_all(spec, feed, _workers(options, total), note, alone=ALONE if safe else None, guarded=not safe)
+        except (ClusterLost, Interrupted):
+            if store is not None:
+                store.flush()
+                say(f"\n{feed.held + feed.played:,} matches are in {store.path}; go on with\n  {options.again()}")
+            raise
+    if store is not None:
+        if not feed.others:
+            store.end()
+        _tell_what_was_there(feed, store, quiet=options.quiet)
+    return sorted(played, key=lambda one: one.number)
+
+
+def _workers(options: RunOptions, total: int) -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(options.workers or cores, total))
+
+
+def _tell_what_was_there(feed: MatchQueue, store: Store, *, quiet: bool) -> None:
+    if quiet or not feed.held:
+        return
+    if feed.played:
+        say(f"note: {feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
+    else:
+        say(f"note: all {feed.held:,} matches were in {store.path}; nothing was left to play")
+
+
+def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:
+    print(render(results, boards, style, room(out)), file=out)
+    void = sum(board.void for board in boards)
+    if void:
+        for number, record in zip(range(TOLD), _void(results), strict=False):
+            say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
+            if number == TOLD - 1 and void > TOLD:
+                say(f"and {void - TOLD:,} more")
+    return 1 if void else 0
+
+
+def _void(results: Results) -> Iterator[Record]:
+    if results.store is None:
+        yield from results.void
+        return
+    with Store.open(results.store) as store:
+        yield from store.void()

@@ -1,0 +1,57 @@
+"""How matches end, in words."""
+
+from collections.abc import Sequence
+
+from arena.limits import Limits
+from arena.match.record import Reason, Record
+
+REASONS: dict[Reason, str] = {
+    "illegal-action": "illegal",
+    "exception": "an exception",
+    "timeout": "out of time",
+    "memory": "out of memory",
+    "crash": "its process died",
+    "move-limit": "too many moves",
+    "stuck": "stuck, no move is left",
+    "gave-up": "gave up",
+    "void": "the game itself is at fault",
+}
+
+
+def because(reason: Reason, message: str | None) -> str:
+    """Why a match ended as it did, with what is known about it."""
+    words = REASONS.get(reason, reason)
+    return f"{words}: {message}" if message else words
+
+
+def result(labels: Sequence[str], returns: Sequence[float]) -> str:
+    """Who has won."""
+    best = max(returns)
+    winners = [label for label, value in zip(labels, returns, strict=True) if value == best]
+    if len(winners) == len(returns):
+        return "a draw"
+    return f"{winners[0]} wins" if len(winners) == 1 else f"{' and '.join(winners)} share the win"
+
+
+def exhausted(record: Record, limits: Limits) -> str | None:
+    """The limit at which the last decision stopped, None where it was none."""
+    if not record.decisions:
+        return None
+    last = record.decisions[-1]
+    if limits.nodes is not None and last.nodes >= limits.nodes:
+        return f"{limits.nodes:,} nodes"
+    if limits.seconds is not None and last.seconds >= limits.seconds:
+        return f"{limits.seconds:g} s"
+    return None
+
+
+def unsolved(record: Record, limits: Limits) -> str | None:
+    """Why a puzzle was not solved, in one line; None where it was."""
+    if record.solved:
+        return None
+    if record.termination == "normal":
+        return "wrong answer: the final state does not solve this position"
+    spent = exhausted(record, limits)
+    if record.termination == "gave-up" and spent is not None:
+        return f"out of budget: {spent} were not enough; --nodes and --seconds give more, --limits none all there is"
+    return because(record.termination, record.message)

@@ -1,0 +1,208 @@
+"""One match at the terminal, person by person and agent by agent, by the referee's rules."""
+
+from collections.abc import Sequence
+from time import sleep
+
+from arena.commands.terminal.advice import Adviser, usage
+from arena.commands.terminal.board_text import shown
+from arena.commands.terminal.endings import because, result
+from arena.commands.terminal.prompt import COMMANDS, Misunderstood, PromptCommand, numbered, texts_of, understood
+from arena.commands.terminal.seats import is_person, player_of
+from arena.console.screen import Screen
+from arena.errors import Interrupted, describe
+from arena.game import Action, Puzzle, State
+from arena.isolation.agent_process import AgentProcesses
+from arena.match.match import Match
+from arena.match.player import Ending, Forfeit, Player
+from arena.match.referee import lost
+from arena.match.stepper import Stepper
+
+
+class TakenBack(Exception):
+    """A person takes back his last move."""
+
+
+class Left(Exception):
+    """A person leaves."""
+
+
+class Session:
+    """A match while it is played. Every action is kept, so that moves can be taken back."""
+
+    def __init__(self, match: Match, hosts: AgentProcesses, screen: Screen, adviser: Adviser | None, delay: float) -> None:
+        self.match = match
+        self._game = match.game
+        self._hosts = hosts
+        self._screen = screen
+        self._adviser = adviser
+        self._delay = delay
+        self._stepper = self._at_start()
+        self._moves: list[tuple[int, Action]] = []
+        """Who played what."""
+        self._players: list[Player] = []
+        self._people = [is_person(seat) for seat in match.seats]
+
+    @property
+    def state(self) -> State:
+        """Where the match stands."""
+        return self._stepper.state
+
+    def _at_start(self) -> Stepper:
+        return Stepper(self._game, self.match.position.state, self.match.seats[0].limits.moves)
+
+    def play(self) -> None:
+        """Play to the end, or until a person leaves, and say how it ended."""
+        self._board()
+        if any(self._people):
+            self._screen.say("Your move in the game's notation; ? lists the moves, help the commands.", "dim")
+        try:
+            self._seat_all()
+            while self._goes_on():
+                self._turn()
+        except Forfeit as fault:
+            self._lost(fault.ending)
+        except Left:
+            moves = len(self._moves)
+            self._screen.say(f"left after {moves} {'move' if moves == 1 else 'moves'}")
+        else:
+            self._over()
+        finally:
+            self._leave()
+
+    def _goes_on(self) -> bool:
+        legal = self._stepper.turn()
+        return legal is not None and (bool(legal) or self._people[0])  # a person who is stuck may take a move back
+
+    def _turn(self) -> None:
+        state, seat = self.state, self._stepper.seat
+        player = self._players[seat]
+        fallbacks = player.fallbacks
+        try:
+            action = player.choose(state, self._game.actions(state))
+        except TakenBack:
+            self._take_back()
+            return
+        self._stepper.advance(action)
+        self._moves.append((seat, action))
+        used = "" if self._people[seat] else f" ({usage(player.used)})"
+        random = " - the budget ran out: a random move" if player.fallbacks > fallbacks else ""
+        text = self._stepper.actions[-1]
+        self._screen.say(f"\n{len(self._moves)}. {self._label(seat)}: {text}{used}{random}", "bold")
+        self._board()
+        if not any(self._people) and self._delay:
+            sleep(self._delay)
+
+    def _take_back(self) -> None:
+        """Go back to the last decision of a person. Agents are made anew: what they remember has not happened."""
+        own = [number for number, (seat, _) in enumerate(self._moves) if self._people[seat]]
+        if not own:
+            self._screen.say("you have not moved yet")
+            return
+        del self._moves[own[-1] :]
+        self._stepper = self._at_start()
+        for _, action in self._moves:
+            self._stepper.advance(action)
+        self._leave()
+        self._seat_all()
+        self._screen.say(f"\nback after move {own[-1]}", "bold")
+        self._board()
+
+    def _seat_all(self) -> None:
+        for number in range(len(self.match.seats)):
+            self._players.append(player_of(self.match, number, self._stepper.actions, self._hosts, self._asked))
+            self._players[-1].make_agent()
+
+    def _leave(self) -> None:
+        for player in self._players:
+            player.leave()
+        self._players.clear()
+
+    # What a person is asked
+
+    def _asked(self, seat: int, state: State, legal: Sequence[Action]) -> Action:
+        texts = texts_of(self._game, state, legal)
+        if not legal:
+            self._screen.say("no move is left, and this is no solution: undo or quit", "bad")
+        prompt = f"{self._label(seat)}> "
+        while True:
+            try:
+                line = self._screen.ask(prompt, [*texts, *COMMANDS])
+                meant = understood(self._game, state, legal, line) if line else PromptCommand("?")
+            except EOFError:
+                raise Left from None
+            except Misunderstood as misunderstood:
+                self._screen.say(str(misunderstood), "bad")
+                continue
+            if not isinstance(meant, PromptCommand):
+                return meant
+            self._obey(meant, seat, texts)
+
+    def _obey(self, command: PromptCommand, seat: int, texts: Sequence[str]) -> None:
+        if command.name == "quit":
+            raise Left
+        if command.name == "undo":
+            raise TakenBack
+        if command.name == "?":
+            named = [f"{number}) {text}" for number, text in enumerate(texts, 1)] if numbered(texts) else texts
+            self._screen.columns(named)
+        elif command.name == "help":
+            for name, does in COMMANDS.items():
+                self._screen.say(f"  {name:7}{does}")
+            self._screen.say(
+                "  A move is its text or its number in the list; #3 is always the third move of the list, :quit a command."
+            )
+        elif command.name == "board":
+            self._board()
+        elif command.name == "eval":
+            self._screen.say(self._evaluated(seat))
+        elif self._adviser is not None and texts:
+            self._screen.say(self._adviser.hint(self._game, self.state, command.rest), "dim")
+        else:
+            self._screen.say("no hint: no move is left")
+
+    def _evaluated(self, seat: int) -> str:
+        """What the heuristic of a seat says of the position."""
+        evaluation, name = self.match.seats[seat].evaluation, self.match.seats[seat].heuristic
+        if evaluation is None:
+            return f"{self._game.name} has no heuristic here; --heuristic NAME gives one"
+        try:
+            if isinstance(self._game, Puzzle):
+                return f"{name}: {evaluation(self.state):g} to go"
+            values = [f"{self._label(number)} {evaluation(self.state, number):+.3g}" for number in range(self._game.players)]
+        except Interrupted:
+            raise
+        except Exception as error:  # its author's
+            return f"{name}: {describe(error)}"
+        return f"{name}: {', '.join(values)}"
+
+    # What is shown
+
+    def _board(self) -> None:
+        self._screen.put(shown(self._game, self.state, self._screen))
+
+    def _label(self, seat: int) -> str:
+        return self.match.seats[seat].label
+
+    def _lost(self, ending: Ending) -> None:
+        seat = ending.seat or 0
+        self._screen.say(f"\n{self._label(seat)} has lost: {because(ending.reason, ending.message)}", "bad")
+        if len(self._people) > 1:
+            self._screen.say(self._result(lost(len(self._people), ending.seat)), "bold")
+
+    def _over(self) -> None:
+        moves = len(self._moves)
+        counted = f"{moves} {'move' if moves == 1 else 'moves'}"
+        game = self._game
+        if isinstance(game, Puzzle):
+            if game.is_goal(self.state):
+                self._screen.say(f"\nsolved in {counted}, cost {self._stepper.cost:g}", "good")
+            else:
+                self._screen.say(f"\nnot solved: {because('move-limit' if game.actions(self.state) else 'stuck', None)}", "bad")
+        elif game.is_terminal(self.state):
+            self._screen.say(f"\n{self._result(tuple(map(float, game.returns(self.state))))}, after {counted}", "bold")
+        else:
+            self._screen.say(f"\na draw: {counted} are the limit; --limits moves=N allows for more", "bold")
+
+    def _result(self, returns: Sequence[float]) -> str:
+        points = f" ({', '.join([f'{value:g}' for value in returns])})" if len(returns) > 2 else ""
+        return result([seat.label for seat in self.match.seats], returns) + points

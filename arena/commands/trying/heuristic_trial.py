@@ -1,0 +1,60 @@
+"""A heuristic against the default one of its game, and against none."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from arena.commands.catalogue import Key
+from arena.commands.trying.standing import percent, row_of
+from arena.commands.trying.trial_board import TrialBoard
+from arena.match.match import Seat, seat_identity
+from arena.plugins.proposals import references
+from arena.results.leaderboard import Leaderboard
+from arena.spec import Spec
+
+NONE = "none"
+
+
+def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) -> None:
+    """Print a leaderboard of agents with this heuristic, with the default one and with none, and what follows from it."""
+    game = attempt.registry.game(key[1])()
+    default = game.default_heuristic
+    rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
+    agents = [name for name in references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]
+    for number, agent in enumerate(agents):
+        seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
+        names = [key[2], *rivals, NONE]
+        entries = [{"agent": agent, "heuristic": name, "label": f"{agent} with {name}"} for name in names[:-1]]
+        entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
+        board = attempt.play(_without(attempt.spec(game, entries), f"{agent} with {NONE}"), seconds).board
+        attempt.say(f"\n{_verdict(board, agent, names)}")
+
+
+def _without(spec: Spec, label: str) -> Spec:
+    """The spec with no heuristic for one entry, which a file has no word for."""
+    board = spec.boards[0]
+    seats = tuple([_bare(seat) if seat.label == label else seat for seat in board.seats])
+    return replace(spec, boards=(replace(board, seats=seats),))
+
+
+def _bare(seat: Seat) -> Seat:
+    options: Mapping[str, Any] = {}
+    identity = seat_identity(seat.agent, options, None, seat.limits, seat.label)
+    return replace(seat, evaluation=None, heuristic=None, identity=identity)
+
+
+def _verdict(board: Leaderboard, agent: str, names: list[str]) -> str:
+    labels = [f"{agent} with {name}" for name in names]
+    if board.kind == "versus" and board.cross is not None:
+        order = [row["agent"] for row in board.rows]
+        scores = board.cross[order.index(labels[0])]
+        told = [
+            f"{percent(scores[order.index(other)])} against {name}" for other, name in zip(labels[1:], names[1:], strict=True)
+        ]
+        return f"{labels[0]} scores {', '.join(told)}."
+    told = []
+    for label, name in zip(labels, names, strict=True):
+        row = row_of(board, label)
+        told.append(f"{percent(row['solved'])} with {name} ({row['nodes_per_attempt'] or 0:,.0f} nodes each)")
+    return f"{agent} solves {', '.join(told)}."

@@ -1,0 +1,1 @@
+"""What a command writes to the terminal: results, notices, progress and screens."""

@@ -1,0 +1,104 @@
+"""An agent and all that it is given: its view of the game, its meter, its limits, its random stream. One call is one decision.
+
+The referee uses this for agents in its own process, and `arena.isolation.agent_host` for agents in processes of their own, so
+that an agent meets the same wherever it runs.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from arena.agent import Agent
+from arena.counting import Meter, counting_view
+from arena.errors import Interrupted, OutOfBudget, author_traceback, describe
+from arena.game import Action, Game, State
+from arena.heuristic import Evaluation
+from arena.limits import Limits, clipped
+from arena.search import Search, SharedStart
+
+
+class AgentRaised(Exception):
+    """An agent raised an exception. `kind` is `exception` or `memory`."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.kind = "memory" if isinstance(error, MemoryError) else "exception"
+        self.message = clipped(describe(error))
+        self.traceback = clipped(author_traceback(error))
+
+
+class Decider:
+    """One agent in one match."""
+
+    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_start", "_view", "agent", "fallback", "rng", "used")
+
+    used: tuple[int, int, float, int | None, float | None]
+    """Nodes, evaluations, seconds, depth and value of the last decision."""
+
+    def __init__(
+        self,
+        game: Game,
+        make: Callable[[], Agent],
+        evaluation: Evaluation | None,
+        limits: Limits,
+        rng: random.Random,
+        start: SharedStart,
+    ) -> None:
+        self._limits = limits
+        self._budget = limits.nodes is not None or limits.seconds is not None
+        self._evaluation = evaluation
+        self._meter = meter = Meter()
+        self._view = counting_view(game, meter)
+        self._start = start
+        self.rng = rng
+        self.fallback = False
+        """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
+        self._make = make
+        self.used = (0, 0, 0.0, None, None)
+
+    def make_agent(self) -> None:
+        """Make the agent; AgentRaised where it raises."""
+        try:
+            self.agent = self._make()
+        except Interrupted:
+            raise
+        except BaseException as error:  # an agent's SystemExit and KeyboardInterrupt are its own faults
+            raise AgentRaised(error) from error
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Any:
+        """Ask for an action. Failed where the agent raises; what it returns is not looked at."""
+        return self._decide(self.agent.choose, state, legal)
+
+    def solve(self, state: State) -> Any:
+        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        return self._decide(self.agent.solve, state, ())
+
+    def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
+        meter = self._meter
+        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self._start)
+        if self._budget:
+            meter.begin(self._limits.nodes, self._limits.seconds)
+        else:
+            meter.nodes = meter.evaluations = 0
+        self.fallback = False
+        stopped = None
+        began = perf_counter()
+        try:
+            choice = method(self._view, state, search)
+        except BaseException as error:  # as above
+            stopped = error
+        self.used = (meter.nodes, meter.evaluations, perf_counter() - began, search.depth, search.value)
+        return choice if stopped is None else self._after(stopped, search, legal)
+
+    def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:
+        """What counts after an exception: the last report, or a random action, when the budget ran out."""
+        if isinstance(stopped, Interrupted):
+            raise stopped
+        if not (isinstance(stopped, OutOfBudget) and self._meter.exhausted):
+            raise AgentRaised(stopped) from stopped
+        if search.reported:
+            return search.best_action
+        if not legal:
+            return None
+        self.fallback = True
+        return self.rng.choice(legal)

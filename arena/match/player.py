@@ -1,0 +1,178 @@
+"""A seat while a match is played: an agent in this process, or one in a process of its own, behind one interface."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from arena.errors import GameError, Interrupted, shown
+from arena.game import Action, State
+from arena.identity import Stream, seat_stream
+from arena.limits import MARGIN
+from arena.match.decider import AgentRaised, Decider
+from arena.match.match import Match, Seat
+from arena.match.record import Reason
+from arena.search import SharedStart
+
+
+class Ending(NamedTuple):
+    """How a match ended, and on whose account."""
+
+    reason: Reason
+    seat: int | None = None
+    message: str | None = None
+    traceback: str | None = None
+
+
+class Forfeit(Exception):
+    """A seat did what loses the match."""
+
+    def __init__(self, ending: Ending) -> None:
+        self.ending = ending
+
+
+class Unreadable:
+    """Something that an agent in another process returned and that is no action or solution, by its text; it equals nothing."""
+
+    def __init__(self, text: str, forfeit: Forfeit | None = None) -> None:
+        self.text = text
+        self.forfeit = forfeit
+        """What it is to be judged as, None where it is merely no action."""
+
+
+Used = tuple[int, int, float, int | None, float | None] | tuple[()]
+"""Nodes, evaluations, seconds, depth and value of a decision; empty where nobody knows."""
+
+
+class Player(Protocol):
+    """Who sits in a seat. What a decision used is told behind it; the referee keeps it."""
+
+    number: int
+    seat: Seat
+    fallbacks: int
+    """How many actions were drawn at random because the budget ran out before anything was reported."""
+    overrun: float | None
+    """Seconds by which a decision ran over its limit and lost the match."""
+
+    @property
+    def used(self) -> Used:
+        """What the last decision used."""
+
+    @property
+    def solver(self) -> bool:
+        """Whether it solves a puzzle in one go."""
+
+    @property
+    def drew(self) -> bool:
+        """Whether its random stream was used."""
+
+    def make_agent(self) -> None:
+        """Make the agent of the match; a Forfeit where that fails."""
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Action:
+        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+
+    def solve(self, state: State) -> Any:
+        """Ask for a solution; None where the agent gave up."""
+
+    def leave(self) -> None:
+        """Leave the seat when the match is over."""
+
+
+class LocalPlayer(Decider):
+    """An agent in this process: a decider whose exceptions, illegal actions and overrun limits lose the match."""
+
+    __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat")
+
+    def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
+        seat = match.seats[number]
+        super().__init__(match.game, seat.make, seat.evaluation, seat.limits, seat_stream(match.id, number), start)
+        self.number = number
+        self.seat = seat
+        self.fallbacks = 0
+        self.overrun: float | None = None
+        self._seconds = seat.limits.seconds
+
+    @property
+    def solver(self) -> bool:
+        """Whether it solves a puzzle in one go."""
+        return self.seat.solver
+
+    @property
+    def drew(self) -> bool:
+        """Whether its random stream was used."""
+        return not isinstance(self.rng, Stream)
+
+    def make_agent(self) -> None:
+        """Make the agent; a Forfeit where it raises."""
+        try:
+            Decider.make_agent(self)
+        except AgentRaised as raised:
+            raise failure(self.number, raised) from raised
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Action:
+        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+        try:
+            choice = self._decide(self.agent.choose, state, legal)
+        except AgentRaised as raised:
+            raise failure(self.number, raised) from raised
+        if self.fallback or self._seconds is not None:
+            self._check_use()
+        return checked(self.number, choice, legal)
+
+    def solve(self, state: State) -> Any:
+        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        try:
+            found = self._decide(self.agent.solve, state, ())
+        except AgentRaised as raised:
+            raise failure(self.number, raised) from raised
+        if self._seconds is not None:
+            self._check_use()
+        return found
+
+    def _check_use(self) -> None:
+        self.fallbacks += self.fallback
+        if self._seconds is not None and self.used[2] > self._seconds + MARGIN:
+            self.overrun = self.used[2] - self._seconds
+            raise Forfeit(Ending("timeout", self.number, f"a decision took longer than its limit of {self._seconds:g} s"))
+
+    def leave(self) -> None:
+        """Nothing has to be given back."""
+
+
+def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
+    """Return the legal action that equals `choice`: the game's own object, never the agent's. A Forfeit without one."""
+    try:
+        return chosen(choice, legal)
+    except AgentRaised as raised:
+        raise failure(seat, raised) from raised
+    except ValueError:
+        if type(choice) is Unreadable and choice.forfeit is not None:
+            raise choice.forfeit from None
+        expected = "an action" if choice is None else f"one of {short(list(legal))}"
+        raise Forfeit(Ending("illegal-action", seat, f"expected {expected}, got {short(choice)}")) from None
+
+
+def chosen(choice: Any, legal: Sequence[Action]) -> Action:
+    """Return the legal action that equals `choice`: the game's own object, never the agent's.
+
+    ValueError where there is none; AgentRaised where the comparison raises, which an agent's author has written; GameError
+    where the legal actions are no sequence.
+    """
+    try:
+        return legal[legal.index(choice)]
+    except (Interrupted, ValueError):
+        raise
+    except BaseException as error:
+        if not isinstance(legal, Sequence):
+            raise GameError(f"actions gave {short(legal)}; expected a sequence") from error
+        raise AgentRaised(error) from error
+
+
+def failure(seat: int, failed: AgentRaised) -> Forfeit:
+    """Return the forfeit of a seat whose agent raised an exception."""
+    kind: Reason = "memory" if failed.kind == "memory" else "exception"
+    return Forfeit(Ending(kind, seat, failed.message, failed.traceback))
+
+
+def short(value: object) -> str:
+    """A value as a message shows it, cut where it is long."""
+    return value.text if type(value) is Unreadable else shown(value)

@@ -1,0 +1,236 @@
+"""Plays one match and trusts nobody: actions are checked, paths replayed, answers tested, faults booked on their seat."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import blake2b
+from math import isfinite
+from typing import Any
+
+from arena.configured import name_of
+from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
+from arena.game import Game, Puzzle
+from arena.identity import position_stream
+from arena.limits import is_count
+from arena.match.match import Match
+from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, checked, short
+from arena.match.record import Decision, Record
+from arena.match.stepper import Stepper
+from arena.outcome import Answer, Path
+from arena.search import SharedStart
+
+TOLERANCE = 1e-9
+LONGEST_ANSWER = 64 * 1024
+"""Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
+
+OnTurn = Callable[[int], None]
+PlayerMaker = Callable[[Match, int, SharedStart, Sequence[str]], Player]
+"""Makes the player of a seat, who can read the actions played so far: an agent in this process, one in another, a person."""
+
+
+def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerMaker = LocalPlayer) -> Record:
+    """Play a match to its end and return its record. Only the user's interrupt and an IsolationError are passed on.
+
+    A fault of the game itself makes the match void. `on_turn` is told the seat before an agent is made or asked.
+    `make_player` makes the player of each seat; by default every agent plays in this process.
+    """
+    state = MatchState(Stepper(match.game, match.position.state, match.seats[0].limits.moves))
+    try:
+        ending = _play(match, state, on_turn, make_player)
+        "".join(state.stepper.actions)  # all of them texts, or the game is at fault
+    except Forfeit as forfeit:
+        ending = forfeit.ending
+        state.returns = lost(len(match.seats), ending.seat)
+    except (Interrupted, IsolationError):
+        raise
+    except BaseException as error:
+        ending = Ending("void", None, describe(error), author_traceback(error))
+        state.returns = (0.0,) * match.game.players
+        state.stepper.actions[:] = [str(action) for action in state.stepper.actions]
+    finally:
+        for player in state.players:
+            player.leave()
+    return _record(match, state, ending)
+
+
+class MatchState:
+    """A match while it is played: the stepper that goes through it, its players, and what a record keeps beside."""
+
+    answer: str | None = None
+    steps: int | None = None
+    returns: tuple[float, ...] = ()
+    solved: bool = False
+
+    def __init__(self, stepper: Stepper) -> None:
+        self.stepper = stepper
+        self.players: list[Player] = []
+        self.decisions: list[tuple[Any, ...]] = []
+        """The fields of each Decision, made into one when the match is over."""
+
+
+def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: PlayerMaker) -> Ending:
+    start = SharedStart(match.game, position_stream(match.position.key, "start"))
+    for number in range(len(match.seats)):
+        if on_turn is not None:
+            on_turn(number)
+        player = make_player(match, number, start, state.stepper.actions)
+        state.players.append(player)
+        player.make_agent()
+    game = match.game
+    if not isinstance(game, Puzzle):
+        ending = _take_turns(state, on_turn)
+        over = ending is _NORMAL
+        state.returns = (
+            _checked_returns(game, tuple(map(float, game.returns(state.stepper.state)))) if over else (0.0,) * len(match.seats)
+        )
+        return ending
+    if state.players[0].solver:
+        ending = _ask_for_solution(game, match, state)
+    else:
+        ending = _take_turns(state, on_turn)
+        _check_cost(game, state.stepper)
+        state.solved = ending is _NORMAL
+    state.returns = (1.0,) if state.solved else (0.0,)
+    return ending
+
+
+def _take_turns(state: MatchState, on_turn: OnTurn | None) -> Ending:
+    stepper, players, note = state.stepper, state.players, state.decisions.append
+    turn, advance = stepper.turn, stepper.advance
+    while legal := turn():
+        seat = stepper.seat
+        if on_turn is not None:
+            on_turn(seat)
+        player = players[seat]
+        try:
+            action = player.choose(stepper.state, legal)
+        except BaseException:
+            if player.used:
+                note((seat, *player.used))
+            raise
+        note((seat, *player.used))
+        advance(action)
+    reason = stepper.ending()
+    return _NORMAL if reason == "normal" else Ending(reason)
+
+
+def _checked_returns(game: Game, returns: tuple[float, ...]) -> tuple[float, ...]:
+    if len(returns) != game.players:
+        raise GameError(f"{name_of(game)}: returns gave {len(returns)} values for {game.players} seats")
+    for value in returns:
+        if not -1.0 <= value <= 1.0:
+            raise GameError(f"{name_of(game)}: returns gave {returns}; expected values in [-1, 1]")
+    if game.zero_sum and abs(sum(returns)) > TOLERANCE:
+        raise GameError(f"{name_of(game)}: returns gave {returns}, which do not add up to 0 as zero_sum promises")
+    return returns
+
+
+_NORMAL = Ending("normal")
+
+
+def _ask_for_solution(puzzle: Puzzle, match: Match, state: MatchState) -> Ending:
+    player, position = state.players[0], state.stepper.state
+    if puzzle.is_goal(position):
+        state.solved = True
+        return _NORMAL
+    try:
+        found = player.solve(position)
+    finally:
+        if player.used:
+            state.decisions.append((player.number, *player.used))
+    if found is None:
+        return Ending("gave-up", player.number)
+    if type(found) is Path:  # no subclass, whose attributes an agent could have written
+        return _follow(puzzle, match, player, found, state)
+    if type(found) is Answer:
+        return _test(puzzle, match, player, found, state)
+    raise Forfeit(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {short(found)}"))
+
+
+def _follow(puzzle: Puzzle, match: Match, player: Player, path: Path, state: MatchState) -> Ending:
+    """Play the actions of a path; that it passes through a goal is no end."""
+    stepper, most = state.stepper, match.seats[0].limits.moves
+    for number, choice in enumerate(path.actions):
+        if number == most:
+            return Ending("move-limit", None, f"a path of {len(path.actions)} actions, {most} are allowed")
+        stepper.advance(checked(player.number, choice, puzzle.actions(stepper.state)))
+    _check_cost(puzzle, stepper)
+    state.solved = bool(puzzle.is_goal(stepper.state))
+    if not state.solved:
+        message = f"the path of {len(path.actions)} actions does not end at a goal"
+        raise Forfeit(Ending("illegal-action", player.number, message))
+    return _NORMAL
+
+
+def _check_cost(puzzle: Puzzle, stepper: Stepper) -> None:
+    stepper.cost = float(stepper.cost)
+    if not isfinite(stepper.cost):
+        raise GameError(f"{name_of(puzzle)}: step_cost gave no finite number")
+
+
+def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: MatchState) -> Ending:
+    if puzzle.path_matters:
+        message = f"expected a Path or None, got an Answer: in {name_of(puzzle)} the path matters"
+        raise Forfeit(Ending("illegal-action", player.number, message))
+    if type(answer.state) is Unreadable:
+        raise Forfeit(Ending("illegal-action", player.number, f"expected a state of {name_of(puzzle)}, got {answer.state.text}"))
+    try:
+        state.solved = bool(puzzle.is_answer(match.position.state, answer.state))
+        text = puzzle.format_state(answer.state)
+    except Interrupted:
+        raise
+    except BaseException as error:  # whatever the agent calls a state went through the rules
+        message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error)})"
+        raise Forfeit(Ending("illegal-action", player.number, message)) from error
+    if answer.steps is not None and not is_count(answer.steps):
+        message = f"expected a whole number of steps or None, got {short(answer.steps)}"
+        raise Forfeit(Ending("illegal-action", player.number, message))
+    encoded = text.encode("utf-8", "backslashreplace")
+    state.answer = (
+        encoded.decode() if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
+    )
+    state.steps = answer.steps
+    return _NORMAL
+
+
+def lost(players: int, seat: int | None) -> tuple[float, ...]:
+    """What everyone gets when one seat loses by a fault."""
+    if players == 1:
+        return (0.0,)
+    return tuple([-1.0 if number == seat else 1.0 / (players - 1) for number in range(players)])
+
+
+_decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
+
+
+def _record(match: Match, state: MatchState, ending: Ending) -> Record:
+    puzzle = isinstance(match.game, Puzzle)
+    answered = state.answer is not None
+    solved = state.solved and ending.reason == "normal"
+    stepper, players = state.stepper, state.players
+    used_rng, fallbacks, timing = [False] * len(match.seats), 0, None
+    for number, player in enumerate(players):
+        used_rng[number] = player.drew
+        fallbacks += player.fallbacks
+        if player.overrun is not None:
+            timing = {"overrun": round(player.overrun, 6)}
+    return Record(
+        match.id,
+        name_of(match.game),
+        match.position.text,
+        tuple([seat.label for seat in match.seats]),
+        match.seed,
+        tuple(stepper.actions),
+        state.answer,
+        state.returns,
+        solved if puzzle else None,
+        ending.reason,
+        ending.seat,
+        ending.message,
+        ending.traceback,
+        state.steps if answered else len(stepper.actions),
+        stepper.cost if puzzle and not answered else None,
+        fallbacks,
+        tuple(map(_decision, state.decisions)),
+        tuple(used_rng),
+        timing,
+    )

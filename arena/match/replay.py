@@ -1,0 +1,142 @@
+"""Goes through a record again: by the rules, position by position, and by having the agents play the match once more."""
+
+from collections.abc import Iterator
+from math import isclose
+from typing import Any, NamedTuple
+
+from arena.errors import Interrupted, describe
+from arena.game import Action, Game, Puzzle, State
+from arena.match.record import Decision, Record
+from arena.match.stepper import Stepper
+
+
+class Step(NamedTuple):
+    """A position of a match and what led to it."""
+
+    state: State
+    number: int
+    """How many actions have been played; -1 for an answer."""
+    action: str | None
+    """The last of them, None at the start and at an answer."""
+    seat: int | None
+    """Who played it."""
+    decision: Decision | None
+    """What the decision used, where there was one for the action alone."""
+    cost: float
+    """What the actions so far have cost, of a puzzle."""
+
+
+class Differs(Exception):
+    """A record is not what the rules make of it."""
+
+
+def steps(game: Game, record: Record, start: State | None = None) -> Iterator[Step]:
+    """Yield every position of a record, the first one included; Differs where the rules do not allow what it says.
+
+    It begins at `start` where that is given, else where the notation of the record's position says. With a `start`, an answer
+    that a game without a notation for states cannot read is left out.
+    """
+    state = _parsed("position", record.position, lambda: game.parse_state(record.position)) if start is None else start
+    stepper = Stepper(game, state, len(record.actions))
+    yield Step(state, 0, None, None, None, 0.0)
+    puzzle = isinstance(game, Puzzle)
+    alone = len(record.decisions) == len(record.actions) or not puzzle
+    for number, text in enumerate(record.actions):
+        state = stepper.state
+        if not puzzle and game.is_terminal(state):  # a path may pass through the goal
+            raise Differs(f"action {number + 1}: {text!r} comes after the end")
+        seat = game.to_move(state)
+        stepper.advance(_legal(game, state, text, number + 1), text)
+        decision = record.decisions[number] if alone and number < len(record.decisions) else None
+        yield Step(stepper.state, number + 1, text, seat, decision, float(stepper.cost))
+    if record.answer is not None and not record.answer.startswith("blake2b:"):
+        answer = record.answer
+        if start is None or _reads(game, record.position, start):
+            yield Step(_parsed("answer", answer, lambda: game.parse_state(answer)), -1, None, None, None, float(stepper.cost))
+
+
+def _reads(game: Game, text: str, state: State) -> bool:
+    """Whether a game reads the states that it writes; the notation is optional."""
+    try:
+        return bool(game.parse_state(text) == state)
+    except ValueError:
+        return False
+
+
+def _parsed(what: str, text: str, parse: Any) -> Any:
+    try:
+        return parse()
+    except Interrupted:
+        raise
+    except Exception as error:
+        raise Differs(f"{what}: {text!r} cannot be read: {describe(error)}") from error
+
+
+def _legal(game: Game, state: State, text: str, number: int) -> Action:
+    """The legal action that is written so; a notation that writes and does not read is enough."""
+    legal = game.actions(state)
+    try:
+        action: Action = game.parse_action(state, text)
+        if action in legal:
+            return action
+    except ValueError:
+        pass
+    for action in legal:
+        if game.format_action(state, action) == text:
+            return action
+    raise Differs(f"action {number}: {text!r} is not legal")
+
+
+def against_rules(game: Game, record: Record, first: Step, last: Step, moves: int | None = None) -> list[str]:
+    """What the rules say otherwise of the end of a record, from its first and last step, and the limit of `moves` if known.
+
+    A record of a fault has nothing that the rules could know.
+    """
+    found: list[str] = []
+    if record.termination == "move-limit" and moves is not None and len(record.actions) != moves:
+        found.append(f"termination: recorded move-limit after {len(record.actions)} of {moves} moves")
+    expected = _attempt(game, record, first, last, found) if isinstance(game, Puzzle) else _game(game, record, last, found)
+    if expected is not None and expected != record.returns:
+        found.append(f"returns: recorded {record.returns}, by the rules {expected}")
+    return found
+
+
+def _game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[float, ...] | None:
+    over = game.is_terminal(last.state)
+    if record.termination == "normal" and over:
+        return tuple(map(float, game.returns(last.state)))
+    if record.termination == "normal":
+        found.append("the game is not over after the last action")
+    elif record.termination == "move-limit":
+        if over:
+            found.append("the game is over after the last action")
+        return (0.0,) * game.players
+    return None
+
+
+def _attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> tuple[float, ...] | None:
+    if record.termination not in ("normal", "move-limit", "stuck"):
+        return None
+    if record.answer is not None:
+        solved = _answered(puzzle, record, first, last, found)
+    else:
+        solved = bool(puzzle.is_goal(last.state))
+        if not solved and record.termination == "normal":
+            found.append("the last state is no goal")
+        if record.termination == "stuck" and (solved or puzzle.actions(last.state)):
+            found.append("the puzzle is not stuck after the last action")
+        if record.cost is None or not isclose(last.cost, record.cost, abs_tol=1e-9):
+            found.append(f"cost: recorded {record.cost}, by the rules {last.cost}")
+    solved = solved and record.termination == "normal"
+    if solved != record.solved:
+        found.append(f"solved: recorded {record.solved}, by the rules {solved}")
+    return (1.0,) if solved else (0.0,)
+
+
+def _answered(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> bool:
+    """Whether an answer is a solution; as recorded where nobody can tell, since it is a hash or cannot be read."""
+    if puzzle.path_matters:
+        found.append("an answer was recorded, although the path matters")
+    if last.number >= 0:
+        return bool(record.solved)
+    return bool(puzzle.is_answer(first.state, last.state))

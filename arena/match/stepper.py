@@ -1,0 +1,63 @@
+"""Goes through a match by its rules: the referee, play by hand, replay and audit all take their steps here."""
+
+from collections.abc import Sequence
+
+from arena.configured import name_of
+from arena.errors import GameError
+from arena.game import Action, Game, Puzzle, State
+from arena.match.record import Reason
+
+
+class Stepper:
+    """Where a match stands: its state, the actions that led there as texts, and their cost.
+
+    `turn` gives the legal actions of who is to move, `advance` plays one. That it is legal is the caller's to check. What the
+    game raises is passed on; GameError where it names a seat that does not exist, or leaves a seat without an action.
+    """
+
+    def __init__(self, game: Game, state: State, moves: int) -> None:
+        self.game = game
+        self.state = state
+        self.seat = 0
+        """The seat to move, since the last `turn`."""
+        self.over = False
+        """Whether the last `turn` came to the end: a terminal state, or the goal of a puzzle."""
+        self.actions: list[str] = []
+        self.cost: float = 0
+        """The sum of the step costs of a puzzle."""
+        self._moves = moves
+        self._puzzle = puzzle = game if isinstance(game, Puzzle) else None
+        # Bound once: a small match takes most of its time in these calls.
+        self._is_over = game.is_terminal if puzzle is None else puzzle.is_goal
+        self._to_move, self._actions, self._result, self._text = game.to_move, game.actions, game.result, game.format_action
+        self._seats = range(game.players)
+
+    def turn(self) -> Sequence[Action] | None:
+        """Return the legal actions of the seat to move; none where a puzzle is stuck, None at the end and at the move limit."""
+        state = self.state
+        if self._is_over(state):
+            self.over = True
+            return None
+        if len(self.actions) >= self._moves:
+            return None
+        self.seat = seat = self._to_move(state)
+        legal = self._actions(state)
+        if seat not in self._seats:
+            raise GameError(f"{name_of(self.game)}: to_move gave seat {seat!r} of {self.game.players}")
+        if not legal and self._puzzle is None:
+            raise GameError(f"{name_of(self.game)}: no actions in a state that is not terminal, {self.game.format_state(state)}")
+        return legal
+
+    def advance(self, action: Action, text: str | None = None) -> None:
+        """Play a legal action; `text` is its notation where that is known."""
+        state = self.state
+        self.actions.append(self._text(state, action) if text is None else text)
+        self.state = successor = self._result(state, action)
+        if self._puzzle is not None:
+            self.cost += self._puzzle.step_cost(state, action, successor)
+
+    def ending(self) -> Reason:
+        """Return how a match ended that the last `turn` gave no action for."""
+        if self.over:
+            return "normal"
+        return "stuck" if self._puzzle is not None and not self._actions(self.state) else "move-limit"

@@ -1,0 +1,190 @@
+"""What a plugin brings, held against what games, agents, heuristics and formats promise: wrong here, and not within a match."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from functools import cache
+from inspect import isabstract, isclass
+from typing import Any
+
+import pluggy
+
+from arena import hookspecs
+from arena.agent import Agent, chooses, solves
+from arena.configured import parameters_of
+from arena.errors import ADDRESS, suggestion
+from arena.format import Format
+from arena.game import Game, Puzzle
+from arena.heuristic import info_of
+from arena.traits import unknown_needs
+
+HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_formats")
+NAME = re.compile(r"[a-z0-9-]+")
+RESERVED = {
+    "agent": {"agent", "command", "heuristic", "isolation", "label", "limits"},
+    "format": {"name"},
+    "game": {"name"},
+    "heuristic": {"name"},
+}
+"""Keys that mean something else in a spec, so that a parameter of that name could never be set."""
+
+
+class Unfit(Exception):
+    """What a plugin brought breaks the contract."""
+
+
+def brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield all that a plugin brings, each under the key of its kind and name; Unfit where it is not as it must be."""
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    try:
+        manager.register(plugin)
+    except pluggy.PluginValidationError as error:
+        definition = re.search(r"definition: (.+)", str(error))
+        raise Unfit(f"{definition[1]}: a hook takes no argument" if definition else " ".join(str(error).split())) from error
+    _refuse_misspelt(manager)
+    for hook in HOOKS:
+        implementations = getattr(manager.hook, hook).get_hookimpls()
+        if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
+            raise Unfit(f"{hook} is not decorated with @hookimpl ({line(getattr(plugin, hook))})")
+        for implementation in implementations:
+            returned = implementation.function()
+            if not isinstance(returned, Iterable):
+                raise Unfit(f"{hook} returned {_seen(returned)}; expected a list ({line(implementation.function)})")
+            for value in returned:
+                yield _checked(hook, value, implementation.function)
+
+
+def _refuse_misspelt(manager: pluggy.PluginManager) -> None:
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        hooks = re.findall(r"hook '(\w+)'", str(error))
+        raise Unfit(f"unknown hook {hooks[0]!r}; {suggestion(hooks[0], HOOKS)}" if hooks else str(error)) from error
+
+
+def _seen(value: object) -> str:
+    """A value for a message, without the place where it happens to lie in memory."""
+    return ADDRESS.sub("0x...", repr(value))
+
+
+def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
+    if hook == "arena_heuristics":
+        info = info_of(value)
+        if info is None:
+            expected = "functions or classes decorated with @heuristic"
+            raise Unfit(f"{hook} returned {_seen(value)}; expected {expected} ({line(implementation)})")
+        _check_name("heuristic", info.name, value)
+        if isclass(value):
+            _check_parameters("heuristic", info.name, value)
+        _check_call(info.name, value)
+        return ("heuristic", info.game, info.name), value
+    kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
+    if not isclass(value) or not issubclass(value, base):
+        raise Unfit(f"{hook} returned {_seen(value)}; expected classes derived from {base.__name__} ({line(implementation)})")
+    name = getattr(value, "name", None)
+    _check_name(kind, name, value)
+    if isabstract(value):
+        raise Unfit(f"{kind} {name} ({line(value)}) lacks {', '.join(sorted(getattr(value, '__abstractmethods__', ())))}")
+    _check_parameters(kind, name, value)
+    for kin in (Agent, Game, Puzzle):
+        if issubclass(value, kin):
+            _check_methods(kind, name, value, kin)
+    if issubclass(value, Agent):
+        _check_agent(value)
+    if issubclass(value, Game):
+        _check_game(value)
+    if issubclass(value, Format) and getattr(value, "kind", None) not in ("versus", "puzzle"):
+        raise Unfit(f"format {name} ({line(value)}): kind: expected versus or puzzle, got {getattr(value, 'kind', None)!r}")
+    return (kind, str(name)), value
+
+
+def _check_name(kind: str, name: object, value: object) -> None:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        called = getattr(value, "__name__", None) or repr(value)
+        raise Unfit(f"{kind} {called} ({line(value)}): name: expected small letters, digits and dashes, got {name!r}")
+
+
+def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> None:
+    parameters = set(parameters_of(value))
+    if kind == "heuristic":
+        parameters -= {next(iter(parameters_of(value)), "")}  # the game comes first
+    for parameter in sorted(parameters & RESERVED[kind]):
+        raise Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, the spec uses that key itself")
+
+
+def _check_game(game: type[Game]) -> None:
+    """Refuse class variables of a wrong type; a property tells its value later."""
+    _check_variable(game, "players", "a number of seats", lambda given: type(given) is int and given > 0)
+    _check_variable(game, "zero_sum", "True or False", lambda given: isinstance(given, bool))
+    _check_variable(game, "default_heuristic", "a name or None", lambda given: given is None or isinstance(given, str))
+
+
+def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[Any], bool]) -> None:
+    given = inspect.getattr_static(game, name, None)
+    if not hasattr(type(given), "__get__") and not fits(given):
+        raise Unfit(f"game {game.name} ({line(game)}): {name}: expected {expected}, got {given!r}")
+
+
+def _check_methods(kind: str, name: object, value: type, base: type) -> None:
+    """Refuse methods that cannot be called as those of `base` are, here rather than in the middle of a match."""
+    for method, promised in vars(base).items():
+        given = inspect.getattr_static(value, method, None)
+        if method.startswith("_") or given is promised or not inspect.isfunction(promised) or not inspect.isfunction(given):
+            continue
+        wanted = _promised_parameters(promised)
+        try:
+            inspect.signature(given).bind(*[None] * len(wanted))
+        except TypeError:
+            expected = f"{method}({', '.join(wanted)})"
+            got = f"{method}({', '.join(map(str, inspect.signature(given).parameters))})"
+            raise Unfit(f"{kind} {name} ({line(given)}): expected {expected}, got {got}") from None
+
+
+@cache
+def _promised_parameters(method: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parameters of a method of the framework's own."""
+    return tuple(inspect.signature(method).parameters)
+
+
+def _check_call(name: str, value: Any) -> None:
+    """Refuse a heuristic that cannot be called with a state."""
+    given = inspect.getattr_static(value, "__call__", None) if isclass(value) else value
+    before = "self" if isclass(value) else "game"
+    if given is None:
+        raise Unfit(f"heuristic {name} ({line(value)}): expected a method __call__(self, state, player=0), got none")
+    try:
+        inspect.signature(given).bind(None, None, 0)
+    except TypeError:
+        got = f"({', '.join(map(str, inspect.signature(given).parameters.values()))})"
+        raise Unfit(f"heuristic {name} ({line(given)}): expected ({before}, state, player=0), got {got}") from None
+    except ValueError:
+        return  # nobody can say how it is called
+
+
+def _check_agent(agent: type[Agent]) -> None:
+    if not chooses(agent) and not solves(agent):
+        own = [name for name in vars(agent) if not name.startswith("_")]
+        meant = [
+            f"did you mean {word}, where {near[0]} is?" for word in ("choose", "solve") if (near := get_close_matches(word, own))
+        ]
+        raise Unfit("; ".join([f"agent {agent.name} ({line(agent)}) has neither choose nor solve", *meant]))
+    if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
+        raise Unfit(f"agent {agent.name} ({line(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
+    wrong = unknown_needs(agent)
+    if wrong:
+        raise Unfit(f"agent {agent.name} ({line(agent)}) {wrong}")
+
+
+def source_line(value: object) -> str | None:
+    """Where a class or a function is written, as `file:line`; None where nobody knows."""
+    try:
+        return f"{inspect.getsourcefile(value)}:{inspect.getsourcelines(value)[1]}"  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return None
+
+
+def line(value: Any) -> str:
+    """Where a value is written, or at least in which module."""
+    return source_line(value) or str(getattr(value, "__module__", "unknown file"))

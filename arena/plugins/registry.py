@@ -1,0 +1,157 @@
+"""Everything that the loaded plugins brought, by name."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from arena.agent import Agent
+from arena.errors import PluginError, UnknownName
+from arena.format import Format
+from arena.game import Game
+from arena.plugins.contract import Unfit, line, source_line
+
+Brought = TypeVar("Brought")
+OWN = "gamearena:"
+"""How the names of the plugins that come with arena begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a plugin comes from."""
+
+    name: str
+    """What the user would call it: the entry point and its distribution, or the file or module that was asked for."""
+    version: str | None = None
+    asked: bool = True
+    """Whether somebody asked for it by name: then a fault in it stops the run."""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}" if self.version else self.name
+
+    @property
+    def own(self) -> bool:
+        """Whether the plugin came with arena."""
+        return self.name.startswith(OWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One plugin and what became of it."""
+
+    source: Source
+    names: tuple[str, ...] = ()
+    """What it brought, each as `agent random`."""
+    problem: str | None = None
+    """Why it was left out, None where it was not."""
+    file: str | None = None
+    """Where its code lies; None where it could not be found."""
+    notes: tuple[str, ...] = ()
+    """Members of its classes that are ignored, since their names mean something else in arena."""
+
+
+@dataclass(slots=True)
+class Registry:
+    """Everything that the loaded plugins brought, by name.
+
+    `games`, `agents` and `formats` hold classes by name, `heuristics` the decorated objects by (game, name), and `plugins` tells
+    what became of every plugin.
+    """
+
+    games: dict[str, type[Game]] = field(default_factory=dict)
+    agents: dict[str, type[Agent]] = field(default_factory=dict)
+    heuristics: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
+    formats: dict[str, type[Format]] = field(default_factory=dict)
+    plugins: list[Plugin] = field(default_factory=list)
+    sources: dict[tuple[str, ...], Source] = field(default_factory=dict)
+    """Who brought what: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
+    withdrawn: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """Names that two installed plugins claim: neither gets it, and using it says so."""
+
+    def game(self, name: str) -> type[Game]:
+        """The class of the game `name`; UnknownName with the nearest names."""
+        return self._find("game", self.games, name)
+
+    def agent(self, name: str) -> type[Agent]:
+        """The class of the agent `name`; UnknownName with the nearest names."""
+        return self._find("agent", self.agents, name)
+
+    def format(self, name: str) -> type[Format]:
+        """The class of the format `name`; UnknownName with the nearest names."""
+        return self._find("format", self.formats, name)
+
+    def heuristic(self, game: str, name: str) -> Callable[..., Any]:
+        """The heuristic `name` of a game; UnknownName with the nearest names of that game, or the games that have the name."""
+        found = self.heuristics.get((game, name))
+        if found is not None:
+            return found
+        self._refuse_withdrawn("heuristic", game, name)
+        raise UnknownName(f"heuristic of {game}", name, self.heuristics_of(game))
+
+    def value(self, key: tuple[str, ...]) -> Any:
+        """The class or the heuristic of a `key` of `sources`; KeyError where two plugins claim it."""
+        return self.table(key[0])[_name(key)]
+
+    def table(self, kind: str) -> dict[Any, Any]:
+        """Everything of one `kind`: game, agent, heuristic or format; KeyError for another word."""
+        tables: dict[str, dict[Any, Any]] = {
+            "game": self.games,
+            "agent": self.agents,
+            "heuristic": self.heuristics,
+            "format": self.formats,
+        }
+        return tables[kind]
+
+    def heuristics_of(self, game: str) -> list[str]:
+        """The names of the heuristics of a game, sorted."""
+        return sorted(name for owner, name in self.heuristics if owner == game)
+
+    def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:
+        if name in known:
+            return known[name]
+        self._refuse_withdrawn(kind, name)
+        raise UnknownName(kind, name, known)
+
+    def _refuse_withdrawn(self, *key: str) -> None:
+        if key in self.withdrawn:
+            raise PluginError("conflict", self.withdrawn[key])
+
+
+def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[tuple[str, ...], Any]]) -> None:
+    """Raise Unfit where a plugin brings a name twice, or one asked for brings a name that another plugin has."""
+    seen: set[tuple[str, ...]] = set()
+    for key, value in found:
+        if key in seen:
+            raise Unfit(f"brings {' '.join(key)!r} twice")
+        seen.add(key)
+        if source.asked and key in registry.sources and not _same_code(registry, key, value):
+            other = registry.sources[key]
+            raise Unfit(
+                f"brings {' '.join(key)!r}, which {other} brings too ({line(registry.table(key[0]).get(_name(key)))}); "
+                f"rename one of them{'' if other.asked else ', or uninstall that one'}"
+            )
+
+
+def _same_code(registry: Registry, key: tuple[str, ...], value: Any) -> bool:
+    """Whether what was asked for is installed from the very same lines, as with `pip install --editable`."""
+    other = registry.table(key[0]).get(_name(key))
+    if other is value:
+        return False
+    here, there = source_line(value), source_line(other)
+    return None not in (here, there) and os.path.realpath(str(here)) == os.path.realpath(str(there))
+
+
+def enter(registry: Registry, source: Source, key: tuple[str, ...], value: Any) -> None:
+    """Add a name to the registry; a name that two installed plugins bring is withdrawn."""
+    if key in registry.sources and not source.asked:
+        both = f"{registry.sources[key]} and {source} both bring {' '.join(key)!r}; uninstall one of them"
+        registry.withdrawn[key] = both
+        registry.plugins.append(Plugin(source, problem=both, file=source_line(value)))
+        registry.table(key[0]).pop(_name(key), None)
+        return
+    registry.sources[key] = source
+    registry.table(key[0])[_name(key)] = value
+
+
+def _name(key: tuple[str, ...]) -> Any:
+    return key[1] if len(key) == 2 else key[1:]

@@ -1,0 +1,190 @@
+"""Finds plugins and loads each on its own.
+
+Sources are the entry points of the group `arena` (the built-ins come this way too), the environment variable
+ARENA_PLUGINS, and files or modules that the caller names. Order carries no meaning, so a name may come only once.
+"""
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from arena.errors import Interrupted, PluginError, describe
+from arena.plugins.contract import Unfit, brought, line
+from arena.plugins.members import ignored
+from arena.plugins.registry import Plugin, Registry, Source, enter, refuse_duplicates
+
+GROUP = "arena"
+
+
+ENVIRONMENT = "ARENA_PLUGINS"
+
+
+def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entry_points: bool = True) -> Registry:
+    """Load every plugin and return what they brought.
+
+    `paths` are files (`my_agents.py`) or modules (`my_package.agents`). `environ` and `entry_points` tell whether those of the
+    variable ARENA_PLUGINS and the installed ones are loaded, too. A plugin that was asked for, here or in
+    ARENA_PLUGINS, and cannot be used raises PluginError; an installed one is left out, with the reason in
+    `Registry.plugins`, and the others go on.
+    """
+    registry = Registry()
+    if entry_points:
+        for point in _installed():
+            _add(registry, _origin(point), point.load, point.module)
+    for path in asked(paths, environ):
+        _ask(registry, path)
+    return registry
+
+
+def add_plugin(registry: Registry, path: str) -> None:
+    """Load one more plugin, as if it had been the last of those that `load_plugins` was asked for.
+
+    PluginError where it cannot be used; the registry is as before then.
+    """
+    asked = [plugin.source.name for plugin in registry.plugins if plugin.source.asked]
+    if real_place(path) not in map(real_place, asked):
+        _ask(registry, path)
+
+
+def survey(paths: Iterable[str | Path] = ()) -> Registry:
+    """Do as `load_plugins` does, but go on behind every fault: also what was asked for and cannot be used is in `plugins`."""
+    registry = load_plugins(environ=False)
+    for path in asked(paths, environ=True):
+        try:
+            _ask(registry, path)
+        except PluginError as error:
+            problem = str(error).removeprefix(f"plugin {path}: ")
+            registry.plugins.append(Plugin(Source(path), problem=problem, file=path))
+    return registry
+
+
+def _ask(registry: Registry, path: str) -> None:
+    _add(registry, Source(path), _loader(path), path)
+
+
+def _installed() -> Iterator[EntryPoint]:
+    seen: set[tuple[str, str]] = set()
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        if (point.name, point.value) not in seen:  # an editable install can be listed twice
+            seen.add((point.name, point.value))
+            yield point
+
+
+def _origin(point: EntryPoint) -> Source:
+    try:
+        told = point.dist.metadata if point.dist else None  # parsed anew at every look
+        owner, version = (None, None) if told is None else (told["Name"], told["Version"])
+    except Exception:  # the remains of a distribution may lack their metadata
+        owner, version = None, None
+    return Source(f"{owner or 'unknown'}:{point.name}", version, asked=False)
+
+
+def asked(paths: Iterable[str | Path], environ: bool = True) -> list[str]:
+    """The plugins that the environment and `paths` name, each once, however often and in whatever words a file is named."""
+    wanted = os.environ.get(ENVIRONMENT, "").split(os.pathsep) if environ else []
+    wanted += [str(path) for path in paths]
+    return list({real_place(path): path for path in wanted if path}.values())
+
+
+def real_place(path: str) -> str:
+    """Where the file of a plugin really lies; of a module its name."""
+    try:
+        return os.path.realpath(path) if is_file(path) else path
+    except (OSError, ValueError):  # no path at all: loading it says so
+        return path
+
+
+def is_file(path: str) -> bool:
+    """Tell whether a plugin is named by its file; otherwise it is a module."""
+    return path.endswith(".py") or os.sep in path or Path(path).is_file()
+
+
+def whole(path: str) -> str:
+    """The name of a plugin as a process in another folder understands it."""
+    return str(Path(path).absolute()) if is_file(path) else path
+
+
+def _loader(path: str) -> Callable[[], ModuleType]:
+    return (lambda: load_file(path)) if is_file(path) else (lambda: _load_module(path))
+
+
+def _load_module(name: str) -> ModuleType:
+    try:
+        module = None if name.startswith(".") else importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # it exists, and misses another
+        module = None
+    if module is None:
+        raise Unfit("no such file or module")
+    if getattr(module, "__file__", None) is None and hasattr(module, "__path__"):
+        raise Unfit("is a directory without __init__.py; expected a Python file or a module")
+    return module
+
+
+def load_file(path: str | Path) -> ModuleType:
+    """Import a Python file as a module of its own name, which worker processes can find again by loading it too."""
+    place = Path(path).resolve()
+    if place.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; expected a Python file")
+    if not place.is_file():
+        raise FileNotFoundError(f"no such file: {path}")
+    name = module_name(place)
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, place)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file; expected a name that ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def module_name(place: Path) -> str:
+    """What the module of a file is called, whoever loads it."""
+    mark = blake2b(str(place).encode(), digest_size=4).hexdigest()
+    return re.sub(r"\W", "_", f"arena_plugin_{place.stem}_{mark}")  # a dot would make it a part of a package
+
+
+def _add(registry: Registry, source: Source, load: Callable[[], object], place: str) -> None:
+    loaded: object = None
+    try:
+        loaded = load()
+        found = list(brought(loaded))
+        refuse_duplicates(registry, source, found)
+    except Interrupted:
+        raise
+    except BaseException as error:  # SystemExit and KeyboardInterrupt at import are the plugin's fault
+        problem = str(error) if isinstance(error, Unfit) else describe(error)
+        if source.asked:
+            raise PluginError(str(source), problem) from error
+        registry.plugins.append(Plugin(source, problem=problem, file=_place(loaded, place)))
+        return
+    for key, value in found:
+        enter(registry, source, key, value)
+    names = tuple(" ".join(key) for key, _ in found)
+    registry.plugins.append(Plugin(source, names, file=_place(loaded, place), notes=tuple(_notes(found))))
+
+
+def _notes(found: list[tuple[tuple[str, ...], Any]]) -> Iterator[str]:
+    for key, value in found:
+        if isinstance(value, type):
+            yield from [f"{' '.join(key)} ({line(value)}): {note}" for note in ignored(value)]
+
+
+def _place(loaded: object, place: str) -> str:
+    """The file of a plugin; of one that did not load, what it was loaded by."""
+    return getattr(loaded, "__file__", None) or place

@@ -1,0 +1,152 @@
+"""Ends families of processes: a leader with everything that it started, however deep, in whatever session.
+
+Families nest: an agent process belongs to a worker's family, too, and whatever it starts carries the marks of both.
+"""
+
+import os
+import signal
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import suppress
+from time import monotonic, sleep
+from typing import NamedTuple
+
+OF_WORKER = "ARENA_WORKER"
+"""The environment variable by which the descendants of a worker are known when those between are gone."""
+OF_AGENT = "ARENA_AGENT_PROCESS"
+"""The same for what an agent process starts."""
+PATIENCE = 2.0
+"""Seconds for the last of a family to go."""
+_LOOKS = 5
+"""How often to look for what was started meanwhile."""
+_PROC = "/proc"
+"""Where Linux tells of processes; read by hand, since every end of an agent process waits for it."""
+
+
+class ProcessTree(NamedTuple):
+    """Who belongs together."""
+
+    leader: int
+    """The id of the process that started the others; it leads a process group, too."""
+    variable: str
+    """The environment variable that all of them were given ..."""
+    value: str
+    """... and its value, which no other family has."""
+
+
+class _Process(NamedTuple):
+    pid: int
+    parent: int
+    environment: Set[bytes]
+    """Texts NAME=value; none of a dead process, and of those that are nobody's business."""
+
+
+def end_trees(families: Collection[ProcessTree]) -> None:
+    """Kill the leaders with their groups, their descendants, and whatever carries their marks. None of it is left afterwards.
+
+    All of them are stopped before any is killed, and looked for once more: what is stopped starts nothing. Not found is only
+    what has left the group, lost its parent and changed its environment. The leaders are for their parent to wait for.
+    """
+    leaders = {family.leader for family in families}
+    marks = {os.fsencode(f"{family.variable}={family.value}") for family in families}
+    for leader in leaders:
+        _signal_group(leader, signal.SIGSTOP)
+    found: set[int] = set()
+    try:
+        for _ in range(_LOOKS):
+            new = _members(leaders, marks) - found
+            if not new:
+                break
+            found |= new
+            for pid in new:
+                _signal(pid, signal.SIGSTOP)
+    finally:  # an interrupt must leave nothing stopped
+        for leader in leaders:
+            _signal_group(leader, signal.SIGKILL)
+        for pid in found:
+            _signal(pid, signal.SIGKILL)
+    _end_marked(marks)
+
+
+def _end_marked(marks: Set[bytes]) -> None:
+    """Kill every process that carries one of the marks, until there is none: those that were killed take a moment to die."""
+    until = monotonic() + PATIENCE
+    while monotonic() < until:
+        left = [process.pid for process in _others() if not process.environment.isdisjoint(marks)]
+        if not left:
+            return
+        for pid in left:
+            _signal(pid, signal.SIGKILL)
+        sleep(0.002)
+
+
+def _members(leaders: Set[int], marks: Set[bytes]) -> set[int]:
+    """All of some families but their leaders."""
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    marked: set[int] = set()
+    for process in _others():
+        children[process.parent].append(process.pid)
+        if not process.environment.isdisjoint(marks):
+            marked.add(process.pid)
+    return (_below(leaders, children) | marked) - leaders
+
+
+def _below(leaders: Collection[int], children: Mapping[int, list[int]]) -> set[int]:
+    found: set[int] = set()
+    waiting = list(leaders)
+    while waiting:
+        new = [child for child in children.get(waiting.pop(), ()) if child not in found]
+        found.update(new)
+        waiting += new
+    return found
+
+
+def _others() -> Iterator[_Process]:
+    """Every process but this one."""
+    own = os.getpid()
+    for process in _in_proc() if os.path.exists(f"{_PROC}/{own}/stat") else _by_psutil():  # noqa: PTH110
+        if process.pid != own:
+            yield process
+
+
+def _in_proc() -> Iterator[_Process]:
+    for name in os.listdir(_PROC):  # noqa: PTH208
+        if name.isdigit():
+            with suppress(OSError):
+                status = _read(f"{_PROC}/{name}/stat")
+                parent = int(status[status.rindex(b")") :].split(None, 3)[2])  # the name of a program may hold anything
+                yield _Process(int(name), parent, _environment(name))
+
+
+def _environment(name: str) -> Set[bytes]:
+    try:
+        return frozenset(_read(f"{_PROC}/{name}/environ").split(b"\0"))
+    except OSError:  # somebody else's
+        return frozenset()
+
+
+def _read(file: str) -> bytes:
+    with open(file, "rb") as opened:  # noqa: PTH123
+        return opened.read()
+
+
+def _by_psutil() -> Iterator[_Process]:
+    import psutil
+
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            pid, parent = process.pid, process.ppid()
+            environment: Set[bytes] = frozenset()
+            with suppress(psutil.Error):
+                environment = frozenset([os.fsencode(f"{name}={value}") for name, value in process.environ().items()])
+            yield _Process(pid, parent, environment)
+
+
+def _signal_group(leader: int, number: int) -> None:
+    with suppress(OSError):
+        os.killpg(leader, number)
+
+
+def _signal(pid: int, number: int) -> None:
+    with suppress(OSError):
+        os.kill(pid, number)

@@ -1,0 +1,66 @@
+"""What an agent prints, passed on to stderr as far as a person would read it, so that no agent fills a disk in a night."""
+
+import os
+import threading
+import time
+from contextlib import suppress
+from typing import IO
+
+MOST = 64 * 1024
+"""Bytes that are passed on of what an agent process prints in one match."""
+DROPPED = f"\nan agent prints more than {MOST:,} bytes in a match; the rest of it is dropped\n".encode()
+CHUNK = 64 * 1024
+PAUSE = 0.001
+"""Seconds between two readings of what nobody will see, so that a flood takes no time from others."""
+
+
+class StderrRelay:
+    """Reads a pipe to its end, and writes the first of it to stderr; `again` allows as much once more.
+
+    Where it has a name, every line begins with that, so that a reader knows who says it.
+    """
+
+    def __init__(self, pipe: IO[bytes], name: str | None = None) -> None:
+        self._pipe = pipe
+        self._left = MOST
+        self._head = b"" if name is None else f"{name}: ".encode(errors="backslashreplace")
+        self._fresh = True
+        self._thread = threading.Thread(target=self._pass_on, name="chatter", daemon=True)
+        self._thread.start()
+
+    def again(self) -> None:
+        """Another match begins."""
+        self._left = MOST
+
+    def end(self, seconds: float) -> None:
+        """Wait until all that was printed is through, but not longer than that."""
+        self._thread.join(seconds)
+
+    def _pass_on(self) -> None:
+        with self._pipe:
+            while True:
+                try:
+                    said = os.read(self._pipe.fileno(), CHUNK)
+                except OSError:
+                    return
+                if not said:
+                    if not self._fresh and self._left > 0:
+                        _say(b"\n")  # what comes next, of whoever, begins a line
+                    return
+                if self._left > 0:
+                    _say(self._headed(said[: self._left]))
+                    self._left -= len(said)
+                    if self._left <= 0:
+                        _say(DROPPED)
+                else:
+                    time.sleep(PAUSE)
+
+    def _headed(self, said: bytes) -> bytes:
+        """The same with the name before every line that begins in it."""
+        begun, self._fresh = self._fresh, said.endswith(b"\n")
+        return (self._head if begun else b"") + said[:-1].replace(b"\n", b"\n" + self._head) + said[-1:]
+
+
+def _say(text: bytes) -> None:
+    with suppress(OSError):
+        os.write(2, text)

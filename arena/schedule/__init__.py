@@ -1,0 +1,1 @@
+"""The matches of a spec: which comes next, how each is played, and with what code."""

@@ -1,0 +1,98 @@
+"""The schedule of a spec: which match comes next, and the identity of each."""
+
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from arena.format import Outcomes, Pairing
+from arena.match.match import match_id
+from arena.spec import Spec
+
+
+class Scheduled(NamedTuple):
+    """One match of a schedule, as a reference that a worker process understands."""
+
+    number: int
+    """Its place in the schedule, from 0."""
+    board: int
+    pairing: Pairing
+
+
+class Schedule:
+    """The schedule of a spec, board after board, as a pure function of the spec and of the results so far.
+
+    Whoever plays takes matches and tells their results, from any thread. A format that looks at results makes the plan wait
+    for those of all matches that were taken.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._outcomes = [Outcomes() for _ in spec.boards]
+        self._upcoming = self._all()
+        self._untold = 0
+        self.status: dict[int, str] = {}
+        """How boards stand, by their numbers, where their formats have a word for it."""
+        self._waiting = False
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> list[Scheduled] | None:
+        """Return up to `size` matches to be played next; none when the plan is over, None while it waits for results."""
+        with self._lock:
+            return self._taken(size)
+
+    def _taken(self, size: int) -> list[Scheduled] | None:
+        batch: list[Scheduled] = []
+        while len(batch) < size:
+            if self._waiting and self._untold:
+                return batch or None
+            self._waiting = False
+            following = next(self._upcoming, _OVER)
+            if following is _OVER:
+                break
+            if following is None:
+                self._waiting = True
+            else:
+                batch.append(following)
+                self._untold += 1
+        return batch
+
+    def follows(self, scheduled: Scheduled) -> bool:
+        """Whether the schedule of a match's board looks at results."""
+        return self._spec.boards[scheduled.board].format.follows_results
+
+    def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, course: int | None = None) -> None:
+        """Take the result of a match that was taken before; None where it was void.
+
+        `course` tells what was played where no seat drew a random number; see `Outcomes`.
+        """
+        with self._lock:
+            self._untold -= 1
+            if self.follows(scheduled):
+                self._outcomes[scheduled.board].add(scheduled.pairing, returns, course)
+
+    def _note_status(self, place: int) -> None:
+        word = self._spec.boards[place].format.status(self._outcomes[place])
+        if word is not None:
+            self.status[place] = word
+
+    def _all(self) -> Iterator[Scheduled | None]:
+        number = 0
+        for place, board in enumerate(self._spec.boards):
+            for pairing in board.format.schedule(board.field, self._outcomes[place]):
+                if pairing is None:
+                    yield None
+                    self._note_status(place)
+                    continue
+                yield Scheduled(number, place, pairing)
+                number += 1
+
+
+_OVER = Scheduled(-1, -1, Pairing(-1, ()))
+
+
+def identity_of(spec: Spec, scheduled: Scheduled) -> str:
+    """Return the id of a match of a spec, whether or not it has been played."""
+    board = spec.boards[scheduled.board]
+    number = scheduled.pairing.round
+    seats = [board.seats[entry] for entry in scheduled.pairing.seats]
+    return match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number))

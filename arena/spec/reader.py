@@ -1,0 +1,101 @@
+"""A spec while it is being read: what is known so far, and the faults found so far."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.errors import Interrupted, PluginError, UnknownName, describe
+from arena.plugins.registry import Registry
+from arena.spec.document import Document, Path
+from arena.spec.faults import Faults, dotted
+from arena.spec.parameters import UNKNOWN_KEY, Report
+from arena.spec.sweep import Variant
+
+
+@dataclass(slots=True)
+class SpecReader:
+    """What every part of the reader needs: the values, the plugins, and a place for faults."""
+
+    document: Document
+    values: dict[str, Any]
+    """The spec's own keys; a value of the wrong type is None here, its fault is noted."""
+    registry: Registry
+    faults: Faults
+    seed: int = 0
+    plugins: tuple[str, ...] = ()
+    """What was loaded beside the installed plugins."""
+    games: tuple[str, ...] = ()
+    """The games of the spec that exist."""
+    notes: list[str] = field(default_factory=list)
+    lines: list[str] | None = None
+    """The positions that a file beside the spec gives."""
+
+    @property
+    def several(self) -> bool:
+        """Whether the spec lists games, so that an entry need not fit all of them."""
+        return isinstance(self.values.get("games"), list)
+
+    def report(self, path: Path, message: str) -> None:
+        """Note a fault at a value; one of an unknown key at the key."""
+        self.faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
+
+    def below(self, path: Path, variant: Variant | None = None) -> Report:
+        """A reporter for paths counted from `path`, swept values traced back to where they stand."""
+
+        def report(inner: Path, message: str) -> None:
+            swept_key = variant is not None and inner in variant.origins and message.startswith(UNKNOWN_KEY)
+            self.report((*path, *(variant.origin(inner) if variant and not swept_key else inner)), message)
+
+        return report
+
+    def note(self, text: str) -> None:
+        """Remember what the user should know before the run starts."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def is_mapping(self, path: Path) -> bool:
+        """Tell whether the file has a mapping at a path, and not just a name."""
+        value: Any = self.document.values
+        for part in path:
+            value = value[part]
+        return isinstance(value, dict)
+
+    def known(self, find: Callable[[str], Any], name: str, path: Path, *, key: bool = False) -> Any:
+        """What `find` finds under a name; None after its fault has been noted, with `key` at the key of the path."""
+        try:
+            return find(name)
+        except UnknownName as error:
+            self.unknown(path, str(error), key=key)
+        except PluginError as error:
+            self.faults.add(path, str(error), key=key)
+        return None
+
+    def unknown(self, path: Path, message: str, *, key: bool = False) -> None:
+        """Note that a name is unknown, and which plugins were left out, since one of them may have it."""
+        self.faults.add(path, message, key=key)
+        for plugin in self.registry.plugins:
+            if plugin.problem is not None:
+                self.faults.add((), f"plugin {plugin.source} left out: {plugin.problem}")
+
+    def made(self, kind: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> Any:
+        """An instance of a plugin's class; None after whatever it raised has been noted. Its warnings become notes."""
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                made = kind(**parameters)
+            for warning in caught:
+                self.note(f"{dotted(path)}: {warning.message}")
+            return made
+        except Interrupted:
+            raise
+        except ValueError as error:
+            self.faults.add(path, str(error) or describe(error))
+        except BaseException as error:  # a plugin's own fault, whatever it raises
+            self.faults.add(path, f"cannot be made: {describe(error)}", cause=error)
+        return None
+
+
+def without(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """A mapping without some of its keys."""
+    return {key: value for key, value in values.items() if key not in keys}

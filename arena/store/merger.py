@@ -1,0 +1,132 @@
+"""Puts the matches of several stores into one, such as those of a tournament that several machines shared."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from arena.errors import StoreConflict, StoreError
+from arena.match.record import Record
+from arena.schedule.schedule import Scheduled
+from arena.store.database import settle
+from arena.store.lock import locked
+from arena.store.run import Run
+from arena.store.store import Store
+
+CHUNK = 2000
+"""Records that are compared and written at a time."""
+
+
+def merge(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False) -> int:
+    """Write a store with every match of `inputs` once and return how many there are.
+
+    The boards are those of the run that started last. StoreConflict where two stores have different records under one id,
+    apart from what the clock decides, or were played with different versions of a plugin, unless these are to be accepted;
+    StoreError where `out` exists and is not one of the inputs, or is in use. Then `out` is as it was.
+    """
+    target, sources = Path(out), [Path(one) for one in inputs]
+    if not accept:
+        _check_code(sources)
+    there = target.exists()
+    if there and not any(one.exists() and target.samefile(one) for one in sources):
+        raise StoreError(f"{target} exists; name it among the stores to merge, or another file")
+    part = target.with_name(f"{target.name}.part")
+    with locked(target):
+        _remove(part)
+        try:
+            with Store.open(part, write=True) as whole:
+                count = _filled(whole, sources)
+            if there:
+                settle(target)  # nothing may be left beside the file that is replaced
+            part.replace(target)
+        finally:
+            _remove(part)
+    return count
+
+
+def _check_code(sources: Sequence[Path]) -> None:
+    """StoreConflict where a plugin was not the same one when the matches of two stores were played."""
+    known: dict[str, tuple[str, Path]] = {}
+    for source in sources:
+        with Store.open(source) as store:
+            code = {name: found for run in store.runs() for name, found in run.code().items()}
+        for name, found in code.items():
+            other, where = known.setdefault(name, (found, source))
+            if other != found:
+                raise StoreConflict(
+                    f"{name} was another one for {source} than for {where}; play one of the two anew with the same (--fresh), "
+                    "or keep the matches of both with --accept-changed-plugins"
+                )
+
+
+def _filled(whole: Store, sources: Sequence[Path]) -> int:
+    runs = _runs(sources)
+    for run in runs:
+        whole.begin(run)
+    for number, source in enumerate(sources):
+        with Store.open(source) as store, store.snapshot():
+            own = store.runs()
+            same_boards = bool(own) and own[-1].hash == runs[-1].hash
+            records = store.records()
+            while chunk := list(islice(records, CHUNK)):
+                _add(whole, chunk, source, sources[:number], same_boards=same_boards)
+    return len(whole)
+
+
+def _runs(sources: Sequence[Path]) -> list[Run]:
+    """Every run once, the one that started last at the end."""
+    runs: list[Run] = []
+    for source in sources:
+        with Store.open(source) as store:
+            runs += [run for run in store.runs() if run not in runs]
+    return sorted(runs, key=lambda run: run.started)
+
+
+Found = tuple[Record, Scheduled | None]
+
+
+def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Path], *, same_boards: bool) -> None:
+    ids = [record.id for record, _ in chunk]
+    there = whole.has(ids)
+    same = whole.found(list(there))
+    for record, place in chunk:
+        if record.id not in there:
+            whole.add(place if same_boards else None, record)
+        elif not _alike(same[record.id][0], record):
+            raise _conflict(same[record.id][0], record, source, before)
+    if same_boards:
+        whole.place([(there[record.id].number, place) for record, place in chunk if place is not None and record.id in there])
+    whole.flush()
+
+
+def _alike(one: Record, other: Record) -> bool:
+    return _without_clock(one) == _without_clock(other)
+
+
+def _without_clock(record: Record) -> Record:
+    """A record without what the clock decides. It takes a third of the time of `timeless`."""
+    decisions = tuple([decision._replace(seconds=0.0) for decision in record.decisions])
+    return record._replace(decisions=decisions, timing=None)
+
+
+def _conflict(kept: Record, record: Record, source: Path, before: Sequence[Path]) -> StoreConflict:
+    one, other = kept.timeless(), record.timeless()
+    key = next(key for key in one if one[key] != other[key])
+    first = next(_holders(record.id, before), "an earlier store")
+    return StoreConflict(
+        f"match {record.id} differs: {key} is {one[key]!r} in {first} and {other[key]!r} in {source}; "
+        "one of the two was not played as it says, or with other code: leave that store out"
+    )
+
+
+def _holders(key: str, sources: Sequence[Path]) -> Iterator[Path]:
+    for source in sources:
+        with Store.open(source) as store:
+            if store.has([key]):
+                yield source
+
+
+def _remove(path: Path) -> None:
+    for rest in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            path.with_name(path.name + rest).unlink(missing_ok=True)

@@ -1,0 +1,345 @@
+"""Checks of agents: they are set to play, with and without a budget, and played again."""
+
+import random
+import threading
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from arena.agent import Agent
+from arena.configured import name_of, settings
+from arena.errors import Interrupted, Refused, describe
+from arena.game import Action, Game, Puzzle, State
+from arena.heuristic import Evaluation, bind
+from arena.identity import position_stream
+from arena.limits import Limits
+from arena.match.match import Match, Position
+from arena.match.record import FAULTS, Record
+from arena.match.referee import play_match
+from arena.outcome import Answer, Path
+from arena.plugins.contract import source_line
+from arena.plugins.registry import Registry
+from arena.plugins.sources import load_plugins
+from arena.processes.interrupts import user_interrupts
+from arena.processes.threads import deaths, lingering, place_of
+from arena.search import Search
+from arena.spec import make_seat
+from arena.testing.finding import Abandoned, Finding
+from arena.testing.minimal_actions import shortened
+from arena.testing.patience import PATIENCE
+from arena.testing.trial import CheckLog, Trial, copied, position_text
+from arena.testing.verdicts import Verdict, passed, verdicts
+from arena.traits import refusal
+
+NODES = 2_000
+"""Nodes that a decision may use in a check, so that it ends for every agent on every game."""
+MOVES = 60
+STATES = 150
+"""States in which an agent is asked for the shortest way to its fault."""
+
+
+THREADS = "a thread goes on when the answer is there"
+NO_THREAD = "no thread that outlives the decision"
+
+
+class _Anyone(Agent):
+    """Plays at random against the agent that is checked."""
+
+    name = "anyone"
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        return search.rng.choice(game.actions(state))
+
+
+@dataclass(slots=True)
+class _Observed:
+    """What an agent did beside answering."""
+
+    changed: list[tuple[State, State]] = field(default_factory=list)
+    """The states that it changed, as they were and as they are."""
+    left: str | None = None
+    """A thread that went on when the answer was there."""
+
+
+class _Lingering(Exception):
+    """A thread goes on, so the match is not worth to be played to its end: every decision would add another."""
+
+
+class _Watched(Agent):
+    """The agent that is checked; notes what else it does."""
+
+    name = "watched"
+
+    def __init__(self, agent: Agent, seen: _Observed) -> None:
+        self._agent = agent
+        self._seen = seen
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        return self._watch(self._agent.choose, game, state, search)
+
+    def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
+        found: Path | Answer | None = self._watch(self._agent.solve, game, state, search)
+        return found
+
+    def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
+        before, threads = copied(state), threading.enumerate()
+        try:
+            answer = decide(game, state, search)
+        except Interrupted as interrupt:
+            interrupt.add_note(f"  asked at: {position_text(game, before)}")
+            raise
+        finally:
+            if state != before:
+                self._seen.changed.append((before, state))
+        for thread in lingering(threads):
+            self._seen.left = place_of(thread) or f"{thread.name}, started in {_written(decide)}"
+            raise _Lingering
+        return answer
+
+
+def _written(method: Callable[..., Any]) -> str:
+    return f"{method.__qualname__} ({source_line(method) or 'unknown file'})"
+
+
+CHECKS = {
+    "plays": "legal actions or solutions, without an exception, against a random player and against itself",
+    "one node": "plays on with a budget of one node",
+    "repeats": "the same seed gives the same actions",
+    "purity": "no state is changed",
+    "threads": "no thread goes on when the answer is there",
+    "randomness": "no random number comes from elsewhere than search.rng",
+    "the game": "the game itself does what it must",
+}
+"""What an agent is held to on every game: the name of each check, and the promise."""
+
+
+@user_interrupts()
+def check_agent(
+    agent: Agent | type[Agent] | str,
+    game: Game | type[Game] | str | None = None,
+    *,
+    seed: int = 0,
+    matches: int = 5,
+    registry: Registry | None = None,
+    patience: float = PATIENCE,
+) -> tuple[str, ...]:
+    """Let `agent` play `matches` matches on a game, or on every installed game that fits; return what was checked.
+
+    It is an object, a class, or a name, which is looked up in `registry`: by default all that is installed.
+
+    Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
+    one node is survived; that no state is changed, and no thread left running; and that the global random generator is
+    left alone. Opponents play at random; from a state of random play it meets itself. No call may take longer than
+    `patience` seconds. Violation, an AssertionError, says what broke after which actions, as few as could be found, and
+    the seed that shows it again with one match. Refused: no game fits.
+    """
+    registry = registry or load_plugins()
+    kind, make = _kind(agent, registry)
+    games = _games(kind, game, registry)
+    if not games:
+        raise Refused(f"{name_of(kind)} can play no installed game; hand one in")
+    for one in games:
+        bench = AgentSetup(kind, make, one, _evaluation(one, registry))
+        passed(partial(_play, bench), partial(_shortened, bench), seed, max(1, matches), CHECKS, patience)
+    return tuple(f"{name_of(one)}: plays, repeats, one node, randomness" for one in games)
+
+
+def agent_verdicts(
+    agent: Agent | type[Agent] | str,
+    game: Game | type[Game] | str | None = None,
+    *,
+    seed: int = 0,
+    matches: int = 5,
+    registry: Registry | None = None,
+    patience: float = PATIENCE,
+) -> Iterator[tuple[Game, list[Verdict]]]:
+    """Do as `check_agent` does, but go on after a fault: yield every game with a verdict for every promise."""
+    registry = registry or load_plugins()
+    kind, make = _kind(agent, registry)
+    for one in _games(kind, game, registry):
+        bench = AgentSetup(kind, make, one, _evaluation(one, registry))
+        with user_interrupts():
+            play, shorten = partial(_play, bench), partial(_shortened, bench)
+            found = list(verdicts(play, shorten, seed, max(1, matches), CHECKS, patience))
+        yield one, found
+
+
+class AgentSetup(NamedTuple):
+    """An agent and the game that it is tried on."""
+
+    kind: type[Agent]
+    make: Callable[[], Agent]
+    game: Game
+    evaluation: Evaluation | None
+
+
+def _kind(agent: Agent | type[Agent] | str, registry: Registry) -> tuple[type[Agent], Callable[[], Agent]]:
+    if isinstance(agent, str):
+        agent = registry.agent(agent)
+    if isinstance(agent, type):
+        return agent, agent
+    return type(agent), partial(type(agent), **settings(agent))
+
+
+def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Registry) -> list[Game]:
+    if game is None:
+        made = [_default(known) for known in registry.games.values()]
+        return [one for one in made if one is not None and refusal(kind, one) is None]
+    if isinstance(game, str):
+        game = registry.game(game)
+    one = game() if isinstance(game, type) else game
+    reason = refusal(kind, one)
+    if reason:
+        raise Refused(reason)
+    return [one]
+
+
+def _default(game: type[Game]) -> Game | None:
+    """A game with its default parameters, None where it has none."""
+    try:
+        return game()
+    except Exception:
+        return None
+
+
+def _evaluation(game: Game, registry: Registry) -> Evaluation | None:
+    found = registry.heuristics.get((name_of(game), game.default_heuristic or ""))
+    return None if found is None else bind(found, game)
+
+
+def _play(bench: AgentSetup, seed: int, matches: int, sheet: CheckLog) -> None:
+    for number in range(matches):
+        trial = Trial(f"{name_of(bench.kind)} on {name_of(bench.game)}", seed, number, sheet, check="the game")
+        try:
+            with deaths() as died:
+                trial.call("a method of the game", _check_match, bench, trial)
+            with trial.checking("threads"):
+                trial.expect(
+                    not died, THREADS, NO_THREAD, "; ".join([f"one that raised {describe(error)}" for error in died[:1]])
+                )
+        except Abandoned:
+            continue
+
+
+def _shortened(bench: AgentSetup, finding: Finding) -> Finding:
+    try:
+        position = bench.game.initial(_positions(finding.seed))
+        return shortened(finding, bench.game, position, partial(_examine, bench), states=STATES)
+    except Interrupted:
+        raise
+    except BaseException:  # what cannot be drawn again is shown as it is
+        return finding
+
+
+def _examine(bench: AgentSetup, trial: Trial, state: State) -> None:
+    """Ask for one decision."""
+    if not bench.game.is_terminal(state):
+        _check_decisions(bench, trial, state, [bench.game.to_move(state)], 1)
+
+
+def _positions(play: int) -> random.Random:
+    return position_stream(f"check/{play}")
+
+
+def _check_match(bench: AgentSetup, trial: Trial) -> None:
+    game = bench.game
+    state = game.initial(_positions(trial.play))
+    trial.position = position_text(game, state)
+    copy = trial.call("states must pickle", copied, state)
+    trial.expect(copy == state, "states must compare by value", state, copy)
+    trial.sheet.passed.add(trial.check)
+    _check_decisions(bench, trial, state, [trial.play % game.players], MOVES)
+    if not isinstance(game, Puzzle):
+        trial.actions, later = _somewhere(bench, trial, state)
+        _check_plays(bench, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
+
+
+def _somewhere(bench: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:
+    """A state on the way of random play from `state`, and how it came to it."""
+    game, rng = bench.game, trial.rng
+    ways: list[tuple[list[str], State]] = []
+    actions: list[str] = []
+    while not game.is_terminal(state) and len(ways) < MOVES:
+        ways.append((list(actions), state))
+        action = rng.choice(game.actions(state))
+        actions.append(game.format_action(state, action))
+        state = game.result(state, action)
+    return rng.choice(ways) if ways else ([], state)
+
+
+def _check_decisions(bench: AgentSetup, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
+    """Let the agent play on from `state`, freely and with one node, each of them twice."""
+    for check, nodes in (("plays", NODES), ("one node", 1)):
+        if check == "one node" and "plays" in trial.sheet.failed:
+            break  # it would say the same
+        limits = Limits(nodes=nodes, moves=moves)
+        way = list(trial.actions)
+        first = _check_plays(bench, trial, state, seats, limits, check)
+        with trial.checking("repeats"):
+            again = _elsewhere(partial(_played, bench, _Observed(), trial, state, seats, limits))
+            trial.on_time()
+            _check_same(trial, way, first, again)
+        trial.actions = way
+
+
+def _check_plays(
+    bench: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
+) -> Record:
+    """Let the agent play on from `state` in some seats, and look at all that it does; the actions stay with the trial."""
+    seen = _Observed()
+    with trial.own_randomness("the agent"):
+        record = _played(bench, seen, trial, state, seats, limits)
+    trial.actions = [*trial.actions, *record.actions]
+    with trial.checking(check):
+        trial.on_time()
+    with trial.checking("threads"):
+        if seen.left is not None:
+            trial.sheet.over = True
+            raise trial.violation(THREADS, NO_THREAD, f"one that is at {seen.left}")
+    with trial.checking("purity"):
+        for before, after in seen.changed:
+            raise trial.violation("the agent changes the state it is given", before, after)
+    with trial.checking(check):
+        _check_ending(trial, record, CHECKS["one node"] if check == "one node" else "plays without a fault")
+    return record
+
+
+def _check_same(trial: Trial, way: list[str], first: Record, again: Record) -> None:
+    """Check that two matches are one; a violation shows the first place where they differ."""
+    if again.actions != first.actions:
+        common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
+        trial.actions = [*way, *first.actions[:common]]
+        expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
+        raise trial.violation("the same seed gives the same actions", f"{expected}, as the first time", got)
+    trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
+
+
+def _check_ending(trial: Trial, record: Record, what: str) -> None:
+    if record.termination in (*FAULTS, "void"):
+        fault = trial.violation(what, "an ending that is nobody's fault", f"{record.termination}: {record.message}")
+        fault.add_note(record.traceback or "")
+        raise fault
+
+
+def _elsewhere(play: Callable[[], Record]) -> Record:
+    """Play with the global generator in another state, and put it back."""
+    before = random.getstate()
+    random.seed("elsewhere")
+    try:
+        return play()
+    finally:
+        random.setstate(before)
+
+
+def _played(bench: AgentSetup, seen: _Observed, trial: Trial, state: State, seats: Collection[int], limits: Limits) -> Record:
+    """A match from `state`: the agent in some seats, random players in the others."""
+    kind, game = bench.kind, bench.game
+    puzzle = isinstance(game, Puzzle)
+    own = make_seat(kind, {}, bench.evaluation, None, limits, name_of(kind), puzzle)
+    own = replace(own, make=lambda: _Watched(bench.make(), seen))
+    other = make_seat(_Anyone, {}, bench.evaluation, None, limits, "anyone", puzzle)
+    seated = tuple([own if seat in seats else other for seat in range(game.players)])
+    position = Position("check", state, game.format_state(state))
+    return play_match(Match(f"check/{trial.play}", game, position, seated, trial.play))

@@ -1,0 +1,411 @@
+"""Checks of games and puzzles."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from math import isfinite
+from typing import Any, NamedTuple
+
+from arena.configured import name_of
+from arena.errors import Interrupted
+from arena.game import Action, Game, Puzzle, State, overrides
+from arena.plugins.members import GRID, gives_grid, grid_fault
+from arena.plugins.sources import load_plugins
+from arena.processes.interrupts import user_interrupts
+from arena.testing.finding import Abandoned, Finding, Violation
+from arena.testing.minimal_actions import shortened
+from arena.testing.patience import PATIENCE
+from arena.testing.trial import PLAY, CheckLog, Trial, copied, position_text, some_action, walk
+from arena.testing.verdicts import Verdict, passed, verdicts
+
+LONGEST_GAME = 10_000
+"""Plies after which a game is taken to go on for ever."""
+LONGEST_WALK = 200
+"""Actions of a random walk through a puzzle, which need not end."""
+VIEWS = ("random_state", "neighbors", "local", "mutate", "crossover")
+"""What a puzzle may offer for local and genetic search."""
+CHECKS = {
+    "play": "initial, to_move, actions, result and is_terminal answer in every state met",
+    "positions": "the same seed draws the same position",
+    "states": "states hash, compare by value and pickle",
+    "actions": "actions hash, compare by value, pickle, and come in a fixed order without duplicates",
+    "purity": "methods that look change nothing, and result always says the same",
+    "notation": "texts of states and actions are one line and read back",
+    "grid": f"grid gives {GRID}",
+    "termination": "every match ends",
+    "returns": "returns has a number in [-1, 1] for every seat, adding up to 0 if zero-sum",
+    "threats": "threats are the actions that win at once",
+    "goals": "a goal is terminal, and returns tell whether it is reached",
+    "costs": "step_cost is a finite number, 0 or more",
+    "local search": "states of the views for local and genetic search are states, and costs are true",
+    "pickling": "the game pickles, and plays the same then",
+    "randomness": "no random number comes from elsewhere than the generator handed in",
+}
+"""What a game is held to: the name of each check, and the promise."""
+LOCAL_VIEW = ("cost", "propose", "delta", "apply", "state")
+"""What a local view must have."""
+
+
+class PlayedStep(NamedTuple):
+    """One action of a play, and what the game said around it."""
+
+    trial: Trial
+    state: State
+    action: Action
+    told: dict[str, Any]
+
+
+@user_interrupts()
+def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = PATIENCE) -> tuple[str, ...]:
+    """Play `matches` random matches and hold a game to its contract; return what was checked, some of CHECKS.
+
+    Checked are: the same position from the same seed; states and actions that hash, compare by value and pickle; seats in
+    range; actions in a fixed order without duplicates; `result` that changes nothing and always says the same, also with
+    another match played in between; both text notations there and back; rows of short texts from `grid`; an end to every
+    match; returns in range, and zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views
+    for local search; and that
+    the global random generator is left alone. No call may take longer than `patience` seconds. Violation, an
+    AssertionError, says what broke after which actions, as few as could be found, and the seed that shows it again with
+    one match. ValueError for less than one match.
+    """
+    if matches < 1:
+        raise ValueError(f"matches: expected at least 1, got {matches}")
+    made = _named(game)
+    return passed(partial(_play, made), partial(_shortened, made), seed, matches, CHECKS, patience)
+
+
+def game_verdicts(
+    game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = PATIENCE
+) -> Iterator[Verdict]:
+    """Do as `check_game` does, but go on after a fault: yield a verdict for every promise."""
+    made = _named(game)
+    names = {name: promise for name, promise in CHECKS.items() if name not in _foreign(made)}
+    with user_interrupts():
+        yield from verdicts(partial(_play, made), partial(_shortened, made), seed, matches, names, patience)
+
+
+def _foreign(game: Game | type[Game]) -> set[str]:
+    """The checks that are none of a game's business."""
+    kind = game if isinstance(game, type) else type(game)
+    grid = set() if gives_grid(kind) else {"grid"}
+    views = set() if any(overrides(kind, view) for view in VIEWS) else {"local search"}
+    return grid | ({"termination"} | views if issubclass(kind, Puzzle) else {"goals", "costs", "local search"})
+
+
+def _named(game: Game | type[Game] | str) -> Game | type[Game]:
+    return load_plugins().game(game) if isinstance(game, str) else game
+
+
+def _play(game: Game | type[Game], seed: int, matches: int, sheet: CheckLog) -> None:
+    made = _instance(game, seed, sheet)
+    trial = Trial(name_of(made), seed, 0, sheet)
+    unplayed = made
+    with trial.checking("pickling"):
+        unplayed = trial.call("the game must pickle", copied, made)
+    steps: list[PlayedStep] = []
+    for number in range(matches):
+        trial = Trial(name_of(made), seed, number, sheet)
+        with suppress(Abandoned), trial.own_randomness("the game"):
+            steps += trial.call("a method of the game", _check_match, made, trial)
+    if not steps:
+        return
+    with trial.checking("purity"):
+        _check_again(made, steps, "after other matches were played", "purity")
+    with trial.checking("pickling"):
+        _check_again(trial.call("the game must pickle", copied, made), steps[:200], "once the game is pickled", "pickling")
+    with trial.checking("purity"):
+        _check_again(unplayed, steps, "before other matches were played", "purity")
+
+
+def _instance(game: Game | type[Game], seed: int, sheet: CheckLog) -> Game:
+    if not isinstance(game, type):
+        return game
+    trial = Trial(name_of(game), seed, 0, sheet)
+    with trial.own_randomness("the game"):
+        return trial.call("the game cannot be made", game)
+
+
+def _shortened(game: Game | type[Game], finding: Finding) -> Finding:
+    if not finding.actions:
+        return finding
+    try:
+        made = game() if isinstance(game, type) else copied(game)
+        trial = Trial(finding.subject, finding.seed, 0)
+        return shortened(finding, made, made.initial(trial.rng), partial(_examine, made))
+    except (Interrupted, Violation):
+        raise
+    except BaseException:  # what cannot be made again is shown as it is
+        return finding
+
+
+def _examine(game: Game, trial: Trial, state: State) -> None:
+    """Hold one state and the steps from it to the contract."""
+    with trial.own_randomness("the game"):
+        _check_state(game, trial, state)
+        if trial.call("is_terminal", game.is_terminal, state):
+            _check_end(game, trial, state)
+            return
+        legal = trial.legal(game, state)
+        some_action(trial, legal)
+        for action in legal:
+            copy = copied(state)
+            _check_step(game, trial, state, copy, action, trial.call(f"result of {action!r}", game.result, state, action))
+
+
+def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
+    first = trial.call("initial", game.initial, trial.rng)
+    trial.position = position_text(game, first)
+    with trial.checking("positions"):
+        _drawn(trial, "initial", game.initial)
+    trial.legal(game, first)  # also where it says that play is over at once
+    steps: list[PlayedStep] = []
+    state = first
+    puzzle = isinstance(game, Puzzle)
+    _check_state(game, trial, first)
+    copy = copied(first)
+    endless = puzzle or "termination" in trial.sheet.failed
+    for before, action, successor in walk(game, trial, LONGEST_WALK if endless else LONGEST_GAME):
+        _check_step(game, trial, before, copy, action, successor)
+        steps.append(PlayedStep(trial.now(), before, action, dict(_told(game, trial, before, action))))
+        with trial.after(trial.text(game, before, action)):
+            _check_state(game, trial, successor)
+        state, copy = successor, copied(successor)
+    over = trial.call("is_terminal", game.is_terminal, state)
+    if not puzzle:
+        with trial.checking("termination"):
+            trial.expect(over, "the match does not end", f"an end within {LONGEST_GAME:,} plies", "none")
+    if over:
+        _check_end(game, trial, state)
+    if isinstance(game, Puzzle) and any(overrides(game, view) for view in VIEWS):
+        with trial.checking("local search"):
+            _check_local_search(game, replace(trial, actions=[]), first)
+    trial.sheet.passed.add(PLAY)
+    return steps
+
+
+def _drawn(trial: Trial, what: str, function: Callable[..., State], *arguments: Any) -> State:
+    """Draw a state by lot, and see that the same seed gives the same."""
+    first = trial.call(what, function, *arguments, trial.rng)
+    _check_value(trial, first)
+    again = trial.call(what, function, *arguments, trial.rng)
+    trial.expect(first == again, f"{what} gives two states from one seed", first, again)
+    return first
+
+
+def _check_state(game: Game, trial: Trial, state: State) -> None:
+    copy = state
+    with trial.checking("states"):
+        copy = _check_value(trial, state)
+    with trial.checking("notation"):
+        _check_notation(game, trial, state)
+        drawn = trial.call("render", game.render, state)
+        trial.expect(isinstance(drawn, str), "render gives text", "text", drawn)
+    if gives_grid(type(game)):
+        with trial.checking("grid"):
+            fault = grid_fault(trial.call("grid", game.grid, state))
+            trial.expect(fault is None, "grid gives rows of short texts", GRID, fault)
+    seat = trial.call("to_move", game.to_move, state)
+    trial.expect(seat in range(game.players), "to_move gives a seat", f"0 to {game.players - 1}", seat)
+    over = trial.call("is_terminal", game.is_terminal, state)
+    if isinstance(game, Puzzle):
+        with trial.checking("goals"):
+            solved = _solved(game, trial, state)
+            trial.expect(over or not solved, "a goal is terminal", True, over)
+    legal = [] if over else trial.legal(game, state)
+    with trial.checking("actions"):
+        _check_actions(game, trial, state, legal)
+    with trial.checking("notation"):
+        _check_action_notation(game, trial, state, legal)
+    with trial.checking("threats"):
+        quiet = trial.call("is_quiet", game.is_quiet, state)
+        trial.expect(isinstance(quiet, bool), "is_quiet tells yes or no", "True or False", quiet)
+    with trial.checking("purity"):
+        trial.expect(copy == state, "a method that only looks changes the state", copy, state)
+    if overrides(game, "threats") and not over:
+        with trial.checking("threats"):
+            _check_threats(game, trial, state, seat, legal)
+        with trial.checking("purity"):
+            trial.expect(copy == state, "result or threats changes the state it is given", copy, state)
+
+
+def _check_value(trial: Trial, state: State) -> State:
+    """Check that a state is a value, and return a copy."""
+    trial.call("states must be hashable: hash(state)", hash, state)
+    copy = trial.call("states must pickle", copied, state)
+    trial.expect(copy == state and hash(copy) == hash(state), "states must compare by value", state, copy)
+    return copy
+
+
+def _check_notation(game: Game, trial: Trial, state: State) -> None:
+    """Check that a state has a text that reads back."""
+    text = trial.call("format_state", game.format_state, state)
+    plain = isinstance(text, str) and text != "" and "\n" not in text
+    trial.expect(plain, "format_state gives one line", "one line of text", repr(text))
+    parsed = trial.call(f"parse_state of {text!r}", game.parse_state, text)
+    trial.expect(parsed == state, f"parse_state reads {text!r} back", state, parsed)
+
+
+def _check_actions(game: Game, trial: Trial, state: State, legal: list[Action]) -> None:
+    for action in legal:
+        trial.call(f"actions must be hashable: hash({action!r})", hash, action)
+    copies = trial.call("actions must pickle", copied, legal)
+    trial.expect(
+        copies == legal and list(map(hash, copies)) == list(map(hash, legal)), "actions must compare by value", legal, copies
+    )
+    if legal:
+        again = trial.legal(game, copied(state))
+        trial.expect(legal == again, "actions come in another order the second time", legal, again)
+    trial.expect(len(set(legal)) == len(legal), "actions come twice", "no duplicates", legal)
+
+
+def _check_action_notation(game: Game, trial: Trial, state: State, legal: list[Action]) -> None:
+    texts = [trial.call("format_action", game.format_action, state, action) for action in legal]
+    for text in texts:
+        plain = isinstance(text, str) and text == text.strip() != "" and "\n" not in text
+        trial.expect(plain, "format_action gives one line", "one line of text", repr(text))
+    trial.expect(len(set(texts)) == len(texts), "format_action gives two actions one text", "different texts", texts)
+    for action, text in zip(legal, texts, strict=True):
+        parsed = trial.call(f"parse_action of {text!r}", game.parse_action, state, text)
+        trial.expect(parsed == action, f"parse_action reads {text!r} back", action, parsed)
+
+
+def _check_step(game: Game, trial: Trial, state: State, before: State, action: Action, successor: State) -> None:
+    """Check a step; `before` is a copy of `state` from before it was taken."""
+    again = trial.call("result", game.result, state, action)
+    with trial.checking("purity"):
+        trial.expect(state == before, "result changes the state it is given", before, state)
+        trial.expect(again == successor, "result says something else the second time", successor, again)
+    if isinstance(game, Puzzle):
+        with trial.checking("costs"):
+            cost = trial.call("step_cost", game.step_cost, state, action, successor)
+            fine = isinstance(cost, (int, float)) and isfinite(cost) and cost >= 0
+            trial.expect(fine, "step_cost gives a cost", "a finite number, 0 or more", cost)
+
+
+def _check_threats(game: Game, trial: Trial, state: State, seat: int, legal: list[Action]) -> None:
+    wins = [action for action in legal if _wins(game, trial, state, action, seat)]
+    threats = trial.listed("threats", game.threats, state, seat)
+    told = [action for action in legal if action in threats]
+    trial.expect(told == wins and len(threats) == len(wins), "threats are the actions that win at once", wins, threats)
+
+
+def _wins(game: Game, trial: Trial, state: State, action: Action, seat: int) -> bool:
+    successor = trial.call(f"result of {action!r}", game.result, state, action)
+    if not trial.call("is_terminal", game.is_terminal, successor):
+        return False
+    with trial.after(trial.text(game, state, action)):
+        return bool(_returned(game, trial, successor)[seat] > 0)
+
+
+def _check_end(game: Game, trial: Trial, state: State) -> None:
+    with trial.checking("returns"):
+        returns = _returned(game, trial, state)
+    if isinstance(game, Puzzle):
+        with trial.checking("goals"):
+            worth = 1.0 if _solved(game, trial, state) else 0.0
+            trial.expect(returns == [worth], "returns of a puzzle say whether it is solved", worth, returns)
+
+
+def _returned(game: Game, trial: Trial, state: State) -> list[float]:
+    before, trial.check = trial.check, "returns"
+    returns = trial.listed("returns", game.returns, state)
+    trial.expect(len(returns) == game.players, "returns has a value for every seat", f"{game.players} values", returns)
+    for value in returns:
+        trial.expect(isinstance(value, (int, float)) and -1 <= value <= 1, "returns are in range", "numbers in [-1, 1]", returns)
+    if game.zero_sum:
+        trial.expect(abs(sum(returns)) < 1e-9, "returns add up to zero", 0, f"{sum(returns)} from {returns}")
+    trial.check = before
+    return returns
+
+
+def _solved(puzzle: Puzzle, trial: Trial, state: State) -> bool:
+    solved = trial.call("is_goal", puzzle.is_goal, state)
+    trial.expect(isinstance(solved, bool), "is_goal tells yes or no", "True or False", solved)
+    return solved
+
+
+def _told(game: Game, trial: Trial, state: State, action: Action) -> Iterator[tuple[str, object]]:
+    """What a game says of a state and an action, and must say whenever it is asked."""
+    yield "to_move", trial.call("to_move", game.to_move, state)
+    yield "actions", trial.legal(game, state)
+    yield f"result of {action!r}", trial.call(f"result of {action!r}", game.result, state, action)
+
+
+def _check_again(game: Game, steps: list[PlayedStep], when: str, check: str) -> None:
+    """Ask of every step again, the last first."""
+    for trial, state, action, told in reversed(steps):
+        trial.check = check
+        for method, again in _told(game, trial, state, action):
+            trial.expect(again == told[method], f"{method} says something else {when}", told[method], again)
+
+
+# Views for local search
+
+
+def _check_local_search(puzzle: Puzzle, trial: Trial, position: State) -> None:
+    states = list(_complete_states(puzzle, trial, position))
+    for state in states:
+        copy = _check_complete(puzzle, trial, state)
+        if overrides(puzzle, "neighbors"):
+            for neighbor in trial.listed("neighbors", puzzle.neighbors, state)[:50]:
+                _check_complete(puzzle, trial, neighbor)
+                trial.expect(neighbor != state, "a state is not its own neighbor", "another state", neighbor)
+        if overrides(puzzle, "local"):
+            _check_view(puzzle, trial, state)
+        if overrides(puzzle, "mutate"):
+            _check_complete(puzzle, trial, _drawn(trial, "mutate", puzzle.mutate, state))
+        if overrides(puzzle, "crossover"):
+            _check_complete(puzzle, trial, _drawn(trial, "crossover", puzzle.crossover, state, states[0]))
+        trial.expect(copy == state, "a view for local search changes the state it is given", copy, state)
+
+
+def _complete_states(puzzle: Puzzle, trial: Trial, position: State) -> Iterator[State]:
+    if overrides(puzzle, "random_state"):
+        yield _drawn(trial, "random_state", puzzle.random_state)
+        rng = trial.rng
+        for _ in range(2):
+            another = trial.call("random_state", puzzle.random_state, rng)
+        yield another
+    elif any(overrides(puzzle, view) for view in VIEWS):
+        yield position
+
+
+def _check_complete(puzzle: Puzzle, trial: Trial, state: State) -> State:
+    _solved(puzzle, trial, state)
+    copy = _check_value(trial, state)
+    _check_notation(puzzle, trial, state)
+    return copy
+
+
+def _check_view(puzzle: Puzzle, trial: Trial, state: State) -> None:
+    rng = trial.rng
+    view = trial.call("local", puzzle.local, state)
+    lacking = trial.listed("local", lambda: [name for name in LOCAL_VIEW if not hasattr(view, name)])
+    trial.expect(not lacking, f"a local view has {', '.join(LOCAL_VIEW)}", "all of them", f"no {', '.join(lacking)}")
+    place = _place(trial, view)
+    trial.expect(place == state, "a fresh local view is at its state", state, place)
+    for _ in range(20):
+        move = trial.call("propose", view.propose, rng)
+        before, place = _cost(trial, view), _place(trial, view)
+        change = _finite(trial, "delta", trial.call("delta", view.delta, move))
+        looked = _cost(trial, view), _place(trial, view)
+        trial.expect(looked == (before, place), "delta only looks", (before, place), looked)
+        trial.call("apply", view.apply, move)
+        after = _cost(trial, view)
+        trial.expect(abs(after - before - change) < 1e-9, "apply changes the cost by delta", before + change, after)
+        fresh = _cost(trial, trial.call("local", puzzle.local, _place(trial, view)))
+        trial.expect(abs(fresh - after) < 1e-9, "the cost of a view is that of its state", fresh, after)
+
+
+def _place(trial: Trial, view: Any) -> State:
+    return trial.call("state of a local view", view.state)
+
+
+def _cost(trial: Trial, view: Any) -> float:
+    return _finite(trial, "cost of a local view", trial.call("cost of a local view", getattr, view, "cost"))
+
+
+def _finite(trial: Trial, what: str, value: Any) -> float:
+    trial.expect(isinstance(value, (int, float)) and isfinite(value), f"{what} is a number", "a finite number", value)
+    return float(value)

@@ -1,0 +1,98 @@
+"""What is left to play: the schedule of a spec without what its store holds and without what other machines play."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
+from arena.spec import Spec
+from arena.store import Store
+from arena.store.rows import play
+
+CHUNK = 500
+"""Matches that are looked up in a store at a time."""
+
+
+class Shard(NamedTuple):
+    """One of `of` parts of a tournament, numbered from 1. Which part a match belongs to follows from its id alone."""
+
+    number: int
+    of: int
+
+    def has(self, identity: str) -> bool:
+        """Tell whether a match belongs to this part."""
+        return int(identity, 16) % self.of == self.number - 1
+
+
+Found = Callable[[Scheduled, Sequence[float] | None], None]
+"""Is told of every match that the store had, and its returns."""
+
+
+def _ignore(scheduled: Scheduled, returns: Sequence[float] | None) -> None:
+    pass
+
+
+class MatchQueue:
+    """Hands out matches and takes their records, from any thread."""
+
+    def __init__(self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = _ignore) -> None:
+        self._plan = Schedule(spec)
+        self._stage = MatchRunner(spec)
+        self._store = store
+        self._shard = shard
+        self._found = found
+        self._ready: deque[Scheduled] = deque()
+        self._lock = threading.RLock()
+        self.held = 0
+        """How many matches the store had."""
+        self.others = 0
+        """How many matches belong to other shards."""
+        self.played = 0
+        self.status = self._plan.status
+        """How boards stand, by their numbers, where their formats have a word for it."""
+
+    def take(self, size: int) -> list[Scheduled] | None:
+        """Return up to `size` matches to play next; none when all are handed out, None while it waits for results."""
+        with self._lock:
+            if self._store is None and self._shard is None:
+                return self._plan.take(size)
+            while len(self._ready) < size:
+                batch = self._plan.take(CHUNK)
+                if not batch:
+                    if batch is None and not self._ready:
+                        return None
+                    break
+                self._sort(batch)
+            return [self._ready.popleft() for _ in range(min(size, len(self._ready)))]
+
+    def _sort(self, batch: Sequence[Scheduled]) -> None:
+        """Put aside what is there already or is not ours; the rest is to be played."""
+        ids = [self._stage.identity(scheduled) for scheduled in batch]
+        kept = {} if self._store is None else self._store.has(ids)
+        places = []
+        for scheduled, identity in zip(batch, ids, strict=True):
+            if identity in kept:
+                number, returns, course = kept[identity]
+                places.append((number, scheduled))
+                self.held += 1
+                self._plan.tell(scheduled, returns, course)
+                self._found(scheduled, returns)
+            elif self._shard is not None and not self._shard.has(identity):
+                self.others += 1
+                self._plan.tell(scheduled, None)
+            else:
+                self._ready.append(scheduled)
+        if places and self._store is not None:
+            self._store.place(places)
+
+    def finished(self, scheduled: Scheduled, record: Record) -> None:
+        """Take the record of a match that was handed out."""
+        with self._lock:
+            self.played += 1
+            if self._store is not None:
+                self._store.add(scheduled, record)
+            course = play(record) if self._plan.follows(scheduled) and not any(record.drew) else None
+            self._plan.tell(scheduled, None if record.termination == "void" else record.returns, course)

@@ -1,0 +1,128 @@
+"""Plays one match from Python."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from arena.agent import Agent
+from arena.configured import name_of, settings
+from arena.errors import Refused
+from arena.game import Game, Puzzle
+from arena.heuristic import Evaluation, bind, info_of
+from arena.limits import Limits, limits_of
+from arena.match.match import Match, Positions, Seat, match_id
+from arena.match.record import Record
+from arena.match.referee import play_match
+from arena.plugins.registry import Registry
+from arena.plugins.sources import load_plugins
+from arena.processes.interrupts import user_interrupts
+from arena.spec import make_seat
+from arena.spec.parameters import plain
+from arena.traits import refusal
+
+
+def play(
+    game: Game | str | Mapping[str, Any],
+    agents: Agent | str | Mapping[str, Any] | Sequence[Agent | str | Mapping[str, Any]],
+    *,
+    seed: int = 0,
+    position: str | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    heuristics: Any = None,
+) -> Record:
+    """Play one match and return its record.
+
+    `game` and `agents` are instances, or names that the installed plugins bring; a mapping gives parameters too, as in a
+    spec. There is one agent for every seat. `position` is in the game's text notation; without it one is drawn from
+    `seed`. `limits` are Limits, or a mapping with their names as keys; without them a decision is unlimited. `heuristics` is
+    a name or a decorated object for all seats, or a sequence with one for each; without it the game's default holds. ValueError
+    says what does not fit, Refused that an agent cannot play the game.
+    """
+    lookup = _Lookup()
+    rules = lookup.game(game)
+    listed = [agents] if isinstance(agents, (Agent, str, Mapping)) else list(agents)
+    if len(listed) != rules.players:
+        raise ValueError(f"{name_of(rules)} has {rules.players} seats, got {len(listed)} agents")
+    shared = isinstance(heuristics, str) or not isinstance(heuristics, Sequence)
+    wanted = [heuristics] * len(listed) if shared else list(heuristics)
+    if len(wanted) != len(listed):
+        raise ValueError(f"expected a heuristic for each of {len(listed)} seats, got {len(wanted)}")
+    most = limits_of(limits)
+    seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
+    texts = None if position is None else [rules.format_state(rules.parse_state(position))]
+    where = Positions(rules, name_of(rules), plain(settings(rules)), seed, texts)[0]
+    with user_interrupts() as interrupts:
+        record = play_match(Match(match_id(where.key, seats, most.moves), rules, where, seats, seed))
+        interrupts.check()
+    return record
+
+
+class _Lookup:
+    """Turns what a caller of `play` gives into objects; plugins are loaded only when a name has to be looked up."""
+
+    def __init__(self) -> None:
+        self._registry: Registry | None = None
+
+    @property
+    def registry(self) -> Registry:
+        if self._registry is None:
+            self._registry = load_plugins()
+        return self._registry
+
+    def game(self, given: Game | str | Mapping[str, Any]) -> Game:
+        if isinstance(given, Game):
+            return given
+        name, parameters = _named(given, "name")
+        return self.registry.game(name)(**parameters)
+
+    def seat(self, game: Game, given: Agent | str | Mapping[str, Any], heuristic: Any, limits: Limits) -> Seat:
+        if isinstance(given, Agent):
+            agent, options, make = type(given), settings(given), lambda: given
+        else:
+            name, options = _named(given, "agent")
+            agent = self.registry.agent(name)
+            made = agent(**options)  # a fault in the options is the caller's, not the agent's
+            options = settings(made)
+            make = lambda: made  # noqa: E731
+        reason = refusal(agent, game)
+        if reason:
+            raise Refused(reason)
+        evaluation, described = self.heuristic(game, heuristic, agent.wants_heuristic)
+        seat = make_seat(agent, options, evaluation, described, limits, name_of(agent), isinstance(game, Puzzle))
+        return replace(seat, make=make)
+
+    def knows(self, game: Game, heuristic: str) -> bool:
+        return (name_of(game), heuristic) in self.registry.heuristics
+
+    def heuristic(self, game: Game, given: Any, wanted: bool) -> tuple[Evaluation | None, Mapping[str, Any] | None]:
+        if given is None:
+            given = game.default_heuristic
+            if given is None or not (wanted or _beside(game, given) or self.knows(game, given)):
+                return None, None
+        parameters: Mapping[str, Any] = {}
+        if isinstance(given, (str, Mapping)):
+            name, parameters = _named(given, "name")
+            given = _beside(game, name) or self.registry.heuristic(name_of(game), name)
+        info = info_of(given)
+        if info is None or info.game != name_of(game):
+            raise ValueError(f"expected a heuristic of {name_of(game)}, got {given!r}")
+        return bind(given, game, parameters), {"name": info.name, "parameters": dict(parameters)}
+
+
+def _beside(game: Game, name: str) -> Any:
+    """The heuristic of that name in the module of the game, for a game that no plugin brings."""
+    module = sys.modules.get(type(game).__module__)
+    for value in vars(module).values() if module else ():
+        info = info_of(value)
+        if info is not None and (info.game, info.name) == (name_of(game), name):
+            return value
+    return None
+
+
+def _named(given: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
+    if isinstance(given, str):
+        return given, {}
+    if key not in given:
+        raise ValueError(f"expected a key {key!r}, got {dict(given)!r}")
+    return given[key], {name: value for name, value in given.items() if name != key}

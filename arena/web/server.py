@@ -1,0 +1,108 @@
+"""The server itself: uvicorn with the application behind its guard."""
+
+import asyncio
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import uvicorn
+
+from arena.console.notices import say
+from arena.web.app import Server
+from arena.web.guard import Guard, is_loopback, is_wildcard
+from arena.web.plugin_process import PluginProcesses
+from arena.web.tournaments import Tournaments
+
+GRACE = 2
+"""Seconds for answers that are on their way when the server ends."""
+
+
+async def host(
+    listening: socket.socket, name: str, plugins: Sequence[str], store: Path | None, spec: Path | None, out: IO[str]
+) -> None:
+    """Serve on a socket until Ctrl-C or SIGTERM; the address is the first line on `out`.
+
+    `store` is shown, and `spec` played into it. On another interface than loopback every request needs a token, which is part
+    of the address.
+    """
+    port = listening.getsockname()[1]
+    token = None if is_loopback(name) else secrets.token_urlsafe(24)
+    tournaments = Tournaments(plugins)
+    server = Server(tournaments, PluginProcesses(plugins))
+    config = uvicorn.Config(
+        Guard(server.app(), name, port, token),
+        log_level="error",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+        server_header=False,
+        ws="none",
+    )
+    running = _Uvicorn(config)
+    with _signals(running, server.stopping):
+        if store is not None:
+            tournament = tournaments.show(store, spec)
+            if spec is not None:
+                await tournament.start(plugins)
+        _say_where(name, port, token, out)
+        await running.serve(sockets=[listening])
+
+
+def _say_where(host: str, port: int, token: str | None, out: IO[str]) -> None:
+    reached = address_of(host)
+    name = f"[{reached}]" if ":" in reached else reached
+    print(f"http://{name}:{port}/" + ("" if token is None else f"?token={token}"), file=out, flush=True)
+    if token is not None:
+        say("note: other machines can reach this server; whoever has its address with the token can use it")
+    if sys.stderr.isatty():
+        say("Ctrl-C ends it")
+
+
+def address_of(host: str) -> str:
+    """Where browsers find a server on an interface: that one, or for all of them this machine's address in its network.
+
+    Nothing is sent: the system is asked by which of its addresses it would reach others.
+    """
+    if not is_wildcard(host):
+        return host
+    six = ":" in host
+    with socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(("2001:db8::1" if six else "192.0.2.1", 9))  # addresses for documentation: nobody's
+        except OSError:
+            return "localhost"
+        found: str = asking.getsockname()[0]
+    return found
+
+
+class _Uvicorn(uvicorn.Server):
+    """Leaves the signals to us: they end the server, and the process with 0."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextmanager
+def _signals(running: uvicorn.Server, stopping: asyncio.Event) -> Iterator[None]:
+    """End the server, rather than the process, on Ctrl-C and SIGTERM."""
+
+    def stop() -> None:
+        stopping.set()
+        running.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before[number])

@@ -1,0 +1,178 @@
+"""One worker process, as its parent sees it: orders in, messages out, signs of life, and its end."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import IO, Any, cast
+
+from arena.processes.environment import python_environment
+from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees
+from arena.schedule.schedule import Scheduled
+from arena.spec import Spec
+from arena.workers.frames import Frames, Garbled, frame
+from arena.workers.messages import CUT_OFF, MatchOrder, Recipe
+from arena.workers.vitals import Vitals, shared_memory
+
+GRACE = 0.2
+"""Seconds for a process whose pipe was closed to end, so that its exit code can be told."""
+LONGEST_END = 1.0
+"""Seconds to wait for processes that were killed."""
+_CHUNK = 1 << 16
+_CHUNKS = 64
+"""How much to read from one worker before the others have their turn."""
+_SILENT = "gave no sign of life for {:g} s: stopped, or held up by code that does not let Python go on"
+_GARBLED = "let something else write to the pipe that leads to arena"
+_CLOSED = "closed the pipe that leads to arena"
+
+
+WORKER: tuple[str, ...] = (sys.executable, "-P", "-m", "arena.workers.worker")
+"""The command of a worker, without its arguments."""
+
+
+class WorkerEnded(Exception):
+    """A worker process has ended or cannot be used any more; the message continues 'the process that played ...'."""
+
+
+class WorkerProcess:
+    """A worker. It is in a session of its own, so that Ctrl-C in the terminal reaches the parent alone.
+
+    No method waits for it, except `end` and what finds it dead, and those not for long. OSError where it cannot be started.
+    """
+
+    def __init__(self, spec: Spec, core: int | None = None, command: Sequence[str] = WORKER) -> None:
+        memory = shared_memory()
+        try:
+            self._vitals = Vitals(memory)
+            self._mark = f"{os.getpid()}-{secrets.token_hex(8)}"
+            self._process = _started(command, memory, self._mark)
+        finally:
+            os.close(memory)
+        self._requests = cast(IO[bytes], self._process.stdin)
+        self._replies = cast(IO[bytes], self._process.stdout)
+        os.set_blocking(self.requests, False)
+        os.set_blocking(self.replies, False)
+        self._frames = Frames()
+        self._unsent = bytearray(frame(Recipe(spec.document, spec.plugins, spec.seed, core)))
+        self._beats = 0
+        self._silence = 0.0
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def requests(self) -> int:
+        """The descriptor to write to."""
+        return self._requests.fileno()
+
+    @property
+    def replies(self) -> int:
+        """The descriptor to read from."""
+        return self._replies.fileno()
+
+    @property
+    def begun(self) -> int:
+        """How many matches it has begun in its life."""
+        return self._vitals.begun
+
+    @property
+    def family(self) -> ProcessTree:
+        """It and its descendants."""
+        return ProcessTree(self.pid, OF_WORKER, self._mark)
+
+    def order(self, matches: Sequence[Scheduled], *, alone: bool) -> None:
+        """Give it matches to play; `send` is to be called until all of the order is on its way."""
+        self._unsent += frame(MatchOrder(matches, alone))
+
+    def send(self) -> bool:
+        """Write what the pipe takes; tell whether something is left."""
+        try:
+            while self._unsent:
+                del self._unsent[: os.write(self.requests, self._unsent)]
+        except BlockingIOError:
+            return True
+        except OSError:  # it has ended, and so will its replies
+            self._unsent.clear()
+        return False
+
+    def receive(self) -> Iterator[Any]:
+        """Yield the messages that have arrived, at most a few megabytes of them. WorkerEnded after the last."""
+        for _ in range(_CHUNKS):
+            try:
+                data = os.read(self.replies, _CHUNK)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                raise WorkerEnded(self.how_ended())
+            try:
+                yield from self._frames.feed(data)
+            except Garbled as error:
+                raise WorkerEnded(_GARBLED) from error
+
+    def ended(self) -> bool:
+        """Tell whether the process is gone, though somebody else may hold its pipe open."""
+        return self._process.poll() is not None
+
+    def check_alive(self, elapsed: float, longest: float) -> None:
+        """WorkerEnded where it has shown no sign of life for `longest` seconds, `elapsed` of them since the last call."""
+        beats = self._vitals.beats
+        self._silence = self._silence + elapsed if beats == self._beats else 0.0
+        self._beats = beats
+        if self._silence > longest:
+            raise WorkerEnded(_SILENT.format(longest))
+
+    def how_ended(self) -> str:
+        """Say how it ended, or that it has closed its pipe where it lives on."""
+        try:
+            code = self._process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            return _CLOSED
+        if code == CUT_OFF:
+            return _CLOSED
+        return f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+
+    def close(self) -> None:
+        """Let go of a process that has been killed."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(LONGEST_END)
+        for stream in (self._requests, self._replies):
+            with suppress(OSError):
+                stream.close()
+
+
+def end_workers(workers: Sequence[WorkerProcess]) -> None:
+    """Kill workers with everything that they started, whatever they are doing."""
+    if workers:
+        end_trees([worker.family for worker in workers])
+    for worker in workers:
+        worker.close()
+
+
+def _started(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
+    # The same import path as here, and not the current folder: what is found must not depend on who plays.
+    environment: Mapping[str, str] = {**python_environment(), OF_WORKER: mark}
+    bound = "bound" if threading.current_thread() is threading.main_thread() else "free"
+    return subprocess.Popen(  # noqa: S603 - this very program
+        [*command, str(os.getpid()), str(memory), bound],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+        pass_fds=(memory,),
+        start_new_session=True,
+        env=environment,
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
