@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
+from arena.columns import Column
 from arena.errors import ArenaError, GameError, OutOfBudget, PluginError, Refused, SpecError, SpecFault, UnknownName
-from arena.format import Field, Format, Outcomes, Pairing
+from arena.format import Field, Format, Outcomes, Pairing, Placing
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.heuristic import heuristic
 from arena.hookspecs import hookimpl
@@ -29,6 +30,7 @@ __all__ = [
     "Agent",
     "Answer",
     "ArenaError",
+    "Column",
     "Decision",
     "Field",
     "Format",
@@ -39,6 +41,7 @@ __all__ = [
     "Outcomes",
     "Pairing",
     "Path",
+    "Placing",
     "PluginError",
     "Puzzle",
     "Record",

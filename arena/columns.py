@@ -1,40 +1,99 @@
-"""The columns that a board can have: the keys of its rows."""
+"""The columns of a board: for each kind of board the key in a row, the heading, the style of the cells, and when it is shown.
 
+`arena.results.cells` makes the text of a cell, which is the same in the terminal, in a report and on a page.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Style = Literal["text", "count", "figure", "share", "elo", "score", "rank", "kinds", "elo interval", "share interval"]
+STYLES = ("text", "count", "figure", "score", "share", "elo")
+"""The styles of columns of formats; the others make a cell of several values."""
+Shown = Literal["always", "known", "named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a board.
+
+    `key` is its key in the rows of `--format json`, by which `columns` and `sort` of a spec name it; `heading` stands above it,
+    and `description` says what it shows. `style` is the form of its cells: `text`; `count`, a whole number; `figure`, three
+    significant digits; `score`, points with their halves; `share`, a percentage; `elo`, with its sign. Columns of arena's own
+    have further styles: an interval goes by the keys that end in `_low` and `_high`.
+    """
+
+    key: str
+    heading: str
+    style: Style = "figure"
+    description: str = ""
+    shown: Shown = "always"
+    """Where a spec names no columns: `always`, where any row has a value (`known`), or nowhere (`named`)."""
+    left_out: int = 12
+    """Its turn to be left out of a terminal that is too narrow: 1 goes first, LAST and later after wrapping labels, 0 never."""
+    repeats: str = ""
+    """The key of a column that says all where this one has the same values."""
+
+    @property
+    def is_interval(self) -> bool:
+        """Tell whether it shows bounds, and so has no key of its own."""
+        return self.style.endswith("interval")
+
+
+LAST = 14
+"""The first turn of columns that go only where wrapping labels does not make room."""
+_RANK = Column("rank", "Rank", "rank", left_out=0)
+_AGENT = Column("agent", "Agent", "text", left_out=0)
+_FAILURES = (
+    Column("failures_by_kind", "Failures", "kinds", shown="known", left_out=7),
+    Column("failures", "Failures", "count", shown="named", left_out=7),
+    Column("failures_by_kind", "By kind", "kinds", shown="named", left_out=7),
+)
 VERSUS = (
-    "rank",
-    "agent",
-    "rating",
-    "rating_low",
-    "rating_high",
-    "games",
-    "wins",
-    "draws",
-    "losses",
-    "score",
-    "score_first",
-    "score_second",
-    "rounds_won",
-    "swiss_score",
-    "buchholz",
-    "sonneborn_berger",
-    "failures",
-    "failures_by_kind",
-    "nodes_per_move",
-    "ms_per_move",
+    _RANK,
+    _AGENT,
+    Column("rating", "Elo", "elo", left_out=0),
+    Column("rating_low", "Elo from", "elo", shown="named", left_out=15),
+    Column("rating_high", "Elo to", "elo", shown="named", left_out=15),
+    Column("rating", "95 % interval", "elo interval", left_out=15),
+    Column("games", "Games", "count", left_out=14),
+    Column("wins", "W", "count", left_out=9),
+    Column("draws", "D", "count", left_out=9),
+    Column("losses", "L", "count", left_out=9),
+    Column("score", "Score", "share", left_out=0),
+    Column("score_first", "1st seat", "share", shown="known", left_out=1),
+    Column("score_second", "2nd seat", "share", shown="known", left_out=1),
+    Column("nodes_per_move", "Nodes/move", left_out=4),
+    Column("ms_per_move", "ms/move", left_out=2),
+    *_FAILURES,
 )
 PUZZLE = (
-    "rank",
-    "agent",
-    "attempts",
-    "solved",
-    "solved_low",
-    "solved_high",
-    "mean_moves",
-    "mean_moves_failed",
-    "mean_cost",
-    "nodes_per_attempt",
-    "seconds_per_attempt",
-    "failures",
-    "failures_by_kind",
+    _RANK,
+    _AGENT,
+    Column("attempts", "Attempts", "count", left_out=14),
+    Column("solved", "Solved", "share", left_out=0),
+    Column("solved_low", "Solved from", "share", shown="named", left_out=15),
+    Column("solved_high", "Solved to", "share", shown="named", left_out=15),
+    Column("solved", "95 % interval", "share interval", left_out=15),
+    Column("mean_moves", "Mean moves", left_out=11),
+    Column("mean_moves_failed", "When failed", left_out=3),
+    Column("mean_cost", "Mean cost", shown="known", left_out=8, repeats="mean_moves"),
+    Column("nodes_per_attempt", "Nodes", left_out=10),
+    Column("seconds_per_attempt", "Seconds", left_out=2),
+    *_FAILURES,
 )
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE}
+ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE)} | {"level_with", "superiority", "boards", "mean_rank", "mean_rating"}
+"""The keys of rows that a column of a format may not have."""
+
+
+def with_own(kind: str, own: Iterable[Column]) -> tuple[Column, ...]:
+    """The columns of a kind of board, those of a format behind the interval."""
+    usual = COLUMNS[kind]
+    place = 1 + next(number for number, column in enumerate(usual) if column.is_interval)
+    return (*usual[:place], *own, *usual[place:])
+
+
+def by_key(columns: Iterable[Column]) -> dict[str, Column]:
+    """The columns that a spec can name, by their keys."""
+    return {column.key: column for column in columns if not column.is_interval}

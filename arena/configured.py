@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+Made = TypeVar("Made")
 
 
 class Configured:
@@ -54,3 +56,12 @@ def settings(made: Configured) -> dict[str, Any]:
     filled.update(zip(known, args, strict=False))
     filled.update(kwargs)
     return {name: filled[name] for name in known if name in filled}
+
+
+def with_defaults(kind: Callable[[], Made], left_out: Callable[[Exception], None] = lambda _: None) -> Made | None:
+    """An object of a class with its default parameters; None if its constructor raises, and `left_out` is told the exception."""
+    try:
+        return kind()
+    except Exception as error:  # it needs a parameter, or its author made a mistake
+        left_out(error)
+        return None

@@ -174,6 +174,11 @@ def shown(value: object) -> str:
         return f"an object of type {type(value).__name__}"
 
 
+def cut(text: str, longest: int) -> str:
+    """A text for a message: its first `longest` characters, and dots where there are more."""
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
 def _words(error: BaseException) -> str:
     try:
         return str(error)

@@ -1,17 +1,20 @@
-"""What a tournament format is: who meets whom on which position, as a pure function of the field and the results so far."""
+"""Tournament formats: the schedule of a board as a pure function of the field and the results so far, and the board's ranking."""
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import getattr_static, isfunction, signature
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from arena.configured import Configured
+from arena.columns import Column
+from arena.configured import Configured, name_of
 from arena.identity import Stream, canonical
 
 Kind = Literal["versus", "puzzle"]
+RankedBy = Literal["score", "rating"]
 ROUNDS = 10
-"""Rounds where neither a spec nor a format says anything."""
+"""The rounds of a board where neither the spec nor the format gives another number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +22,20 @@ class Field:
     """The entries of one board, as a format sees them."""
 
     entries: int
-    """How many entries there are; they are numbered from 0 in the order of the spec."""
+    """The number of entries, which are numbered from 0 in the order of the spec."""
     players: int
-    """How many seats the game has."""
+    """The number of seats of the game."""
     rounds: int
-    """How many positions are met; in a Swiss tournament, how many rounds there are."""
+    """The number of positions; in a Swiss tournament the number of rounds."""
     keys: tuple[str, ...] = ()
-    """What identifies each entry, wherever it stands in the spec."""
+    """The identity of each entry, wherever it stands in the spec."""
     seed: int = 0
     """The seed of the spec."""
     drawn: bool = True
-    """Whether positions are drawn, so that there are as many as one wants; otherwise `rounds` of them are given."""
+    """True if positions are drawn, so that there is no end of them; False if `rounds` of them are given."""
 
     def lots(self, purpose: str) -> random.Random:
-        """Return the generator from which a format draws lots for a `purpose`, such as the name of the format and what is drawn.
+        """Return the generator from which a format draws lots for a `purpose`: a text such as the name of the format.
 
         It is the same for the same entries, in any order, and the same seed.
         """
@@ -48,8 +51,13 @@ class Pairing(NamedTuple):
     """The number of the entry in each seat."""
 
 
+def result_points(got: float, other: float) -> float:
+    """Return the points of a game for who `got` a return against who got the `other`: 1 for more, a half for as much, else 0."""
+    return 1.0 if got > other else 0.5 if got == other else 0.0
+
+
 class Outcomes:
-    """The results of a board so far, by pairing; kept for formats that follow them."""
+    """The results of a board so far, by pairing; kept for formats that follow them, or rank a board by them."""
 
     def __init__(self) -> None:
         self._returns: dict[Pairing, tuple[float, ...] | None] = {}
@@ -58,34 +66,54 @@ class Outcomes:
     def add(self, pairing: Pairing, returns: tuple[float, ...] | None, course: int | None = None) -> None:
         """Note the `returns` of every seat of a `pairing`; None where the match was void.
 
-        `course` stands for what was played where no seat drew a random number, so that it would be played like this again.
+        `course` is a hash of what was played if no seat drew a random number, so that it would be played like this again.
         """
         self._returns[pairing] = returns
         if course is not None:
             self._courses[pairing] = course
 
     def course(self, pairing: Pairing) -> int | None:
-        """Return a number for what was played in a `pairing`; None where a seat drew a random number, or nobody knows."""
+        """Return a hash of what was played in a `pairing`; None if a seat drew a random number, or it is not known."""
         return self._courses.get(pairing)
 
     def __len__(self) -> int:
-        """How many pairings have a result."""
+        """The number of pairings with a result."""
         return len(self._returns)
 
     def of(self, pairing: Pairing) -> tuple[float, ...] | None:
-        """Return what every seat of a `pairing` got; None where the match was void. KeyError for one that has no result yet."""
+        """Return the returns of every seat of a `pairing`; None where the match was void. KeyError for one without a result."""
         return self._returns[pairing]
+
+    def scored(self) -> Iterator[tuple[Pairing, tuple[float, ...]]]:
+        """Yield every pairing that has a result and was not void, with the returns of every seat, in no certain order."""
+        return ((pairing, returns) for pairing, returns in self._returns.items() if returns is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """The place of an entry by its format: what it is ranked by, and the values of the format's own columns."""
+
+    merit: tuple[float, ...]
+    """Entries are ranked by the first number, the largest first, equals by the next; those equal in all share a rank."""
+    values: Mapping[str, float | str | None] = field(default_factory=dict)
+    """By the keys of `Format.columns`; None, or no key, where there is none."""
 
 
 class Format(Configured, ABC):
-    """A way to schedule the matches of a board. Options come from the spec as keyword arguments of `__init__`."""
+    """A way to schedule the matches of a board, and to rank it. Options come from the spec as keyword arguments of `__init__`."""
 
     name: ClassVar[str]
     """The key in the registry: small letters, digits and dashes."""
     kind: ClassVar[Kind]
-    """Whether it is for agents against each other or for agents against a puzzle."""
+    """`versus` for agents against each other, `puzzle` for agents against a puzzle."""
     follows_results: ClassVar[bool] = False
-    """Whether the schedule looks at the results so far. Then `outcomes` holds those of all pairings before a None."""
+    """True if the schedule depends on the results so far. Then `outcomes` holds those of all pairings before a None."""
+    columns: ClassVar[Sequence[Column]] = ()
+    """The columns that boards of this format have beside the usual ones; `ranking` gives their values."""
+    ranked_by: ClassVar[RankedBy] = "score"
+    """The order of a versus board where there is no `ranking`: by `score`, or by `rating` where scores do not compare."""
+    sequential_test: Mapping[str, Any] | None = None
+    """The test of a board of two entries: `elo0`, `elo1`, `alpha`, `beta` and `model` of an SPRT; None where there is none."""
 
     def default_rounds(self, entries: int) -> int:
         """Return the number of rounds for so many `entries` where a spec says nothing."""
@@ -96,19 +124,27 @@ class Format(Configured, ABC):
         return None
 
     def announcement(self) -> str | None:
-        """Return what a user should know before the first match; None where there is nothing to say."""
+        """Return a note for the user before the first match; None where there is nothing to say."""
         return None
 
     def status(self, outcomes: Outcomes) -> str | None:
-        """Return how a board with these `outcomes` stands in a few words; None where counts say it all.
+        """Return the state of a board with these `outcomes` in a few words; None where counts say it all.
 
-        It is asked when all matches so far have a result.
+        It is asked for when all matches so far have a result.
         """
         return None
 
+    def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
+        """Return the placing of every entry, by its number; optional. `entries` is how many there are.
+
+        `outcomes` holds the results so far, which may be those of an unfinished board. TypeError for formats without this method,
+        whose boards are ranked as `ranked_by` says.
+        """
+        raise TypeError(f"{name_of(self)} has no ranking")
+
     @abstractmethod
     def fewest(self, players: int) -> int:
-        """Return how many entries a board needs at least when the game has `players` seats."""
+        """Return the least number of entries of a board whose game has `players` seats."""
 
     @abstractmethod
     def size(self, field: Field) -> int:
@@ -120,3 +156,22 @@ class Format(Configured, ABC):
 
         `outcomes` holds the results of all matches before such a None, for formats that follow results.
         """
+
+
+def ranks(format_: Format | type[Format]) -> bool:
+    """Tell whether a format has a ranking of its own. This is the one place that decides it."""
+    given = getattr_static(format_ if isinstance(format_, type) else type(format_), "ranking", None)
+    if given is Format.ranking or not isfunction(given):
+        return False
+    try:
+        signature(given).bind(*[None] * 3)
+    except TypeError:  # a method of that name that is something else
+        return False
+    return True
+
+
+def own_columns(format_: Format | type[Format]) -> tuple[Column, ...]:
+    """The columns that a format declares; none where its `columns` are something else."""
+    given = getattr_static(format_ if isinstance(format_, type) else type(format_), "columns", ())
+    fits = isinstance(given, (list, tuple)) and all(isinstance(column, Column) for column in given)
+    return tuple(given) if fits else ()

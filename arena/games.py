@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
+from arena.format import result_points
 from arena.stats.pairs import Pair, Tally
 from arena.stats.plackett_luce import ranking_of
 
@@ -58,7 +59,7 @@ class Games:
             return
         order = self._orders.get(seats) or self._order(seats)
         got, theirs = returns
-        points = 1.0 if got > theirs else 0.5 if got == theirs else 0.0
+        points = result_points(got, theirs)
         order.points += points
         order.games += 1
         if self.by_round:

@@ -1,13 +1,13 @@
 """A pytest plugin: games and agents as fixtures, and conformance as a marker, for the tests of an author's own plugin.
 
-`@pytest.mark.arena(game=..., agent=..., heuristic=..., seed=0, matches=..., patience=10, check=True)` on a test holds what it
-names to the conformance kit before the test's body runs: a heuristic on its game, else an agent on the game or on every
-installed one that fits, else a game. What is named is a class, an object, or a name that an installed plugin brings, or one of
-the ini option `arena_plugins`. A call that takes longer than `patience` seconds is ended, and fails. `check=False` leaves the
-kit out. The fixtures `arena_game` and `arena_agent` are what the marker names, or else what the ini options of the same names
-do; `arena_registry` is everything that is installed.
+`@pytest.mark.arena(game=..., agent=..., heuristic=..., seed=0, matches=..., patience=10, check=True)` runs the conformance kit
+before the test's body: on a heuristic and its game, else on an agent and the game or every installed one that fits, else on a
+game. Each is a class, an object, or a name that an installed plugin or one of the ini option `arena_plugins` brings. A call that
+takes longer than `patience` seconds is ended, and fails. `check=False` leaves the kit out. The fixtures `arena_game` and
+`arena_agent` are those of the marker, or else of the ini options of the same names; `arena_registry` is everything that is
+installed.
 
-A project that uses none of these is not touched: nothing of arena beyond its top-level names is imported.
+In a project that uses none of these, nothing of arena is imported but its top-level names.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 NAMES = ("game", "agent", "heuristic", "seed", "matches", "patience", "check")
-"""What the marker takes."""
+"""The arguments of the marker."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,13 +46,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def arena_registry(pytestconfig: pytest.Config) -> Registry:
-    """Everything that the installed plugins bring, and those of the ini option `arena_plugins`."""
+    """Everything that the installed plugins and those of the ini option `arena_plugins` bring."""
     return _told(lambda: _registry(pytestconfig))
 
 
 @pytest.fixture
 def arena_game(request: pytest.FixtureRequest) -> Game:
-    """The game that the marker `arena` names, or the ini option `arena_game`; made with its default parameters."""
+    """The game that the marker `arena` or the ini option `arena_game` names, made with its default parameters."""
     given = _marked(request.node).get("game") or request.config.getini("arena_game")
     if not given:
         pytest.fail("arena_game: expected @pytest.mark.arena(game=...) or the ini option arena_game", pytrace=False)
@@ -61,7 +61,7 @@ def arena_game(request: pytest.FixtureRequest) -> Game:
 
 @pytest.fixture
 def arena_agent(request: pytest.FixtureRequest) -> Agent:
-    """A fresh instance of the agent that the marker `arena` names, or the ini option `arena_agent`."""
+    """A fresh instance of the agent that the marker `arena` or the ini option `arena_agent` names."""
     given = _marked(request.node).get("agent") or request.config.getini("arena_agent")
     if not given:
         pytest.fail("arena_agent: expected @pytest.mark.arena(agent=...) or the ini option arena_agent", pytrace=False)
@@ -70,7 +70,7 @@ def arena_agent(request: pytest.FixtureRequest) -> Agent:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Hold what the marker of a test names to the conformance kit, before the test itself runs."""
+    """Run the conformance kit as the marker of a test asks for, before the test itself."""
     if item.get_closest_marker("arena") is not None:
         marked = _marked(item)
         if marked.get("check", True):
@@ -78,7 +78,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 def _marked(item: pytest.Item) -> Mapping[str, Any]:
-    """The arguments of the marker; those of a class or a module hold where a test names none of its own."""
+    """The arguments of the marker; those of the test come before those of its class, and these before those of its module."""
     found: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("arena"))):
         unknown = [name for name in marker.kwargs if name not in NAMES]
@@ -112,7 +112,7 @@ def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
 
 
 def _registry(config: pytest.Config) -> Registry:
-    """The registry of this run, loaded when it is first needed."""
+    """The registry of this run, loaded at the first call."""
     from arena.plugins.sources import load_plugins
 
     if _REGISTRY not in config.stash:
@@ -150,7 +150,7 @@ def _named(given: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _told(call: Callable[[], Value]) -> Value:
-    """The value of a call; what arena has to say against it fails the test in plain words, without frames of arena."""
+    """The value of a call; an error of arena fails the test with its message alone, without frames of arena."""
     from arena.errors import ArenaError
     from arena.testing import Violation
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from arena import run
 from arena.console.progress import Progress
+from arena.results import figures
 from arena.results.layout import table
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.spec import load_spec
@@ -40,23 +41,8 @@ def share(row: Row) -> str:
 
 
 def figure(key: str) -> Callable[[Row], str]:
-    """A mean of a row, rounded to three digits or so."""
-
-    def shown(row: Row) -> str:
-        value = row[key]
-        if not value:
-            return "-" if value is None else "0"
-        return (
-            f"{value:,.0f}"
-            if value >= 1000
-            else f"{value:.1f}"
-            if value >= 10
-            else f"{value:.2f}"
-            if value >= 0.1
-            else f"{value:.4f}"
-        )
-
-    return shown
+    """A mean of a row, as tables show it."""
+    return lambda row: figures.figure(row[key])
 
 
 SOLVED: Column = ("Solved (95 %)", share)
@@ -159,11 +145,8 @@ The intervals are 95 % (Wilson). `make results` makes this page; times are of th
 
 def _played(name: str) -> Results:
     spec = load_spec(SEEDS / f"{name}.yaml")
-    progress = Progress(sum(board.size for board in spec.boards), sys.stderr)
-    try:
+    with Progress(spec.boards, sum(board.size for board in spec.boards), sys.stderr) as progress:
         return run(spec, workers=os.cpu_count() or 1, observe=progress.note)
-    finally:
-        progress.end()
 
 
 def _solved(section: Section, results: Results) -> str:

@@ -1,1 +1,1 @@
-"""What the commands of the command line do, and how they say it."""
+"""The commands, a module each with its declaration and its work; `arena.cli` lists them."""

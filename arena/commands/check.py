@@ -1,24 +1,26 @@
-"""The command check: a line for every promise of a game, an agent or a heuristic, and what an author needs to mend it."""
+"""The command check: a line for every promise of a game, an agent or a heuristic, and all that its author needs to mend it."""
 
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from inspect import isclass
 from pathlib import Path
 from typing import IO, Any
 
+import click
+
 from arena.agent import Agent
-from arena.commands.catalogue import Key, everything, made, named
 from arena.commands.file_watch import watch
+from arena.commands.options import plugin_option, seed_option
 from arena.configured import initializer, parameters_of
 from arena.console.notices import load, say, tracebacks_wanted
 from arena.console.output import results_alone
 from arena.errors import ArenaError, Interrupted, PluginError
 from arena.game import Game
 from arena.plugins.contract import HOOKS, source_line
-from arena.plugins.registry import Registry
+from arena.plugins.registry import Key, Registry
 from arena.plugins.sources import is_file
 from arena.processes.threads import deaths
 from arena.spec.external import command_of
@@ -26,16 +28,16 @@ from arena.spec.parameters import adapters
 from arena.testing import Finding, Verdict, Violation, agent_verdicts, game_verdicts, heuristic_verdicts
 from arena.testing.culprits import method_at_fault, where_of
 from arena.testing.patience import PATIENCE
-from arena.traits import listed, refusal
+from arena.traits import listed
 from arena.views import board_module
 
 SHARE = 5
-"""Matches of a game for each match of an agent, which takes longer, and plays on several games."""
+"""An agent plays one match for so many of a game: its matches take longer, and it plays several games."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """How thoroughly to check."""
+    """The options of the command that the checks depend on."""
 
     seed: int = 0
     matches: int = 20
@@ -44,13 +46,33 @@ class CheckOptions:
 
     @property
     def words(self) -> list[str]:
-        """The options of the command that say so."""
+        """The options as words of a command line."""
         words = ["--seed", str(self.seed), "--matches", str(self.matches)]
         return words if self.patience == PATIENCE else [*words, "--patience", f"{self.patience:g}"]
 
 
-def check(target: str, how: CheckOptions, *, plugins: Sequence[str]) -> int:
-    """Check what a plugin file brings, or what a name stands for; 1 where a check fails."""
+@click.command()
+@click.argument("target", metavar="NAME|FILE")
+@seed_option("For the random play.")
+@click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="How many to play.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(0.1, 86_400),
+    metavar="SECONDS",
+    default=PATIENCE,
+    show_default=True,
+    help="How long one call may take.",
+)
+@click.option("--watch", "watched", is_flag=True, help="Check again whenever the file is saved; Ctrl-C ends it.")
+@plugin_option
+def check(target: str, watched: bool, plugins: tuple[str, ...], **asked: Any) -> int:
+    """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares."""
+    how = CheckOptions(**asked)
+    return _check_on_save(target, how, plugins) if watched else _check(target, how, plugins)
+
+
+def _check(target: str, how: CheckOptions, plugins: tuple[str, ...]) -> int:
+    """Check what a plugin file brings, or everything of a name; 1 if a check fails."""
     if command_of(target) is not None:
         raise ArenaError(
             f"{target}: a program; checks hold what Python plugins bring to what they declare. Let it play: "
@@ -58,14 +80,14 @@ def check(target: str, how: CheckOptions, *, plugins: Sequence[str]) -> int:
         )
     with results_alone() as out, deaths(last=True):
         registry = load([*plugins, target] if is_file(target) else plugins)
-        found = brought(registry, target) if is_file(target) else named(registry, target)
-        run = CheckRun(registry, target, how, tuple(plugins), out, alone=len(found) == 1)
+        found = brought(registry, target) if is_file(target) else registry.named(target)
+        run = CheckRun(registry, target, how, plugins, out, alone=len(found) == 1)
         failed = sum([not run.passes(key, value) for key, value in found])
     return 1 if failed else 0
 
 
-def check_on_save(target: str, how: CheckOptions, *, plugins: Sequence[str]) -> int:
-    """Check, and again whenever a Python file beside one of those that are checked is saved; 0 at Ctrl-C."""
+def _check_on_save(target: str, how: CheckOptions, plugins: tuple[str, ...]) -> int:
+    """Check, and again whenever a Python file in a folder of `target` or of a plugin is saved; 0 at Ctrl-C."""
     files = [plugin for plugin in (target, *plugins) if is_file(plugin)]
     if not files:
         raise ArenaError(f"--watch {target}: expected a file that can be saved, got a name")
@@ -78,15 +100,15 @@ def check_on_save(target: str, how: CheckOptions, *, plugins: Sequence[str]) -> 
 
 
 def brought(registry: Registry, file: str) -> list[tuple[Key, Any]]:
-    """What a plugin file brings; PluginError where that is nothing."""
-    found = [(key, value) for key, value in everything(registry) if registry.sources[key].name == file]
+    """All that a plugin file brings; PluginError if that is nothing."""
+    found = [(key, value) for key, value in registry.items() if registry.sources[key].name == file]
     if not found:
         raise PluginError(file, f"brings nothing; expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl")
     return found
 
 
 def _hints(value: Any) -> Iterator[tuple[bool, str]]:
-    """What is wrong with the hints from which a spec's options are checked."""
+    """A line if the hints of a constructor cannot be read: the options of specs are checked by them."""
     constructor: Any = value
     if isclass(value):
         try:
@@ -98,7 +120,7 @@ def _hints(value: Any) -> Iterator[tuple[bool, str]]:
 
 @dataclass(frozen=True, slots=True)
 class CheckRun:
-    """One call of the command."""
+    """The checks of one target."""
 
     registry: Registry
     target: str
@@ -106,15 +128,15 @@ class CheckRun:
     plugins: tuple[str, ...]
     out: IO[str]
     brief: bool = False
-    """Whether promises that are kept need no line."""
+    """True if only broken promises get a line."""
     alone: bool = True
-    """Whether the target is one thing, so that its name need not be said."""
+    """True if the target is one thing, so that its name can be left out of a command."""
 
     def passes(self, key: Key, value: Any) -> bool:
-        """Check one thing, print a line for every promise, and tell whether all are kept."""
+        """Check one thing and print a line for every promise; True if all are kept."""
         try:
             lines = list(self._lines(key, value))
-        except Violation as violation:  # it could not even be made
+        except Violation as violation:  # the object cannot be made
             lines = [(False, self._failed(Verdict("making", "it can be made", violation), key, value))]
         except ArenaError as error:
             lines = [(False, f"  FAILED  {error}")]
@@ -150,7 +172,7 @@ class CheckRun:
             yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin brings"
 
     def _agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
-        fitting = self._fitting(agent)
+        fitting = list(self.registry.games_for(agent).values())
         if not fitting:
             raise ArenaError(f"no game fits: it needs {listed(agent.needs)}; `arena list games` tells the traits of all")
         needed = [name for name, parameter in parameters_of(agent).items() if parameter.default is parameter.empty]
@@ -171,10 +193,6 @@ class CheckRun:
             if any(verdict.ended for verdict in verdicts) and number < len(fitting):
                 yield True, f"  -       {', '.join([left.name for left in fitting[number:]])}: not checked after that"
                 return
-
-    def _fitting(self, agent: type[Agent]) -> list[Game]:
-        games = [board for kind in self.registry.games.values() if (board := made(kind)) is not None]
-        return [board for board in games if refusal(agent, board) is None]
 
     def _told(self, verdicts: Iterator[Verdict], key: Key, value: Any) -> Iterator[tuple[bool, str]]:
         for verdict in verdicts:
@@ -201,7 +219,7 @@ class CheckRun:
         return "\n          ".join(told)
 
     def _again(self, finding: Finding, key: Key) -> str:
-        """The command that shows a finding again, and nothing else."""
+        """The command that shows a finding again."""
         share = SHARE if key[0] == "agent" else 1
         matches = 1 if finding.matches == 1 else max(self.how.matches, finding.matches * share)
         how = replace(self.how, seed=finding.seed, matches=matches)

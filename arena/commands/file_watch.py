@@ -9,16 +9,16 @@ from time import sleep
 from arena.errors import Interrupted
 
 EVERY = 0.2
-"""Seconds between two looks at the files, where nothing better is installed."""
+"""Seconds between two looks at the files if watchfiles is not installed."""
 
 Snapshot = dict[Path, tuple[int, int, int]]
-"""What tells that a file was saved: its time, its size, and its number, since some editors write a new file."""
+"""Modification time, size and inode of files: these change when a file is saved, the inode if an editor writes a new file."""
 
 
 def watch(command: Sequence[str], folders: Iterable[Path], say: Callable[[str], None]) -> int:
     """Run `command` in a process of its own, and again whenever a Python file in one of `folders` is saved; 0 at Ctrl-C.
 
-    A save while the command runs counts. With the package watchfiles the system tells of a save; without it, files are
+    A save while the command runs counts. With the package watchfiles the system reports saves; without it, the files are
     looked at five times a second.
     """
     watched = sorted({folder.resolve() for folder in folders})
@@ -33,7 +33,7 @@ def watch(command: Sequence[str], folders: Iterable[Path], say: Callable[[str], 
 
 
 def snapshot(folders: Iterable[Path]) -> Snapshot:
-    """The state of every Python file in the folders, not in the folders in them."""
+    """The state of every Python file in the folders, without subfolders."""
     found: Snapshot = {}
     for file in [file for folder in folders for file in folder.glob("*.py")]:
         try:

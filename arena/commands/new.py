@@ -1,15 +1,23 @@
 """The command new: the first file of a plugin."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
+import click
+
+from arena.commands.options import plugin_option
 from arena.console.notices import load
 from arena.console.output import results_alone
-from arena.scaffold import write
+from arena.scaffold import KINDS, write
 
 
-def new(kind: str, name: str, *, game: str | None, package: bool, plugins: Sequence[str]) -> int:
-    """Write a file or a package into the working directory, print what was written, and what to do next."""
+@click.command()
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("name")
+@click.option("--game", metavar="GAME", help="The game that an agent tries first, or that a heuristic is for.")
+@click.option("--package", is_flag=True, help="A folder with tests that pip can install, instead of a file.")
+@plugin_option
+def new(kind: str, name: str, game: str | None, package: bool, plugins: tuple[str, ...]) -> int:
+    """Write the first file of an agent, a game, a puzzle or a heuristic. It runs at once."""
     with results_alone() as out:
         registry = load(plugins)
         written = write(kind, name, Path(), registry, game=game, package=package)

@@ -1,20 +1,23 @@
 """The command play: a person against agents, agents watched, a puzzle by hand."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import click
+
+from arena.commands.options import match_options
 from arena.commands.solve import show_solution
 from arena.commands.terminal import human
 from arena.commands.terminal.advice import Adviser
 from arena.commands.terminal.defaults import DECISION, SOLUTION, sensible
-from arena.commands.terminal.match_setup import MatchSetup, match_of
+from arena.commands.terminal.match_setup import MatchSetup, match_of, setup_of
 from arena.commands.terminal.seats import is_person
 from arena.commands.terminal.session import Session
-from arena.console.notices import load, say, say_problems
+from arena.console.notices import load, say_notes
 from arena.console.output import results_alone
-from arena.console.progress import Work
+from arena.console.progress import PercentLine
 from arena.console.screen import Screen
 from arena.errors import ArenaError, GameError, Interrupted, describe
 from arena.game import Game
@@ -26,102 +29,73 @@ PAUSE = 0.5
 """Seconds between two moves of agents that somebody watches."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlayCall:
-    """What `arena play` was asked for."""
+@click.command()
+@click.argument("game")
+@click.argument("agents", nargs=-1, metavar="[AGENT]...")
+@match_options
+def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
+    """Play GAME yourself, or watch agents play it.
 
-    game: str
-    agents: tuple[str, ...] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    position: str | None = None
-    heuristic: str | None = None
-    limits: Mapping[str, Any] | None = None
-    """None where the call says nothing of limits."""
-    delay: float | None = None
-    plugins: tuple[str, ...] = ()
+    An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. Without any you play the first seat; empty seats
+    are filled.
+    """
+    return _play(setup_of(game, asked), agents, asked["delay"])
 
 
-def play(call: PlayCall) -> int:
-    """Play one match at the terminal; 1 where the game itself fails."""
-    with results_alone() as out, listening(Work(sys.stderr)), AgentProcesses() as hosts:
+def _play(setup: MatchSetup, agents: Sequence[str], delay: float | None) -> int:
+    """Play one match at the terminal, a person in the first seat if nobody is named; 1 if the game itself fails."""
+    with results_alone() as out, listening(PercentLine(sys.stderr)), AgentProcesses() as hosts:
         screen = Screen(out)
-        spec, adviser = _prepared(call, hosts)
-        say_problems(spec.registry)
-        for note in spec.notes:
-            say(f"note: {note}")
+        spec, adviser = _prepared(setup, agents, hosts)
+        say_notes(spec)
         try:
             match = match_of(spec)
-            delay = call.delay if call.delay is not None else PAUSE if screen.terminal else 0.0
+            pause = delay if delay is not None else PAUSE if screen.terminal else 0.0
             if match.seats[0].solver:
-                show_solution(screen, spec, delay)
+                show_solution(screen, spec, pause)
             else:
                 _announce(screen, spec)
-                Session(match, hosts, screen, adviser, delay).play()
-        except (Interrupted, OSError):
-            raise
-        except ArenaError as error:
-            if not isinstance(error, GameError):
-                raise
-            return _failed(screen, error)
+                Session(match, hosts, screen, adviser, pause).play()
         except BaseException as error:  # the game is a plugin, whatever it raises
-            return _failed(screen, error)
+            if isinstance(error, Interrupted | OSError) or (isinstance(error, ArenaError) and not isinstance(error, GameError)):
+                raise
+            screen.say(f"\nthe game itself is at fault: {describe(error)}", "bad")
+            return 1
     return 0
 
 
-def _failed(screen: Screen, error: BaseException) -> int:
-    screen.say(f"\nthe game itself is at fault: {describe(error)}", "bad")
-    return 1
-
-
-def _prepared(call: PlayCall, hosts: AgentProcesses) -> tuple[Spec, Adviser | None]:
-    """The match as a spec, empty seats filled, and who gives hints."""
-    game, best = _first_look(call)
+def _prepared(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) -> tuple[Spec, Adviser | None]:
+    """Return the match as a spec, empty seats filled, and the adviser if a person plays."""
+    game, best = _first_look(setup)
     puzzle = game.players == 1
-    usual = SOLUTION if puzzle else DECISION
-    setting = MatchSetup(
-        call.game,
-        call.parameters,
-        call.seed,
-        call.position,
-        call.heuristic,
-        usual if call.limits is None else call.limits,
-        call.plugins,
-    )
-    agents = seats(call.agents, game.players, best)
-    if len(agents) > game.players:
-        raise ArenaError(f"{call.game} has {game.players} {'seat' if puzzle else 'seats'}, got {len(agents)} agents")
-    spec = setting.load(agents)
-    people = any(map(is_person, spec.boards[0].seats))
-    return spec, Adviser(replace(setting, heuristic=call.heuristic), best, hosts) if people else None
+    if setup.limits is None:
+        setup = replace(setup, limits=SOLUTION if puzzle else DECISION)
+    seats = list(agents) or [human.NAME]
+    seats += [best] * (game.players - len(seats))
+    if len(seats) > game.players:
+        raise ArenaError(f"{setup.game} has {game.players} {'seat' if puzzle else 'seats'}, got {len(seats)} agents")
+    spec = setup.load(seats)
+    return spec, Adviser(setup, best, hosts) if any(map(is_person, spec.boards[0].seats)) else None
 
 
-def _first_look(call: PlayCall) -> tuple[Game, str]:
-    """The game, which tells how many seats there are, and who plays it well."""
-    registry = load(call.plugins)
-    kind = registry.game(call.game)
+def _first_look(setup: MatchSetup) -> tuple[Game, str]:
+    """Return the game, which has the number of seats, and the agent that plays it well."""
+    registry = load(setup.plugins)
+    kind = registry.game(setup.game)
     try:
-        game = kind(**call.parameters)
+        game = kind(**setup.parameters)
     except Interrupted:
         raise
     except BaseException:  # the spec says what is wrong with the parameters, better than this
-        MatchSetup(call.game, call.parameters, plugins=call.plugins).load([human.NAME] * max(1, kind.players))
+        MatchSetup(setup.game, setup.parameters, plugins=setup.plugins).load([human.NAME] * max(1, kind.players))
         raise
-    return game, sensible(registry, game, call.heuristic)
-
-
-def seats(agents: Sequence[str], players: int, best: str) -> list[str]:
-    """Who sits where: those who were named, then a person where nobody was, then `best` in every seat that is left."""
-    found = list(agents) or [human.NAME]
-    return found + [best] * (players - len(found))
+    return game, sensible(registry, game, setup.heuristic)
 
 
 def _announce(screen: Screen, spec: Spec) -> None:
     board = spec.boards[0]
-    seats_ = board.seats
-    labels = [seat.label for seat in seats_]
-    screen.say(f"{board.title}: {' against '.join(labels)}", "bold")
-    limits = next((seat.limits for seat in seats_ if not is_person(seat)), None)
+    screen.say(f"{board.title}: {' against '.join([seat.label for seat in board.seats])}", "bold")
+    limits = next((seat.limits for seat in board.seats if not is_person(seat)), None)
     if limits is not None and limits.budget:
         most = [f"{limits.nodes:,} nodes"] if limits.nodes is not None else []
         most += [f"{limits.seconds:g} s"] if limits.seconds is not None else []

@@ -1,6 +1,8 @@
-"""The command replay: a match of a store, position by position, checked by the rules and played again by its agents."""
+"""The command replay: a match of a store position by position, checked by the rules and played again by its agents."""
 
 from contextlib import closing
+
+import click
 
 from arena.console.output import results_alone
 from arena.errors import StoreError, shown
@@ -14,11 +16,14 @@ from arena.store import Store
 from arena.store.run import mixed, run_of
 
 
-def replay(store: str, key: str) -> int:
-    """Show a match of a store position by position, and check it; 1 where it is not what was recorded."""
+@click.command()
+@click.argument("store")
+@click.argument("id")
+def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual uses
+    """Show match ID of STORE position by position, and check that it is what was recorded."""
     with results_alone() as out:
         with Store.open(store) as opened:
-            record, place = opened.record(key)
+            record, place = opened.record(id)
             runs = opened.runs()
             spec = opened.last().load()
         game = next((board.game for board in spec.boards if place is None or board is spec.boards[place.board]), None)
@@ -70,7 +75,7 @@ def _ending(record: Record) -> str:
 
 
 def _verdict(spec: Spec, place: Scheduled | None, record: Record, differences: list[str]) -> str:
-    """Have the agents play again where that says something; what differs is added to `differences`."""
+    """Let the agents play again, if they must play the same; add to `differences` what they do not. The result in words."""
     if place is None:
         return "the rules agree; the match is not in the schedule of the last run, so its agents did not play it again"
     board = spec.boards[place.board]

@@ -1,8 +1,10 @@
-"""`arena report`: a store as a page, or as a file for each plot."""
+"""The command report: a store as a page, or as a file for each plot."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import click
 
 from arena.console.notices import say
 from arena.console.output import results_alone
@@ -15,8 +17,13 @@ from arena.report.plots import plots_of
 from arena.store import Store
 
 
-def report(store: str, out: str, *, style: str, matches: int) -> int:
-    """Write the page of a store, or in another `style` than `html` all its plots into a folder; ArenaError says what is amiss."""
+@click.command()
+@click.argument("store")
+@click.option("-o", "--output", "out", metavar="FILE|DIR", required=True, help="The page, or the folder for the plots.")
+@click.option("--format", "style", type=click.Choice(["html", "png", "svg", "pdf"]), default="html", show_default=True)
+@click.option("--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="How many the page carries.")
+def report(store: str, out: str, style: str, matches: int) -> int:
+    """Write what STORE holds as one page to look at, or each of its plots as a file."""
     require()
     with results_alone():  # whatever a plugin prints, there is no result on stdout
         if style == "html":

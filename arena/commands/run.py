@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
-from arena.console.notices import say, say_problems
+import click
+
+from arena.commands.leaderboard import format_option
+from arena.commands.options import SEED, plugin_option
+from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
-from arena.console.progress import Progress, Work
+from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, ClusterLost, Interrupted
 from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard, leaderboards
@@ -29,14 +33,14 @@ if TYPE_CHECKING:
     from arena.cluster import Coordinator
 
 ALONE = 0.5
-"""Seconds that a run plays in its own process before it starts workers, so that small ones need none."""
+"""Seconds that a run plays in its own process before it starts workers: a small run needs none."""
 TOLD = 3
-"""Void matches that are told one by one."""
+"""The most void matches that are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What `arena run` was asked for."""
+    """The options of the command."""
 
     spec: str
     workers: int | None = None
@@ -62,7 +66,7 @@ class RunOptions:
         return Path("results") / f"{Path(self.spec).stem}{part}.db"
 
     def again(self) -> str:
-        """The command that goes on where this one was interrupted."""
+        """The command that resumes an interrupted run."""
         words = ["arena", "run", self.spec]
         words += [] if self.workers is None else ["--workers", str(self.workers)]
         words += [] if self.cluster is None else ["--cluster", self.cluster]
@@ -75,17 +79,46 @@ class RunOptions:
         return shlex.join(words)
 
 
-def run(options: RunOptions) -> int:
-    """Play a tournament, or what is left of it, and print its leaderboards; 1 where a match was void."""
+def shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Shard | None:
+    """A part of a tournament from `2/5`; BadParameter for anything else."""
+    if value is None:
+        return None
+    number, slash, of = value.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise click.BadParameter(f"expected I/N with I from 1 to N, as in 2/5, got {value!r}")
+    return Shard(int(number), int(of))
+
+
+@click.command()
+@click.argument("spec")
+@click.option("--workers", type=click.IntRange(1, 1024), help="Processes that play; default: one a core.")
+@click.option("--seed", type=SEED, help="Replaces the seed of the spec.")
+@format_option
+@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@click.option("--store", metavar="PATH", help="Where the matches are kept; default: results/SPEC.db.")
+@click.option("--no-store", is_flag=True, help="Keep the matches in memory alone.")
+@click.option("--fresh", is_flag=True, help="Start anew; the matches so far are kept aside.")
+@click.option("--accept-changed-plugins", "accept", is_flag=True, help="Go on though a plugin has changed.")
+@click.option("--shard", metavar="I/N", callback=shard, help="Play part I of N, as one of N machines; see `arena merge`.")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, local:N."
+)
+@plugin_option
+def run(**asked: Any) -> int:
+    """Play the tournament SPEC, or what is left of it, and print its leaderboards."""
+    options = RunOptions(**asked)
+    if options.cluster is not None and options.workers is not None:
+        raise click.UsageError(
+            "--workers does not go with --cluster; the workers of a cluster are started there, those of local:N by N"
+        )
+    if options.no_store and (options.store is not None or options.fresh):
+        raise click.UsageError("--no-store does not go with --store or --fresh")
     with results_alone() as out:
-        with listening(Work(sys.stderr, quiet=options.quiet)):
+        with listening(PercentLine(sys.stderr, quiet=options.quiet)):
             spec = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
         if options.shard is not None:
             _check_shared(spec)
-        say_problems(spec.registry)
-        if not options.quiet:
-            for note in spec.notes:
-                say(f"note: {note}")
+        say_notes(spec, quiet=options.quiet)
         with _cluster(options, spec) as cluster, _opened(options, spec) as store:
             played = _play(options, spec, store, cluster)
             if store is not None:
@@ -120,7 +153,7 @@ def _opened(options: RunOptions, spec: Spec) -> Iterator[Store | None]:
 
 @contextmanager
 def _cluster(options: RunOptions, spec: Spec) -> Iterator[Callable[[MatchQueue], "Coordinator"] | None]:
-    """What has a cluster play what a feed hands out; None where this machine plays."""
+    """Makes the coordinator of a queue on the cluster that was asked for; None if there is none."""
     if options.cluster is None:
         yield None
         return
@@ -175,7 +208,7 @@ def _play(
             raise
     if store is not None:
         if not feed.others:
-            store.end()
+            store.end(feed.rankings())
         _tell_what_was_there(feed, store, quiet=options.quiet)
     return sorted(played, key=lambda one: one.number)
 

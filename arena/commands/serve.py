@@ -1,60 +1,53 @@
-"""`arena serve`: binds, says where, and serves until it is told to stop."""
+"""The command serve: pages in a browser until Ctrl-C or SIGTERM."""
 
 import asyncio
 import socket
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
+
+from arena.commands.options import plugin_option
 from arena.console.output import results_alone
 from arena.errors import ArenaError
 from arena.spec import load_spec
 
 SQLITE = b"SQLite format 3\0"
-"""How a store begins."""
+"""The first bytes of a store."""
 MISSING = "arena serve needs starlette and uvicorn; install them with: pip install 'gamearena[web]'"
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """What `arena serve` was asked for."""
-
-    what: str | None = None
-    host: str = "127.0.0.1"
-    port: int = 8765
-    plugins: tuple[str, ...] = ()
-
-
-def serve(options: ServeOptions) -> int:
-    """Serve pages until Ctrl-C or SIGTERM; 0 then. ArenaError where the address cannot be had, or there is no such file."""
+@click.command()
+@click.argument("what", metavar="[STORE|SPEC]", required=False)
+@click.option("--host", metavar="H", default="127.0.0.1", show_default=True, help="The interface; others need a token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
+@plugin_option
+def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
+    """Show tournaments, matches, games and puzzles in the browser: a STORE, or a SPEC that is then played."""
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise ArenaError(MISSING)
-    with results_alone() as out:
-        store, spec = _named(options)
-        listening = _bound(options.host, options.port)
-        with listening:
-            from arena.web.server import host
+    from arena.web.server import host as hosted  # needs an extra
 
-            asyncio.run(host(listening, options.host, options.plugins, store, spec, out))
+    with results_alone() as out:
+        store, spec = (None, None) if what is None else _named(Path(what), plugins)
+        with _bound(host, port) as listening:
+            asyncio.run(hosted(listening, host, plugins, store, spec, out))
     return 0
 
 
-def _named(options: ServeOptions) -> tuple[Path | None, Path | None]:
-    """The store to show, and the spec to play into it."""
-    if options.what is None:
-        return None, None
-    path = Path(options.what)
+def _named(path: Path, plugins: tuple[str, ...]) -> tuple[Path, Path | None]:
+    """The store to show, and the spec to play into it; SpecError for its faults, before anything starts."""
     if not path.is_file():
         raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, or a spec")
     with path.open("rb") as file:
         if file.read(len(SQLITE)) == SQLITE:
             return path, None
-    load_spec(path, plugins=options.plugins)  # its faults are told before anything starts
+    load_spec(path, plugins=plugins)
     return Path("results") / f"{path.stem}.db", path
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """A socket that listens; ArenaError says why there is none."""
+    """A listening socket; ArenaError if the address cannot be had."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)

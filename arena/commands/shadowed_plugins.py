@@ -1,4 +1,4 @@
-"""The classic of plugin authors: an edit shows no effect, because another copy of the code is what was loaded."""
+"""Finds shadowed plugins: a nearby file defines the name, but another copy was loaded, so that edits have no effect."""
 
 import inspect
 import re
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 LARGEST = 1 << 20
-"""Bytes of a file that is looked into."""
+"""The most bytes of a file that is read."""
 MOST = 200
-"""Files that are looked into."""
+"""The most files that are read."""
 
 
 def namesakes(key: tuple[str, ...], value: Any, folder: Path) -> list[Path]:
-    """Files in `folder`, or in a folder in it, that seem to define the same thing, but are not what was loaded.
+    """Files in `folder` and its subfolders that seem to define the same thing, but were not loaded.
 
-    They are told by their text: a line `name = "..."` or a decorator `@heuristic("...")` with the name of `key`.
+    Recognised by their text: a line `name = "..."` or a decorator `@heuristic("...")` with the name of `key`.
     """
     loaded = source_file(value)
     written = re.compile(rf"""^\s*name\b[^=\n]*=\s*["']{re.escape(key[-1])}["']""", re.MULTILINE)
@@ -26,7 +26,7 @@ def namesakes(key: tuple[str, ...], value: Any, folder: Path) -> list[Path]:
 
 
 def source_file(value: Any) -> Path | None:
-    """The file that a class or a function is written in; None where nobody knows."""
+    """The file that defines a class or a function; None if there is none."""
     try:
         file = inspect.getsourcefile(value)
     except TypeError:
@@ -35,7 +35,7 @@ def source_file(value: Any) -> Path | None:
 
 
 def _sources(folder: Path) -> Iterator[Path]:
-    """Python files of a folder and of the folders in it."""
+    """Python files of a folder and its subfolders, at most MOST."""
     yield from islice((file for pattern in ("*.py", "*/*.py") for file in sorted(folder.glob(pattern)) if file.is_file()), MOST)
 
 

@@ -1,19 +1,22 @@
-"""Checks what a plugin file brings and lets it play, a few seconds in all."""
+"""The command try: checks what a plugin file brings and lets it play, for a few seconds in all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from arena.commands.catalogue import Key
+import click
+
 from arena.commands.check import CheckOptions, CheckRun, brought
-from arena.commands.trying.agent_trial import try_agent
+from arena.commands.options import plugin_option, seed_option
+from arena.commands.trying.agent_trial import try_agent, try_program
 from arena.commands.trying.game_trial import try_game
 from arena.commands.trying.heuristic_trial import try_heuristic
-from arena.commands.trying.program_trial import try_program
 from arena.commands.trying.trial_board import TrialBoard
 from arena.console.notices import load, say
 from arena.console.output import results_alone
 from arena.errors import ArenaError, Interrupted, PluginError, describe
+from arena.plugins.registry import Key
 from arena.plugins.sources import is_file
 from arena.processes.threads import deaths
 from arena.spec.external import command_of
@@ -22,48 +25,60 @@ from arena.testing.patience import PATIENCE, CallTooLong, Patience
 MATCHES = 5
 """Matches of the check that comes first."""
 SECONDS = 6.0
-"""Time for all that a file brings, beside the checks."""
-ORDER = ("game", "heuristic", "agent")
-"""What of a file is tried first: what comes later needs it."""
+"""Time for everything that a file brings, without the checks."""
 TRIES: dict[str, Callable[[TrialBoard, Key, Any], None]] = {"game": try_game, "heuristic": try_heuristic, "agent": try_agent}
+"""The kinds of things that can be tried, in the order in which they are: heuristics belong to games, agents use both."""
 
 
-def try_file(file: str, *, seed: int, plugins: Sequence[str], games: Sequence[str] = ()) -> int:
-    """Check all that a file brings, and let it play against and on what is built in; 1 where a check fails.
+@click.command("try")
+@click.argument("file", metavar="FILE|PROGRAM")
+@click.option(
+    "--game", "games", multiple=True, metavar="NAME", help="What agents play, instead of all they can; may be repeated."
+)
+@seed_option("For everything random.")
+@plugin_option
+def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...]) -> int:
+    """Check a plugin file, let what it brings play for a few seconds, and say where it stands.
 
-    Agents play what they can, or the `games`. A file that is not Python, or a command, is a program in another language: it plays
-    the `games`. Budgets of agents are counted in nodes, so a match is the same at every try; how many are played depends on the
-    clock.
+    An agent in another language is a PROGRAM: a file that can be started, or a command with its arguments in quotes.
     """
     with results_alone() as out, deaths(last=True):
         program = command_of(file)
         if program is not None:
-            try_program(TrialBoard(load(plugins), file, tuple(plugins), seed, out, monotonic() + SECONDS, tuple(games)), program)
+            try_program(TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + SECONDS, games), program)
             return 0
         if not is_file(file):
             raise PluginError(file, "expected a Python file or a program; `arena show` and `arena check` take names")
-        loaded = (*plugins, file)
-        registry = load(loaded)
+        registry = load((*plugins, file))
         found = sorted(brought(registry, file), key=_order)
         if games and not any(key[0] == "agent" for key, _ in found):
             raise ArenaError(f"--game says what agents play, and {file} brings none")
-        check = CheckRun(registry, file, CheckOptions(seed, MATCHES), tuple(plugins), out, brief=True, alone=len(found) == 1)
+        check = CheckRun(registry, file, CheckOptions(seed, MATCHES), plugins, out, brief=True, alone=len(found) == 1)
         if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
             return 1
-        found = [(key, value) for key, value in found if key[0] in TRIES]
-        try:
-            with Patience(PATIENCE):
-                for key, value in found:
-                    until = monotonic() + SECONDS / len(found)
-                    TRIES[key[0]](TrialBoard(registry, file, loaded, seed, out, until, tuple(games)), key, value)
-        except Interrupted as interrupt:
-            say(f"while trying {' '.join(key)}: {describe(interrupt)}")
-            raise
-        except CallTooLong as late:
-            raise ArenaError(f"{late} ({late.place})") from late
+        tried = [(key, value) for key, value in found if key[0] in TRIES]
+        _try_each(tried, TrialBoard(registry, file, (*plugins, file), seed, out, monotonic(), games))
     return 0
 
 
+def _try_each(tried: list[tuple[Key, Any]], board: TrialBoard) -> None:
+    """Let each thing play for an equal share of the time.
+
+    Budgets of agents are counted in nodes, so that a match is the same in every try; the number of matches depends on the clock.
+    """
+    try:
+        with Patience(PATIENCE):
+            for key, value in tried:
+                TRIES[key[0]](replace(board, until=monotonic() + SECONDS / len(tried)), key, value)
+    except Interrupted as interrupt:
+        say(f"while trying {' '.join(key)}: {describe(interrupt)}")
+        raise
+    except CallTooLong as late:
+        raise ArenaError(f"{late} ({late.place})") from late
+
+
 def _order(item: tuple[Key, object]) -> tuple[int, Key]:
+    """Kinds in the order of TRIES, all others last."""
+    kinds = list(TRIES)
     kind = item[0][0]
-    return (ORDER.index(kind) if kind in ORDER else len(ORDER), item[0])
+    return (kinds.index(kind) if kind in kinds else len(kinds), item[0])

@@ -1,18 +1,19 @@
-"""The commands validate and schema: every fault of a spec, and what a spec may hold."""
+"""The command validate: every fault of a spec."""
 
-import json
-from collections.abc import Iterable, Sequence
+import click
 
+from arena.commands.options import plugin_option
 from arena.console.notices import say
 from arena.console.output import results_alone
 from arena.errors import SpecError
-from arena.spec import json_schema, load_spec
-
-Plugins = Sequence[str]
+from arena.spec import load_spec
 
 
-def validate(specs: Iterable[str], *, plugins: Plugins) -> int:
-    """Print every fault of every spec on stderr; 2 where there is one."""
+@click.command()
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
+@plugin_option
+def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
+    """Check specs without playing: every fault with file, line and column."""
     code = 0
     with results_alone() as out:
         for spec in specs:
@@ -25,10 +26,3 @@ def validate(specs: Iterable[str], *, plugins: Plugins) -> int:
                 matches = sum(board.size for board in ready.boards)
                 print(f"{spec}: no faults, {matches:,} matches", file=out)
     return code
-
-
-def schema() -> int:
-    """Print the JSON Schema of a spec."""
-    with results_alone() as out:
-        print(json.dumps(json_schema(), indent=2), file=out)
-    return 0

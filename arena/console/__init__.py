@@ -1,1 +1,1 @@
-"""What a command writes to the terminal: results, notices, progress and screens."""
+"""Output of the command line: results, notices, progress and screens."""

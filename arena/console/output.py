@@ -7,22 +7,35 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import IO
 
 
-def room(out: IO[str]) -> int | None:
-    """The width of the terminal that a result goes to, as COLUMNS or the terminal itself has it; None for a file or a pipe."""
+def terminal_size(out: IO[str]) -> tuple[int, int]:
+    """Return columns and lines of a terminal, by COLUMNS and LINES if set; 0 if not known, and for a file or a pipe."""
     if not out.isatty():
-        return None
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
+        return 0, 0
     try:
-        return os.get_terminal_size(out.fileno()).columns or None
+        columns, lines = os.get_terminal_size(out.fileno())
     except (OSError, ValueError):
-        return None
+        columns = lines = 0
+    return _environment("COLUMNS") or columns, _environment("LINES") or lines
+
+
+def _environment(key: str) -> int:
+    given = os.environ.get(key, "")
+    return int(given) if given.isdecimal() else 0
+
+
+def room(out: IO[str]) -> int | None:
+    """Return the columns that a result has room for; None for a file or a pipe."""
+    return terminal_size(out)[0] or None
+
+
+def draws(stream: IO[str]) -> bool:
+    """Tell whether a stream is a terminal that moves its cursor, by rich's rule but without importing rich."""
+    return stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
 @contextmanager
 def results_alone() -> Iterator[IO[str]]:
-    """Yield a stream to the real stdout; for the time being everything else that writes to stdout reaches stderr."""
+    """Yield a stream to the real stdout; inside the block everything else that writes to stdout reaches stderr."""
     sys.stdout.flush()
     try:
         kept = os.dup(sys.stdout.fileno())

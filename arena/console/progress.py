@@ -1,16 +1,22 @@
-"""How far a run has come: live on a terminal, a line a minute elsewhere."""
+"""Progress of a run: standings drawn in place on a terminal, a line a minute elsewhere."""
 
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from time import monotonic
 from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from typing import IO, TYPE_CHECKING, Self
 
+from arena.console.output import draws, room
 from arena.results.standings import Standings
 from arena.schedule.schedule import Scheduled
 from arena.spec import Board
 from arena.tournament.results import PlayedMatch
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.live import Live
 
 LIVE = 0.2
 """Seconds between two updates on a terminal."""
@@ -19,23 +25,13 @@ PLAIN = 60.0
 SHOWN = 12
 """Lines of the standings that are shown."""
 FINE = frozenset({"normal", "move-limit", "stuck", "gave-up"})
-"""Endings that are nobody's fault."""
-
-
-class View(Protocol):
-    """A way to show a text again and again."""
-
-    def show(self, lines: Sequence[str]) -> None:
-        """Show these lines in place of the last ones."""
-
-    def end(self) -> None:
-        """Take away what should not stay."""
+"""Endings that are no seat's fault."""
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Tells how many matches are done, how fast, how long it will take, what failed, and how the agents stand.
+    """Shows how many matches are done, how fast, the time left, the failures, and the standings.
 
-    On a terminal it is updated in place, also while a long match is being played; elsewhere a plain line is written once a
+    On a terminal they are drawn in place, also during a long match, and erased at the end; elsewhere a line is written once a
     minute; with `quiet` nothing is.
     """
 
@@ -44,6 +40,7 @@ class Progress(AbstractContextManager["Progress"]):
     ) -> None:
         self._boards = boards
         self._total = total
+        self._stream = stream
         self._standings = Standings(boards)
         self._done = self._found = self._failed = 0
         self._notes: dict[int, str] = {}
@@ -51,24 +48,25 @@ class Progress(AbstractContextManager["Progress"]):
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._began = monotonic()
-        self._live = stream.isatty()
-        self._every = LIVE if self._live else every
-        self._view: View | None = None if quiet else _Terminal(stream) if self._live else _Lines(stream)
-        self._ticker = threading.Thread(target=self._tick, daemon=True)
+        self._in_place = draws(stream)
+        self._every = LIVE if self._in_place else every
+        self._live: Live | None = None
+        self._ticker = None if quiet else threading.Thread(target=self._tick, daemon=True)
 
     def __enter__(self) -> Self:
-        """Begin to show it."""
+        """Start to show it."""
         self._began = monotonic()
-        if self._view is not None:
+        if self._ticker is not None:
             self._ticker.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Take it away."""
+        """Stop, and leave the screen as it was."""
         self._over.set()
-        if self._view is not None:
+        if self._ticker is not None:
             self._ticker.join()
-            self._view.end()
+        if self._live is not None:
+            self._live.stop()
 
     def found(self, scheduled: Scheduled, returns: Sequence[float] | None) -> None:
         """Count a match that the store had."""
@@ -87,24 +85,38 @@ class Progress(AbstractContextManager["Progress"]):
                 self._standings.count(played.board, played.pairing, record.returns)
 
     def say(self, board: int, text: str) -> None:
-        """Have a board's own word on how far it is shown, such as the state of a test."""
+        """Show a board's own note on its progress, such as the state of a test."""
         with self._lock:
             self._notes[board] = text
 
     def ask(self, staff: Callable[[], str]) -> None:
-        """Have shown who plays, asked anew each time, from another thread."""
+        """Show the text of `staff` about who plays, called at each update from another thread."""
         self._staff = staff
 
     def _tick(self) -> None:
         while not self._over.wait(self._every):
-            with self._lock:
-                lines = [self.line(), *self._table()] if self._live else [self.line()]
-            if self._view is not None:
-                with suppress(OSError, ValueError):  # nobody reads it any more
-                    self._view.show(lines)
+            with suppress(OSError, ValueError):  # nobody reads the stream any more
+                if self._in_place:
+                    self._draw()
+                else:
+                    print(self.line(), file=self._stream, flush=True)
+
+    def _draw(self) -> None:
+        if self._live is None:  # rich is imported by the first frame: a run that is over before needs none
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(
+                file=self._stream, force_terminal=True, force_interactive=True, highlight=False, markup=False, emoji=False
+            )
+            self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)
+            self._live.start()
+        with self._lock:
+            frame = self._frame()
+        self._live.update(frame, refresh=True)
 
     def line(self) -> str:
-        """The state of the run in one line."""
+        """Return the state of the run in one line."""
         spent = max(monotonic() - self._began, 1e-9)
         rate = self._done / spent
         left = self._total - self._done - self._found
@@ -118,95 +130,45 @@ class Progress(AbstractContextManager["Progress"]):
         parts += [self._notes[board] for board in sorted(self._notes)]
         return ", ".join(parts)
 
-    def _table(self) -> list[str]:
+    def _frame(self) -> "Group":
+        """Return the line and the standings of the board that was played last; labels are cut to the width of the terminal."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        label = partial(Text, no_wrap=True, overflow="ellipsis")
         board = self._standings.latest
         standings = self._standings.of(board)
-        width = max(len(one.agent) for one in standings)
-        lines = [
-            f"  {one.agent:{width}}  {'-' if one.score is None else f'{100 * one.score:.1f} %':>7}  {one.games:,}"
-            for one in standings[:SHOWN]
-        ]
-        more = len(standings) - SHOWN
-        return [f"{self._boards[board].title}, so far:", *lines, *([f"  and {more} more"] if more > 0 else [])]
+        table = Table.grid(padding=(0, 2), pad_edge=True)
+        table.add_column()  # narrow terminals cut labels, never figures
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(no_wrap=True)
+        for one in standings[:SHOWN]:
+            table.add_row(label(one.agent), "-" if one.score is None else f"{100 * one.score:.1f} %", f"{one.games:,}")
+        more = [f"  and {len(standings) - SHOWN} more"] if len(standings) > SHOWN else []
+        return Group(self.line(), label(f"{self._boards[board].title}, so far:"), table, *more)
 
 
-class Work:
-    """A line that shows how far long work has come, such as building a table; nothing where the stream is no terminal."""
+class PercentLine:
+    """A line with the percentage of long work, such as building a table; nothing if the stream is no terminal."""
 
     def __init__(self, stream: IO[str], *, quiet: bool = False) -> None:
         self._stream = stream
-        self._shown = not quiet and stream.isatty()
+        self._shown = not quiet and draws(stream)
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show a state of the work; the line goes when all is done."""
+        """Show how much is done; the line is erased when all is."""
         if self._shown:
-            self._stream.write("\r\x1b[K" if done >= total else f"\r\x1b[K{what}: {100 * done // max(1, total)} %")
+            text = "" if done >= total else f"{what}: {100 * done // max(1, total)} %"
+            self._stream.write(f"\r\x1b[K{text[: (room(self._stream) or 80) - 1]}")
             self._stream.flush()
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: `42 s`, `3 min 20 s`, `2 h 5 min`, `4 d 2 h`."""
+    """Return a time as people say it: `42 s`, `3 min 20 s`, `2 h 5 min`, `4 d 2 h`."""
     whole = round(seconds)
     for unit, size, smaller, part in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
         if whole >= size:
             rest = whole % size // part
             return f"{whole // size} {unit} {rest} {smaller}" if rest else f"{whole // size} {unit}"
     return f"{whole} s"
-
-
-class _Lines:
-    """Writes plain lines, one after the other."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
-
-    def show(self, lines: Sequence[str]) -> None:
-        self._stream.write("\n".join(lines) + "\n")
-        self._stream.flush()
-
-    def end(self) -> None:
-        pass
-
-
-class _Terminal:
-    """Writes over what it wrote last; by rich where it is installed, which knows how wide things are."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
-        self._live: Any = None
-        self._plain = False
-
-    def show(self, lines: Sequence[str]) -> None:
-        if self._live is None and not self._plain:
-            self._live = _rich(self._stream)
-            self._plain = self._live is None
-        if self._plain:
-            self._stream.write(f"\r\x1b[K{lines[0]}")
-            self._stream.flush()
-        else:
-            self._live.update(_text("\n".join(lines)), refresh=True)
-
-    def end(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-        elif self._plain:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
-
-
-def _rich(stream: IO[str]) -> Any:
-    """A live display, None where rich is not installed."""
-    try:
-        from rich.console import Console
-        from rich.live import Live
-    except ImportError:
-        return None
-    live = Live(console=Console(file=stream), auto_refresh=False, transient=True, redirect_stdout=False)
-    live.start()
-    return live
-
-
-def _text(text: str) -> Any:
-    from rich.text import Text
-
-    return Text(text, no_wrap=True, overflow="ellipsis")

@@ -1,15 +1,21 @@
-"""The terminal: text that fits its width, colour where it has any, lines read with editing and history, frames drawn in place.
+"""The terminal: text wrapped to its width, styles, line input with editing and history, frames drawn in place.
 
-Without a terminal the same goes through pipes: no colour, no cursor movement, and what was read is echoed.
+Without a terminal the same goes through pipes: no style, no cursor movement, and what was read is echoed.
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
-from textwrap import wrap
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from typing import IO
 
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.theme import Theme
+
+from arena.console.output import draws, terminal_size
 from arena.errors import Interrupted
 from arena.spec.faults import one_line
 
@@ -19,100 +25,86 @@ WIDEST = 100
 """Columns beyond which text is hard to read."""
 LONGEST = 1 << 16
 """Characters of a line that are read at a time."""
-STYLES = {"bold": "1", "dim": "2", "good": "32", "bad": "31"}
-"""What colours are used for, by their SGR numbers."""
 
 
 class Screen:
-    """Where a person looks and types. `out` is the real stdout, whatever stands in for it."""
+    """Writes to a person and reads what is typed. `out` is the real stdout, whatever stands in for it."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
+        self._in = sys.stdin or StringIO()
         self.terminal = out.isatty()
-        """Whether what is written is seen at once, by somebody, on a screen."""
-        self.interactive = self.terminal and sys.stdin is not None and sys.stdin.isatty()
-        """Whether somebody types."""
-        capable = os.environ.get("TERM", "") not in ("", "dumb")
-        self._moves = self.terminal and capable
-        self._colour = self._moves and not os.environ.get("NO_COLOR")
+        """True if output goes to a terminal."""
+        self.interactive = self.terminal and self._in.isatty()
+        """True if input comes from a terminal too."""
+        self._moves = draws(out)
+        self._console = Console(
+            file=out,
+            color_system="standard" if self._moves and not os.environ.get("NO_COLOR") else None,
+            force_terminal=self.terminal,
+            theme=Theme({"good": "green", "bad": "red"}),
+            legacy_windows=False,
+        )
         self._drawn = 0
-        if sys.stdin is not None and hasattr(sys.stdin, "reconfigure"):
-            sys.stdin.reconfigure(errors="backslashreplace")  # what is no text is no action either, and no crash
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Columns and lines, now."""
-        try:
-            columns, lines = os.get_terminal_size(self._out.fileno())
-        except (OSError, ValueError):
-            return 80, 24
-        return columns or 80, lines or 24
+        if hasattr(self._in, "reconfigure"):
+            self._in.reconfigure(errors="backslashreplace")  # what is no text is no action either, and no crash
 
     @property
     def width(self) -> int:
-        """Columns for text."""
-        return max(NARROWEST, min(WIDEST, self.size[0] - 1 if self.terminal else 80))
+        """Columns for text, now."""
+        return max(NARROWEST, min(WIDEST, self.columns_of_boards or 80))
 
     @property
     def columns_of_boards(self) -> int | None:
-        """Columns for a board, now; None where it is not seen on a screen."""
-        return self.size[0] - 1 if self.terminal else None
+        """Columns for a board, now; None without a terminal."""
+        return (terminal_size(self._out)[0] or 80) - 1 if self.terminal else None
 
     def say(self, text: str = "", style: str | None = None) -> None:
         """Write text, every line of it wrapped to the width; what a terminal might take for a command is escaped."""
         for line in text.split("\n"):
-            clean = one_line(line)
-            indent = clean[: len(clean) - len(clean.lstrip())]
-            for part in wrap(clean, self.width, subsequent_indent=f"{indent}  ", break_on_hyphens=False) or [""]:
-                self.put(self.styled(part, style))
+            for part in wrapped(one_line(line), self.width):
+                self.put(part, style)
 
-    def put(self, text: str) -> None:
+    def put(self, text: str, style: str | None = None) -> None:
         """Write text as it is, such as a board."""
-        print(text, file=self._out, flush=True)
-
-    def styled(self, text: str, style: str | None) -> str:
-        """Text in a style, where there is colour."""
-        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if style and self._colour and text else text
+        self._console.out(text, style=style, highlight=False)
 
     def columns(self, items: Sequence[str]) -> None:
-        """Write short texts side by side, by column, as many as fit."""
-        if not items:
-            return
+        """Write short texts in as many columns as fit, down each column first."""
         clean = [one_line(item) for item in items]
-        wide = max(map(len, clean)) + 2
-        across = max(1, (self.width - 2) // wide)
-        down = -(-len(clean) // across)
+        wide = max(map(cell_len, clean), default=0) + 2
+        down = -(-len(clean) // max(1, (self.width - 2) // wide))
         for row in range(down):
-            self.put("  " + "".join([f"{item:{wide}}" for item in clean[row::down]]).rstrip())
+            self.put("  " + "".join([set_cell_size(item, wide) for item in clean[row::down]]).rstrip())
 
     def ask(self, prompt: str, words: Sequence[str] = ()) -> str:
-        """Return the line that is typed next, without space around it; EOFError where there is none any more.
+        """Return the line that is typed next, without space around it; EOFError if there is none any more.
 
         `words` are what the Tab key completes.
         """
         try:
-            return self._typed(prompt, words) if self.interactive else self._piped(prompt)
+            return (self._typed(prompt, words) if self.interactive else self._piped(prompt)).strip()
         except (EOFError, Interrupted):
             self.put("")  # what follows stands on a line of its own
             raise
 
     def _typed(self, prompt: str, words: Sequence[str]) -> str:
-        with self._in_front(), _completed(words):
-            return input(prompt).strip()
+        with self._in_front():
+            _complete(words)
+            return input(prompt)
 
     def _piped(self, prompt: str) -> str:
-        self._out.write(prompt)
-        self._out.flush()
-        line = sys.stdin.readline(LONGEST) if sys.stdin is not None else ""
+        print(prompt, end="", file=self._out, flush=True)
+        line = self._in.readline(LONGEST)
         if not line:
             raise EOFError
-        if sys.stdin is None or not sys.stdin.isatty():  # a terminal has shown it already
+        if not self._in.isatty():  # a terminal has shown it already
             self.put(one_line(line.strip()))
-        return line.strip()
+        return line
 
     @contextmanager
     def _in_front(self) -> Iterator[None]:
-        """Give Python's own stdout back for a while: its line editing works on nothing else."""
+        """Restore Python's own stdout inside the block: its line editing works on nothing else."""
         if self._out is sys.__stdout__:
             yield
             return
@@ -126,40 +118,43 @@ class Screen:
             os.close(behind)
 
     def draw(self, text: str) -> None:
-        """Draw a frame in the place of the last one; below it where the screen cannot do that, or is too small."""
-        columns, lines = self.size
+        """Draw a frame over the last one; below it if the screen cannot move its cursor or is too small."""
+        columns, lines = [found or usual for found, usual in zip(terminal_size(self._out), (80, 24), strict=True)]
         rows = text.split("\n")
         if self._moves:
-            rows = [row[: columns - 1] for row in rows]
-        up = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+            rows = [set_cell_size(row, columns - 1).rstrip() for row in rows]
+        up = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""  # rich would erase it line by line, which flickers
         fits = self._moves and len(rows) < lines
         self.put((up if fits else "") + "\n".join(rows))
         self._drawn = len(rows) if fits else 0
 
     def leave(self) -> None:
-        """Let the last frame stand."""
+        """Keep the last frame: the next one is drawn below it."""
         self._drawn = 0
 
 
-@contextmanager
-def _completed(words: Sequence[str]) -> Iterator[None]:
-    """Line editing with history, and `words` completed; nothing of it where Python has no readline."""
+def wrapped(line: str, width: int, further: int = 2) -> list[str]:
+    """Break a line between words at `width` columns, words wider than that anywhere; later rows are indented `further`."""
+    hanging = " " * min(len(line) - len(line.lstrip()) + further, width // 2)
+    rows = [""]
+    for word in re.split(r"(?<=\s)(?=\S)", line):
+        rest = word
+        while cell_len(rows[-1] + rest.rstrip()) > width:
+            room = max(0, width - cell_len(rows[-1]))
+            fits = set_cell_size(rest, room).rstrip() if cell_len(word.rstrip()) > width - len(hanging) else ""
+            rows[-1] += fits
+            rest = rest[len(fits) :]
+            rows.append(hanging)
+        rows[-1] += rest
+    return [row.rstrip() for row in rows]
+
+
+def _complete(words: Sequence[str]) -> None:
+    """Let the Tab key complete `words` and the arrow keys edit; does nothing if Python has no readline."""
     try:
         import readline
     except ImportError:
-        yield
         return
-
-    def complete(start: str, number: int) -> str | None:
-        found = [word for word in words if word.startswith(start)]
-        return found[number] if number < len(found) else None
-
-    before = readline.get_completer()
-    readline.set_completer(complete)
+    readline.set_completer(lambda start, number: [*[word for word in words if word.startswith(start)], None][number])
     readline.set_completer_delims(" ")
-    with suppress(Exception):
-        readline.parse_and_bind("tab: complete")
-    try:
-        yield
-    finally:
-        readline.set_completer(before)
+    readline.parse_and_bind("tab: complete")

@@ -1,24 +1,25 @@
 """Two agents, pair of games after pair of games, until a test decides or the rounds are over."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Bounds
 
 from arena.errors import ArenaError
-from arena.format import Field, Format, Kind, Outcomes, Pairing
+from arena.format import Field, Format, Kind, Outcomes, Pairing, result_points
 from arena.stats.pairs import PAIR_SCORES
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 
 PAIRS_AT_ONCE = 4
-"""Pairs between two looks at the test. The same whoever plays, so that the match ends at the same pair."""
+"""Pairs between two looks at the test; constant, so that the match ends at the same pair with any number of workers."""
 MOST_PAIRS = 100_000
-"""Rounds where a test decides and the spec says nothing."""
+"""Rounds of a test where the spec gives none."""
 
 
 ENOUGH = 40
-"""Pairs in a row that only repeat others after which a test ends undecided: more of them would say nothing."""
+"""Pairs in a row that only repeat others after which a test ends undecided."""
 
 
 class SprtKeys(BaseModel):
@@ -53,12 +54,13 @@ class HeadToHead(Format):
             self.sprt = None if keys is None else Sprt(**keys.sprt.model_dump())
         except ArenaError as error:
             raise ValueError(str(error)) from error
+        self.sequential_test = None if self.sprt is None else asdict(self.sprt)
         self._told: Counted | None = None
-        """What the last status was made from: the next one has only the pairs to add that have come since."""
+        """The counts of the last status: the next one adds only the pairs that have come since."""
 
     @property
     def follows_results(self) -> bool:  # type: ignore[override]
-        """Whether a test can end the match early."""
+        """True if a test can end the match early."""
         return self.sprt is not None
 
     def default_rounds(self, entries: int) -> int:
@@ -80,7 +82,7 @@ class HeadToHead(Format):
         return 2 * field.rounds
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
-        """Yield pair after pair, and ask the test after every few of them."""
+        """Yield pair after pair until the test, which is computed after every few of them, decides."""
         pairs = Counted(outcomes)
         for number in range(field.rounds):
             yield Pairing(number, (0, 1))
@@ -92,7 +94,7 @@ class HeadToHead(Format):
                     return
 
     def announcement(self) -> str | None:
-        """What is said before the match starts: how many pairs the test will take."""
+        """Return the expected number of pairs of the test, at three differences in strength."""
         if self.sprt is None:
             return None
         test = self.sprt
@@ -119,13 +121,13 @@ class Counted:
         self.counts = [0, 0, 0, 0, 0]
         """Pentanomial, from the view of the first entry; pairs with a void game are left out."""
         self.repeats = 0
-        """How many pairs in a row have only repeated others."""
+        """The number of pairs in a row that have only repeated others."""
         self.outcomes = outcomes
         self._next = 0
         self._seen: set[tuple[int, int]] = set()
 
     def up_to(self, number: int) -> "Counted":
-        """Count the pairs of all positions before this one; those that have been counted are not looked at again."""
+        """Count the pairs of all positions before this one that have not been counted yet."""
         while self._next < number:
             self._take(self._next)
             self._next += 1
@@ -143,10 +145,5 @@ class Counted:
                 return
             self._seen.add((courses[0], courses[1]))
         self.repeats = 0
-        share = (points(one[0], one[1]) + points(two[1], two[0])) / 2
+        share = (result_points(one[0], one[1]) + result_points(two[1], two[0])) / 2
         self.counts[PAIR_SCORES.index(share)] += 1
-
-
-def points(got: float, theirs: float) -> float:
-    """What a result is worth: 1, a half or nothing."""
-    return 1.0 if got > theirs else 0.5 if got == theirs else 0.0

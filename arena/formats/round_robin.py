@@ -1,4 +1,4 @@
-"""Everybody against everybody, a few against the rest, and everybody against a puzzle."""
+"""Round-robin, gauntlet and benchmark: all against all, a few against the rest, and each against a puzzle."""
 
 from collections.abc import Iterator
 from itertools import combinations, permutations
@@ -41,6 +41,7 @@ class Gauntlet(Format):
 
     name = "gauntlet"
     kind: ClassVar[Kind] = "versus"
+    ranked_by = "rating"  # scores against different opponents do not compare
 
     def __init__(self, *, challengers: Annotated[int, Bounds(ge=1)] = 1) -> None:
         self.challengers = challengers

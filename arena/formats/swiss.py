@@ -1,16 +1,18 @@
-"""Swiss: in every round those meet who stand about equal; and knockout: who loses is out."""
+"""Swiss system and knockout: pairings by score so far, and single elimination."""
 
+from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from math import ceil, log2
+from statistics import fmean
 from typing import Annotated, ClassVar
 
 from pydantic import Field as Bounds
 
-from arena.format import Field, Format, Kind, Outcomes, Pairing
-from arena.formats.head_to_head import points
+from arena.columns import Column
+from arena.format import Field, Format, Kind, Outcomes, Pairing, Placing, result_points
 from arena.stats.bracket import Slot, advances, first_round, next_round, rounds_of
 from arena.stats.swiss import draw_lots, swiss_round
-from arena.stats.tiebreaks import Encounter
+from arena.stats.tiebreaks import Encounter, standings
 
 
 class Swiss(Format):
@@ -19,6 +21,16 @@ class Swiss(Format):
     name = "swiss"
     kind: ClassVar[Kind] = "versus"
     follows_results = True
+    columns = (
+        Column("swiss_score", "Points", "score", "the points of all encounters, one for each at most, and one for a bye"),
+        Column("buchholz", "Buchholz", description="the points of all opponents, which break ties", left_out=6),
+        Column(
+            "sonneborn_berger",
+            "Sonneborn-Berger",
+            description="the points of all opponents, each times the points taken from it, which break further ties",
+            left_out=5,
+        ),
+    )
 
     def default_rounds(self, entries: int) -> int:
         """Return as many rounds as a knockout would take, and one more, as far as nobody has to meet another twice."""
@@ -57,22 +69,44 @@ class Swiss(Format):
             yield None
             history += [encounter(field, outcomes, [number], first, second) for first, second in met]
 
+    def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
+        """Return placings by points, then Buchholz, then Sonneborn-Berger; who is missing from a round had a bye."""
+        agents = [str(entry) for entry in range(entries)]
+        history = []
+        for met in _encounters(outcomes).values():
+            history += [Encounter(str(one), str(two), fmean(points)) for (one, two), points in met.items()]
+            seated = {entry for pair in met for entry in pair}
+            if entries % 2 and len(seated) == entries - 1:
+                history += [Encounter(agent, None) for agent in agents if int(agent) not in seated]
+        merits = {int(row.agent): (row.score, row.buchholz, row.sonneborn_berger) for row in standings(agents, history)}
+        keys = [column.key for column in self.columns]
+        return [Placing(merits[entry], dict(zip(keys, merits[entry], strict=True))) for entry in range(entries)]
+
 
 def _longest(entries: int) -> int:
     return entries - 1 if entries % 2 == 0 else entries
 
 
 def encounter(field: Field, outcomes: Outcomes, numbers: Sequence[int], first: int, second: int | None) -> Encounter:
-    """What two entries made of each other from these positions, void games left out; all of them void is a draw."""
+    """The encounter of two entries on these positions, void games left out; all of them void is a draw."""
     if second is None:
         return Encounter(field.keys[first], None)
     share = [
-        points(returns[seat], returns[1 - seat])
+        result_points(returns[seat], returns[1 - seat])
         for number in numbers
         for seat, seats in enumerate(((first, second), (second, first)))
         if (returns := outcomes.of(Pairing(number, seats))) is not None
     ]
     return Encounter(field.keys[first], field.keys[second], sum(share) / len(share) if share else 0.5)
+
+
+def _encounters(outcomes: Outcomes) -> dict[int, dict[tuple[int, int], list[float]]]:
+    """For every round the pairs that met, the lower number first, with its points of every game that was not void."""
+    found: dict[int, dict[tuple[int, int], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (number, (first, second)), (got, other) in outcomes.scored():
+        points = result_points(got, other)
+        found[number][min(first, second), max(first, second)].append(points if first < second else 1 - points)
+    return found
 
 
 class Knockout(Format):
@@ -85,6 +119,7 @@ class Knockout(Format):
     name = "knockout"
     kind: ClassVar[Kind] = "versus"
     follows_results = True
+    columns = (Column("rounds_won", "Rounds won", "count", "the rounds of the bracket won so far, byes included", left_out=13),)
 
     def __init__(self, *, replays: Annotated[int, Bounds(ge=0, le=100)] = 2) -> None:
         self.replays = replays
@@ -111,6 +146,23 @@ class Knockout(Format):
         for _ in range(rounds_of(field.entries)):
             winners = yield from self._winners(field, outcomes, slots)
             slots = next_round(winners)
+
+    def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
+        """Return placings by the rounds won so far; who went out in the same round shares a rank."""
+        points: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for met in _encounters(outcomes).values():
+            for (one, two), found in met.items():
+                points[str(one), str(two)] += found
+                points[str(two), str(one)] += [1 - share for share in found]
+        seeds = [str(entry) for entry in range(entries)]
+        won = dict.fromkeys(seeds, 0)
+        slots: tuple[Slot, ...] = first_round(seeds)
+        while slots and all(two is None or (one, two) in points for one, two in slots):
+            winners = [advances(slot, 1.0 if slot[1] is None else fmean(points[slot[0], slot[1]]), seeds) for slot in slots]
+            for winner in winners:
+                won[winner] += 1
+            slots = next_round(winners)
+        return [Placing((won[seed],), {"rounds_won": won[seed]}) for seed in seeds]
 
     def _winners(self, field: Field, outcomes: Outcomes, slots: Sequence[Slot]) -> Generator[Pairing | None, None, list[str]]:
         numbers = {slot: list(range(field.rounds)) for slot in slots}

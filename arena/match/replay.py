@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import Interrupted, describe
 from arena.game import Action, Game, Puzzle, State
+from arena.match.legality import IllegalAction, legal_action
 from arena.match.record import Decision, Record
 from arena.match.stepper import Stepper
 
@@ -73,18 +74,10 @@ def _parsed(what: str, text: str, parse: Any) -> Any:
 
 
 def _legal(game: Game, state: State, text: str, number: int) -> Action:
-    """The legal action that is written so; a notation that writes and does not read is enough."""
-    legal = game.actions(state)
     try:
-        action: Action = game.parse_action(state, text)
-        if action in legal:
-            return action
-    except ValueError:
-        pass
-    for action in legal:
-        if game.format_action(state, action) == text:
-            return action
-    raise Differs(f"action {number}: {text!r} is not legal")
+        return legal_action(game, state, text)
+    except IllegalAction as illegal:
+        raise Differs(f"action {number}: {illegal}") from illegal
 
 
 def against_rules(game: Game, record: Record, first: Step, last: Step, moves: int | None = None) -> list[str]:

@@ -12,15 +12,17 @@ import pluggy
 
 from arena import hookspecs
 from arena.agent import Agent, chooses, solves
+from arena.columns import ROW_KEYS, STYLES
 from arena.configured import parameters_of
 from arena.errors import ADDRESS, suggestion
-from arena.format import Format
+from arena.format import Format, own_columns
 from arena.game import Game, Puzzle
 from arena.heuristic import info_of
 from arena.traits import unknown_needs
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_formats")
 NAME = re.compile(r"[a-z0-9-]+")
+KEY = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = {
     "agent": {"agent", "command", "heuristic", "isolation", "label", "limits"},
     "format": {"name"},
@@ -95,8 +97,8 @@ def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple
         _check_agent(value)
     if issubclass(value, Game):
         _check_game(value)
-    if issubclass(value, Format) and getattr(value, "kind", None) not in ("versus", "puzzle"):
-        raise Unfit(f"format {name} ({line(value)}): kind: expected versus or puzzle, got {getattr(value, 'kind', None)!r}")
+    if issubclass(value, Format):
+        _check_format(value)
     return (kind, str(name)), value
 
 
@@ -119,6 +121,20 @@ def _check_game(game: type[Game]) -> None:
     _check_variable(game, "players", "a number of seats", lambda given: type(given) is int and given > 0)
     _check_variable(game, "zero_sum", "True or False", lambda given: isinstance(given, bool))
     _check_variable(game, "default_heuristic", "a name or None", lambda given: given is None or isinstance(given, str))
+
+
+def _check_format(format_: type[Format]) -> None:
+    """Refuse a kind that there is not, and columns whose keys mean something else in a row."""
+    where, kind = f"format {format_.name} ({line(format_)})", getattr(format_, "kind", None)
+    if kind not in ("versus", "puzzle"):
+        raise Unfit(f"{where}: kind: expected versus or puzzle, got {kind!r}")
+    taken = set(ROW_KEYS)
+    for column in own_columns(format_):
+        if not KEY.fullmatch(str(column.key)) or column.key in taken:
+            raise Unfit(f"{where}: columns: expected a key of its own in small letters, digits and _, got {column.key!r}")
+        if column.style not in STYLES:
+            raise Unfit(f"{where}: columns: unknown style {column.style!r}; {suggestion(str(column.style), STYLES)}")
+        taken.add(column.key)
 
 
 def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[Any], bool]) -> None:

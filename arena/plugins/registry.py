@@ -6,14 +6,18 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from arena.agent import Agent
+from arena.configured import with_defaults
 from arena.errors import PluginError, UnknownName
 from arena.format import Format
 from arena.game import Game
 from arena.plugins.contract import Unfit, line, source_line
+from arena.traits import refusal
 
 Brought = TypeVar("Brought")
 OWN = "gamearena:"
-"""How the names of the plugins that come with arena begin."""
+"""Prefix of the names of the plugins that come with arena."""
+Key = tuple[str, ...]
+"""What stands for one thing in `Registry.sources`: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +67,9 @@ class Registry:
     heuristics: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     formats: dict[str, type[Format]] = field(default_factory=dict)
     plugins: list[Plugin] = field(default_factory=list)
-    sources: dict[tuple[str, ...], Source] = field(default_factory=dict)
+    sources: dict[Key, Source] = field(default_factory=dict)
     """Who brought what: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
-    withdrawn: dict[tuple[str, ...], str] = field(default_factory=dict)
+    withdrawn: dict[Key, str] = field(default_factory=dict)
     """Names that two installed plugins claim: neither gets it, and using it says so."""
 
     def game(self, name: str) -> type[Game]:
@@ -88,9 +92,20 @@ class Registry:
         self._refuse_withdrawn("heuristic", game, name)
         raise UnknownName(f"heuristic of {game}", name, self.heuristics_of(game))
 
-    def value(self, key: tuple[str, ...]) -> Any:
+    def value(self, key: Key) -> Any:
         """The class or the heuristic of a `key` of `sources`; KeyError where two plugins claim it."""
         return self.table(key[0])[_name(key)]
+
+    def items(self) -> list[tuple[Key, Any]]:
+        """Every class and heuristic with its key in `sources`."""
+        return [(key, self.value(key)) for key in self.sources if key not in self.withdrawn]
+
+    def named(self, name: str) -> list[tuple[Key, Any]]:
+        """Every class and heuristic of a `name`, of all kinds and games; UnknownName with the nearest names."""
+        found = [(key, value) for key, value in self.items() if key[-1] == name]
+        if not found:
+            raise UnknownName("game, agent, heuristic or format", name, [key[-1] for key, _ in self.items()])
+        return found
 
     def table(self, kind: str) -> dict[Any, Any]:
         """Everything of one `kind`: game, agent, heuristic or format; KeyError for another word."""
@@ -106,6 +121,15 @@ class Registry:
         """The names of the heuristics of a game, sorted."""
         return sorted(name for owner, name in self.heuristics if owner == game)
 
+    def games_for(self, agent: type[Agent]) -> dict[str, Game]:
+        """The games that `agent` can play, made with their default parameters; games that need others are left out."""
+        games = {name: with_defaults(kind) for name, kind in self.games.items()}
+        return {name: game for name, game in games.items() if game is not None and refusal(agent, game) is None}
+
+    def agents_for(self, game: Game) -> list[str]:
+        """The names of the agents that can play `game`, sorted."""
+        return sorted(name for name, agent in self.agents.items() if refusal(agent, game) is None)
+
     def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:
         if name in known:
             return known[name]
@@ -117,9 +141,9 @@ class Registry:
             raise PluginError("conflict", self.withdrawn[key])
 
 
-def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[tuple[str, ...], Any]]) -> None:
+def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key, Any]]) -> None:
     """Raise Unfit where a plugin brings a name twice, or one asked for brings a name that another plugin has."""
-    seen: set[tuple[str, ...]] = set()
+    seen: set[Key] = set()
     for key, value in found:
         if key in seen:
             raise Unfit(f"brings {' '.join(key)!r} twice")
@@ -132,7 +156,7 @@ def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[tupl
             )
 
 
-def _same_code(registry: Registry, key: tuple[str, ...], value: Any) -> bool:
+def _same_code(registry: Registry, key: Key, value: Any) -> bool:
     """Whether what was asked for is installed from the very same lines, as with `pip install --editable`."""
     other = registry.table(key[0]).get(_name(key))
     if other is value:
@@ -141,7 +165,7 @@ def _same_code(registry: Registry, key: tuple[str, ...], value: Any) -> bool:
     return None not in (here, there) and os.path.realpath(str(here)) == os.path.realpath(str(there))
 
 
-def enter(registry: Registry, source: Source, key: tuple[str, ...], value: Any) -> None:
+def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
     """Add a name to the registry; a name that two installed plugins bring is withdrawn."""
     if key in registry.sources and not source.asked:
         both = f"{registry.sources[key]} and {source} both bring {' '.join(key)!r}; uninstall one of them"
@@ -153,5 +177,5 @@ def enter(registry: Registry, source: Source, key: tuple[str, ...], value: Any) 
     registry.table(key[0])[_name(key)] = value
 
 
-def _name(key: tuple[str, ...]) -> Any:
+def _name(key: Key) -> Any:
     return key[1] if len(key) == 2 else key[1:]

@@ -23,11 +23,16 @@ def place_of(thread: threading.Thread) -> str | None:
     return next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_authors(thread))), None)
 
 
+_left: list[threading.Thread] = []
+"""The threads that still ran at the end of the process's last `deaths`. Threads are the process's, and so is this."""
+
+
 @contextmanager
 def deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
-    """Collect what threads raise, for the time being, instead of writing it to stderr.
+    """Collect what threads raise inside the block instead of writing it to stderr.
 
-    Where this is the `last` that the process does, it stays so for threads that still run: they may die at any moment.
+    If this is the `last` that the process does, it stays so for threads that still run: they may die at any moment. `abandoned`
+    tells of them.
     """
     died: list[BaseException] = []
     before = threading.excepthook
@@ -40,8 +45,14 @@ def deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     try:
         yield died
     finally:
-        if not (last and lingering()):
+        _left[:] = lingering() if last else []
+        if not _left:
             threading.excepthook = before
+
+
+def abandoned() -> bool:
+    """True if a thread that ran at the end of the `last` block of `deaths` would keep the process alive."""
+    return any(thread.is_alive() and not thread.daemon for thread in _left)
 
 
 def _idle(thread: threading.Thread) -> bool:

@@ -1,41 +1,44 @@
 """Tables of a page: leaderboards, failures, and the numbers behind a plot."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from arena.report.markup import Markup, element, joined
 from arena.report.plot import Cell, Plot
+from arena.results import figures
+from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
-from arena.results.tables import Overall, columns_of, replay_command, rows_of
+from arena.results.tables import Overall, replay_command
 
-WORDS = frozenset({"Agent", "Failures", "By kind"})
-"""The columns of a leaderboard that are not set as numbers."""
+DIGITS = 4
+"""Significant digits of the numbers behind a plot."""
 
 
 def leaderboard_table(board: Leaderboard) -> Markup:
     """The leaderboard as `arena leaderboard` prints it."""
-    columns = columns_of(board)
-    head = [element("th", name, scope="col", class_=None if name in WORDS else "number") for name, _ in columns]
+    shown = board_table(board)
+    words = [column.style in ("text", "kinds") for column in shown.columns]
+    agents = [column.key == "agent" for column in shown.columns]
     rows = [
-        element("tr", [_cell(name, shown(row)) for name, shown in columns], data_agent=row["agent"]) for row in rows_of(board)
+        element("tr", [_cell(*one) for one in zip(cells, words, agents, strict=True)], data_agent=row["agent"])
+        for row, cells in zip(shown.rows, shown.cells, strict=True)
     ]
-    return scrolled(f"leaderboard of {board.title}", head, rows)
+    return scrolled(f"leaderboard of {board.title}", _head(shown.headings, words), rows)
 
 
 def overall_table(found: Overall) -> Markup:
     """The table over all games as `arena leaderboard` prints it."""
-    head = [element("th", name, scope="col", class_=None if name in WORDS else "number") for name in found.headings]
-    rows = [
-        element("tr", [_cell(name, value) for name, value in zip(found.headings, row, strict=True)], data_agent=row[0])
-        for row in found.rows
-    ]
-    return scrolled(f"leaderboard {found.title}", head, rows)
+    words = [name == found.headings[0] for name in found.headings]
+    rows = [element("tr", [_cell(*one) for one in zip(row, words, words, strict=True)], data_agent=row[0]) for row in found.rows]
+    return scrolled(f"leaderboard {found.title}", _head(found.headings, words), rows)
 
 
-def _cell(name: str, value: Any) -> Markup:
-    if name == "Agent":
-        return element("th", value, scope="row")
-    return element("td", value, class_=None if name in WORDS else "number")
+def _head(names: Sequence[str], words: Sequence[bool]) -> list[Markup]:
+    """The headings of columns, of which some hold words, the others numbers."""
+    return [element("th", name, scope="col", class_=None if word else "number") for name, word in zip(names, words, strict=True)]
+
+
+def _cell(text: str, word: bool, agent: bool = False) -> Markup:
+    return element("th", text, scope="row") if agent else element("td", text, class_=None if word else "number")
 
 
 def failures_table(board: Leaderboard) -> Markup:
@@ -61,29 +64,12 @@ def failures_table(board: Leaderboard) -> Markup:
 def numbers_table(plot: Plot, board: str) -> Markup:
     """All the numbers that a plot of a board shows."""
     words = [any(isinstance(row[place], str) for row in plot.rows) for place in range(len(plot.headings))]
-    head = [
-        element("th", name, scope="col", class_=None if word else "number")
-        for name, word in zip(plot.headings, words, strict=True)
-    ]
-    rows = [
-        element(
-            "tr",
-            [element("td", figure(value), class_=None if word else "number") for value, word in zip(row, words, strict=True)],
-        )
-        for row in plot.rows
-    ]
-    return scrolled(f"numbers of the plot {plot.title} of {board}", head, rows, compact=True)
+    rows = [element("tr", [_cell(_text(value), word) for value, word in zip(row, words, strict=True)]) for row in plot.rows]
+    return scrolled(f"numbers of the plot {plot.title} of {board}", _head(plot.headings, words), rows, compact=True)
 
 
-def figure(value: Cell) -> str:
-    """A value of a plot with as many digits as mean something."""
-    if value is None:
-        return "-"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) or value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
+def _text(value: Cell) -> str:
+    return value if isinstance(value, str) else figures.figure(value, DIGITS)
 
 
 def scrolled(name: str, head: Sequence[Markup], rows: Sequence[Markup], *, compact: bool = False) -> Markup:

@@ -1,1 +1,1 @@
-"""What comes of records: leaderboards with ratings, comparisons, tables, exports."""
+"""Results from records: leaderboards with ratings, comparisons, tables, exports."""

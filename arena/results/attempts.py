@@ -1,4 +1,4 @@
-"""What every entry of a puzzle board made of every position, gathered from a store."""
+"""The attempts of every entry of a puzzle board on every position, gathered from a store."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from arena.store.store import seats_of
 
 
 class Attempt(NamedTuple):
-    """What one entry made of one position."""
+    """One attempt of an entry on a position."""
 
     solved: bool
     moves: int | None
@@ -21,7 +21,7 @@ class Attempt(NamedTuple):
     nodes: int
     seconds: float
     stopped: bool
-    """Whether a limit ended it unsolved, so that nobody knows what it would have done with more."""
+    """True if a limit ended it unsolved, so that its result with more is unknown."""
 
 
 Attempts = dict[int, dict[int, Attempt]]
@@ -40,7 +40,7 @@ def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts
 
 
 def stopped(limits: Mapping[str, float], termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:
-    """Whether one of the `limits` of a decision, or that of memory, ended an attempt that came to no solution.
+    """Tell whether one of the `limits` of a decision, or that of memory, ended an attempt without a solution.
 
     An agent that moves step by step and runs out of a decision's budget moves all the same; nothing but time and memory ends it.
     """

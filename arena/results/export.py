@@ -33,7 +33,7 @@ KEYS = (
 )
 """The keys of a record, in order. What depends on the clock is in `timing` and in the seconds of `decisions`."""
 PLACED = ("board", "round", "parameters")
-"""What follows them: where the match stands in the last run, and the parameters of its game there.
+"""The keys after them: the place of the match in the last run, and the parameters of its game there.
 
 `board` is the board's title. Games of one `round` of a board between the same entries are a pair; one of a puzzle is a position.
 All three are None for a match that is not of that run; one that stands there twice has its first place.

@@ -1,4 +1,4 @@
-"""Tables as text, and what becomes of them on a terminal that is narrower than they are.
+"""Tables as text, fitted to terminals that are narrower than they are.
 
 A `width` is that of the terminal, None where there is none: then, and in every style but the default one, tables are as wide as
 they get.
@@ -30,7 +30,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = D
 
 
 def fits(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, longest: int | None = None) -> bool:
-    """Whether a table can be had in a width without wrapping a cell, or none of up to `longest` characters."""
+    """Tell whether a table fits a width without wrapping a cell, or a cell of up to `longest` characters."""
     return _taken([wide if longest is None else min(wide, longest) for wide in _natural(headings, rows)]) <= width
 
 
@@ -120,7 +120,7 @@ def _lines(cells: Sequence[Any], widths: Sequence[int], right: Sequence[bool]) -
 
 
 def _natural(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[int]:
-    """How wide each column is where nothing is wrapped."""
+    """The width of each column if nothing is wrapped."""
     return [max(1, len(heading), *[len(str(row[n])) for row in rows]) for n, heading in enumerate(headings)]
 
 

@@ -1,20 +1,19 @@
-"""Leaderboards: what the records of a tournament say about each agent."""
+"""Leaderboards: the ranked rows of every board of a tournament, made from its records."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from arena.columns import Column
 from arena.format import Kind
 from arena.results.rating import Decision, Strengths, decision, strengths
 from arena.results.tally import Count, Failure, Tally, tallies_of
-from arena.schedule.board_info import BoardInfo, board_info
+from arena.schedule.board_info import board_info
 from arena.stats import wilson
-from arena.stats.bracket import Slot, advances, first_round, next_round
-from arena.stats.tiebreaks import Encounter, standings
 from arena.store import Store
 from arena.store.run import mixed
 from arena.tournament.results import Results
@@ -24,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The table of one board. Rows are plain values with the keys of the JSON output; None stands for nothing to say."""
+    """The table of one board. Rows are plain values with the keys of the JSON output; None if a value is not known."""
 
     title: str
     game: dict[str, Any]
@@ -34,24 +33,24 @@ class Leaderboard:
     """For a versus board, the score of each agent against each, in rank order."""
     games: int
     distinct_games: int
-    """How many matches differ in who sat where, the position or the actions."""
+    """The number of matches that differ in seats, position or actions."""
     folded: bool
-    """Whether pairs of games that only repeat others count as one: those in which no seat drew a random number."""
+    """True if pairs of games that only repeat others were counted as one: those in which no seat drew a random number."""
     void: int
-    """How many matches could not be scored, since the game or arena itself was at fault."""
+    """The number of matches without a score, since the game or arena itself was at fault."""
     fallbacks: int
-    """How many actions were drawn at random because a budget ran out before anything was reported."""
+    """The number of random actions, drawn because a budget ran out before anything was reported."""
     failures: tuple[Failure, ...]
     size: int | None
-    """How many matches there are to be; None where that depends on the results."""
+    """The number of matches of the whole schedule; None if it depends on the results."""
     finished: bool
-    """Whether all of them are there."""
+    """True if all of them are there."""
     timed: tuple[str, ...]
     """Entries with a time limit: their matches need not come out the same again."""
     soft: tuple[str, ...]
     """Those of them whose limit nobody enforces."""
     store: str | None
-    """Where the matches can be looked up."""
+    """The store that holds the matches; None if they are in memory."""
     columns: tuple[str, ...] | None
     """The columns that the spec wants."""
     sort: str | None
@@ -59,13 +58,17 @@ class Leaderboard:
     anchor: str | None
     """The agent whose rating is 0; None where the field's mean is."""
     method: str | None
-    """Where the intervals of ratings come from; None where there are none."""
+    """The source of the intervals of ratings, `bootstrap` or `sandwich`; None if there are none."""
     cycles: tuple[tuple[str, ...], ...]
-    """Who beats whom in a circle, each by more than chance."""
+    """Intransitive cycles, each lead of which is significant."""
     decision: Decision | None
-    """How the test of a head-to-head match stands."""
+    """The state of the test of a head-to-head match."""
     mixed: tuple[str, ...] = ()
     """Plugins of which the matches in the store were played with more than one version."""
+    own_columns: tuple[Column, ...] = ()
+    """The columns of the board's format."""
+    unranked: str | None = None
+    """The format that has not ranked the board yet, so that it is ranked by its score; None where it has, or never does."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
@@ -90,7 +93,7 @@ def leaderboards(results: Results) -> list[Leaderboard]:
     """The leaderboard of every board of a tournament, in the order of the spec."""
     if results.store is not None:
         return stored(results.store)
-    tallies = [Tally(board_info(board)) for board in results.spec.boards]
+    tallies = [Tally(board_info(board), board.format) for board in results.spec.boards]
     for played in results.played:
         tallies[played.board].add(played.number, played.pairing, played.record)
     return of_tallies(tallies, finished=True)
@@ -112,7 +115,7 @@ def of_tallies(tallies: Sequence[Tally], *, finished: bool, store: str | None = 
 
 
 def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:
-    """The same boards; where there are several games, rows tell the means of an agent's ranks and of its ratings over them."""
+    """The same boards; of several games, with the means of an agent's ranks and of its ratings over them in every row."""
     if len({board.game["name"] for board in boards}) < 2:
         return boards
     ranks, ratings = defaultdict(list), defaultdict(list)
@@ -135,23 +138,24 @@ def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:
 def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Leaderboard:
     """The leaderboard of one board. Void matches are counted apart and not scored.
 
-    `finished` tells whether a schedule whose length depends on results has come to its end; `store` is where the matches can
-    be looked up.
+    `finished` is True if a schedule whose length depends on results has come to its end; `store` holds the matches. PluginError
+    if the format of a plugin cannot rank the board.
     """
     sheet, counts = tally.sheet, tally.counts
     versus = sheet.kind == "versus"
     rated = strengths(sheet, tally.matches) if versus else None
-    swiss = _tie_breaks(sheet, tally) if sheet.format == "swiss" else {}
-    won = _rounds_won(sheet, counts) if sheet.format == "knockout" else {}
-    merits = [_merits(entry, tally, rated, swiss, won) for entry in range(len(counts))]
+    ranking = tally.ranking()
+    placings = None if ranking is None else ranking.placings
+    merits = [_merit(entry, tally, rated) for entry in range(len(counts))]
+    if placings is not None:
+        merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
     order = sorted(range(len(counts)), key=lambda entry: (merits[entry], entry))
-    ranks = _ranks([merits[entry] for entry in order])
     rows = [
-        {**_versus_row(rank, entry, tally, rated, swiss), **({"rounds_won": won[entry]} if won else {})}
-        if versus
-        else _puzzle_row(rank, sheet.labels[entry], counts[entry])
-        for rank, entry in zip(ranks, order, strict=True)
+        _versus_row(rank, entry, tally, rated) if versus else _puzzle_row(rank, sheet.labels[entry], counts[entry])
+        for rank, entry in zip(_ranks([merits[entry] for entry in order]), order, strict=True)
     ]
+    if placings is not None:
+        rows = [{**row, **placings[entry].values} for row, entry in zip(rows, order, strict=True)]
     return Leaderboard(
         title=sheet.title,
         game=sheet.game,
@@ -175,68 +179,23 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         method=None if rated is None else rated.method,
         cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
         decision=decision(sheet, tally.matches),
+        own_columns=() if ranking is None else ranking.columns,
+        unranked=sheet.format if ranking is not None and placings is None else None,
     )
 
 
 def complete(tally: Tally, *, ended: bool) -> bool:
-    """Whether all matches of a board are there: by their number, or, where that depends on results, by the run's having ended."""
+    """Tell whether all matches of a board are there: by their number, or, if it depends on results, by the end of the run."""
     return tally.games + tally.void == tally.sheet.size if tally.sheet.exact else ended
 
 
-def _merits(
-    entry: int,
-    tally: Tally,
-    rated: Strengths | None,
-    swiss: Mapping[int, tuple[float, float, float]],
-    won: Mapping[int, int],
-) -> tuple[float, ...]:
-    """What an entry is ranked by, the smallest first."""
-    if entry in won:
-        return (-won[entry],)
-    if entry in swiss:
-        return tuple([-value for value in swiss[entry]])
-    if tally.sheet.format == "gauntlet" and rated is not None:
-        return (-rated.elo[entry][0],)  # scores against different opponents do not compare
-    return _merit(tally.counts[entry], tally.sheet.kind == "versus")
-
-
-def _tie_breaks(sheet: BoardInfo, tally: Tally) -> dict[int, tuple[float, float, float]]:
-    """Score, Buchholz and Sonneborn-Berger of every entry of a Swiss board, byes included."""
-    agents = [str(entry) for entry in range(len(sheet.labels))]
-    history = []
-    for number, met in sorted(tally.matches.rounds().items()):
-        history += [Encounter(str(one), str(two), share) for (one, two), share in met.items()]
-        seen = {entry for pair in met for entry in pair}
-        if number >= 0 and len(agents) % 2 and len(seen) == len(agents) - 1:
-            history += [Encounter(agent, None) for agent in agents if int(agent) not in seen]
-    return {int(row.agent): (row.score, row.buchholz, row.sonneborn_berger) for row in standings(agents, history)}
-
-
-def _rounds_won(sheet: BoardInfo, counts: Sequence[Count]) -> dict[int, int]:
-    """How many rounds of a bracket every entry has won so far, byes included."""
-    seeds = [str(entry) for entry in range(len(sheet.labels))]
-    won = dict.fromkeys(range(len(seeds)), 0)
-    slots: tuple[Slot, ...] = first_round(seeds)
-    while slots:
-        met = [two is None or counts[int(one)].met[int(two)] for one, two in slots]
-        if not all(met):
-            break
-        shares = [
-            1.0 if two is None else counts[int(one)].points[int(two)] / counts[int(one)].met[int(two)] for one, two in slots
-        ]
-        winners = [advances(slot, share, seeds) for slot, share in zip(slots, shares, strict=True)]
-        for winner in winners:
-            won[int(winner)] += 1
-        slots = next_round(winners)
-    return won
-
-
-def _merit(tally: Count, versus: bool) -> tuple[float, ...]:
-    """What a board is sorted by, the smallest first: score, or solved share and then mean cost (moves without costs)."""
-    if versus:
-        return (-(tally.score or 0.0),)
-    mean = _per(tally.cost, tally.cost_of) if tally.cost_of else _per(tally.moves, tally.moves_of)
-    return (-_share(tally.solved, tally.games), float("inf") if mean is None else mean)
+def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ...]:
+    """The usual order of a board, the smallest first: score or rating; or solved share, then mean cost (moves without costs)."""
+    count = tally.counts[entry]
+    if tally.sheet.kind == "versus":
+        return (-(rated.elo[entry][0] if rated is not None and tally.ranked_by == "rating" else count.score or 0.0),)
+    mean = _per(count.cost, count.cost_of) if count.cost_of else _per(count.moves, count.moves_of)
+    return (-_share(count.solved, count.games), float("inf") if mean is None else mean)
 
 
 def _share(part: int, whole: int) -> float:
@@ -248,13 +207,11 @@ def _per(total: float, count: int) -> float | None:
 
 
 def _ranks(merits: Sequence[tuple[float, ...]]) -> list[int]:
-    """Ranks from 1; equals share the best of theirs."""
+    """Ranks from 1; equals share the best of their ranks."""
     return [merits.index(merit) + 1 for merit in merits]
 
 
-def _versus_row(
-    rank: int, entry: int, tally: Tally, rated: Strengths | None, swiss: Mapping[int, tuple[float, float, float]]
-) -> Row:
+def _versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> Row:
     count, labels = tally.counts[entry], tally.sheet.labels
     seconds = _per(count.seconds, count.decisions)
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
@@ -281,8 +238,6 @@ def _versus_row(
     if rated is not None:
         better = zip(labels, rated.superiority[entry], strict=True)
         row["superiority"] = {label: likelihood for label, likelihood in better if likelihood is not None}
-    if entry in swiss:
-        row["swiss_score"], row["buchholz"], row["sonneborn_berger"] = swiss[entry]
     return row
 
 

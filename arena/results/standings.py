@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.format import Pairing
+from arena.format import Pairing, result_points
 from arena.spec import Board
 
 
@@ -37,8 +37,9 @@ class Standings:
         self.latest = board
         counts = self._counts[board]
         for seat, entry in enumerate(pairing.seats):
+            others = (*returns[:seat], *returns[seat + 1 :])
             counts[entry].games += 1
-            counts[entry].points += points(returns, seat)
+            counts[entry].points += result_points(returns[seat], max(others)) if others else returns[seat]
 
     def of(self, board: int) -> list[Standing]:
         """The standings of a board, best first."""
@@ -47,11 +48,3 @@ class Standings:
             for seat, count in zip(self._boards[board].seats, self._counts[board], strict=True)
         ]
         return sorted(lines, key=lambda line: -1.0 if line.score is None else line.score, reverse=True)
-
-
-def points(returns: Sequence[float], seat: int) -> float:
-    """What a result is worth to a seat: 1 where it got more than anyone else, a half where as much; in a puzzle 1 if solved."""
-    if len(returns) == 1:
-        return returns[0]
-    best = max(value for other, value in enumerate(returns) if other != seat)
-    return 1.0 if returns[seat] > best else 0.5 if returns[seat] == best else 0.0

@@ -4,22 +4,22 @@ import csv
 import io
 import json
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Protocol
 
 from tabulate import tabulate_formats
 
-from arena.columns import COLUMNS
+from arena.columns import LAST
+from arena.results import figures
+from arena.results.cells import BoardTable, board_table
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
-from arena.results.leaderboard import Leaderboard, Row
+from arena.results.leaderboard import Leaderboard
 from arena.spec.faults import one_line
 
 FORMATS = (*tabulate_formats, "json", "csv")
-"""What `--format` takes."""
-
-Column = tuple[str, Callable[[Row], Any]]
+"""The values of `--format`."""
 
 _HEADINGS = {
     "asciidoc": ".{}",
@@ -38,19 +38,19 @@ _HEADINGS = {
     "unsafehtml": "<h2>{}</h2>",
     "youtrack": "h3. {}",
 }
-"""How a heading is written where a plain line would not do."""
+"""The markup of a heading in the styles that have one."""
 
 
 class Titled(Protocol):
-    """What a table says of its tournament: a Spec, a Results or a Run of a store."""
+    """The tournament of a table: a Spec, a Results or a Run of a store."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the tournament."""
 
     @property
     def seed(self) -> int:
-        """What everything random in it follows from."""
+        """The seed from which everything random in it follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,11 @@ def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
 
 
 def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
-    columns, left_out = _fitting(columns_of(board), rows_of(board), width)
-    rows = [[shown(row) for _, shown in columns] for row in rows_of(board)]
+    shown, left_out = _fitting(board_table(board), width)
     heading = _HEADINGS.get(style, "{}")
     title = f"{name}: {board.title}"
     caption = heading.format(escape(title) if style.endswith("html") else title)
-    parts = [caption, table([column for column, _ in columns], rows, style, width)]
+    parts = [caption, table(shown.headings, shown.cells, style, width)]
     if left_out:
         parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
     if board.cross is not None and len(board.rows) > 1:
@@ -124,55 +123,36 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
             row["agent"],
             f"{row['boards']} of {len(boards)}",
             f"{row['mean_rank']:.2f}",
-            *([_elo(row["mean_rating"])] if rated else []),
+            *([figures.elo(row["mean_rating"])] if rated else []),
         )
         for row in rows
     ]
     return Overall(("Agent", "Boards", "Mean rank", *(["Mean Elo"] if rated else [])), tuple(cells))
 
 
-def columns_of(board: Leaderboard) -> list[Column]:
-    """The columns that the spec wants, or those that are usual and have something to say."""
-    versus = board.kind == "versus"
-    if board.columns is not None:
-        return [_NAMED[key] for key in board.columns if key in COLUMNS[board.kind]]
-    usual = _VERSUS if versus else _PUZZLE
-    return [column for column in usual if column[0] not in _RARE or any(column[1](row) != "" for row in board.rows)]
-
-
-def rows_of(board: Leaderboard) -> list[Row]:
-    """The rows as the spec wants them sorted, by default by rank; those without a value come last."""
-    key = (board.sort or "").removeprefix("-")
-    if key not in COLUMNS[board.kind]:
-        return list(board.rows)
-    known = [row for row in board.rows if row.get(key) is not None]
-    return sorted(known, key=lambda row: row[key], reverse=(board.sort or "").startswith("-")) + [
-        row for row in board.rows if row.get(key) is None
-    ]
-
-
-def _fitting(columns: Sequence[Column], rows: Sequence[Row], width: int | None) -> tuple[list[Column], list[str]]:
+def _fitting(whole: BoardTable, width: int | None) -> tuple[BoardTable, list[str]]:
     """The columns that fit, and the headings of those left out, the least important ones; what is left may still be too wide."""
-    kept, left_out = list(columns), []
-    for going, longest in [*[(going, None) for going in _DISPENSABLE], *[(going, _LABEL) for going in _LAST]]:
-        cells = [[shown(row) for _, shown in kept] for row in rows]
-        if width is None or fits([heading for heading, _ in kept], cells, width, longest):
+    kept, left_out = whole, []
+    for turn in sorted({column.left_out for column in whole.columns} - {0}):
+        if width is None or fits(kept.headings, kept.cells, width, _LABEL if turn >= LAST else None):
             break
-        left_out += [heading for heading, _ in kept if heading in going]
-        kept = [column for column in kept if column[0] not in going]
+        left_out += [column.heading for column in kept.columns if column.left_out == turn]
+        kept = replace(kept, columns=tuple([column for column in kept.columns if column.left_out != turn]))
     return kept, left_out
 
 
+_LABEL = 16
+"""Characters to which labels may be wrapped before a column of one of the last turns is left out."""
 _ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; of a tournament also --format, and `columns:` in its spec."
 
 
 def _cross(board: Leaderboard, style: str, width: int | None) -> str:
     labels = [row["agent"] for row in board.rows]
-    return crossing(labels, labels, [[_share(score) for score in scores] for scores in board.cross or ()], style, width)
+    return crossing(labels, labels, [[figures.share(score) for score in scores] for scores in board.cross or ()], style, width)
 
 
 def remarks(board: Leaderboard) -> list[str]:
-    """What to know of a board beside its numbers, in sentences; the agents' failures stand apart."""
+    """The remarks on a board, in sentences; the agents' failures stand apart."""
     what = "games" if board.kind == "versus" else "attempts"
     lines = [f"{board.games:,} {what}, {board.distinct_games:,} distinct."]
     if board.folded:
@@ -180,6 +160,8 @@ def remarks(board: Leaderboard) -> list[str]:
     if not board.finished:
         of = "" if board.size is None else f": {board.size - board.games - board.void:,} of {board.size:,} matches are missing"
         lines.append(f"The run is not finished{of}.")
+    if board.unranked is not None:
+        lines.append(f"Ranked by score: the format {board.unranked} ranks the board when `arena run` comes to its end.")
     if board.mixed:
         lines.append(f"The store has matches of more than one version of {', '.join(board.mixed)}.")
     lines += _strengths(board)
@@ -207,12 +189,12 @@ def _failures(board: Leaderboard) -> list[str]:
 
 
 def replay_command(store: str, key: str) -> str:
-    """What to type to see a match again."""
+    """The command that shows a match again."""
     return f"arena replay {shlex.quote(store)} {key}"
 
 
 def _strengths(board: Leaderboard) -> list[str]:
-    """What stands behind the ratings."""
+    """The remarks on ratings."""
     if board.kind != "versus":
         return []
     lines = []
@@ -261,121 +243,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return " ".join(f"{key}:{count}" for key, count in value.items())
     return "" if value is None else value
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f} %"
-
-
-def _figure(value: float | None) -> str:
-    if value is None:
-        return "-"
-    if value >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.4f}" if value else "0"
-
-
-def _kinds(row: Row) -> str:
-    return _plain(row["failures_by_kind"]) if row["failures"] else ""
-
-
-def _rank(row: Row) -> str:
-    return f"{row['rank']} ~" if row.get("level_with") else str(row["rank"])
-
-
-def _elo(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.0f}".replace("-0", "+0") if abs(value) < 0.5 else f"{value:+.0f}"
-
-
-def _interval(row: Row) -> str:
-    low, high = row.get("rating_low"), row.get("rating_high")
-    if low is None and high is None:
-        return "-"
-    return f"above {_elo(low)}" if high is None else f"below {_elo(high)}" if low is None else f"{_elo(low)} to {_elo(high)}"
-
-
-_VERSUS: tuple[Column, ...] = (
-    ("Rank", _rank),
-    ("Agent", lambda row: row["agent"]),
-    ("Elo", lambda row: _elo(row["rating"])),
-    ("95 % interval", _interval),
-    ("Rounds won", lambda row: row.get("rounds_won", "")),
-    ("Points", lambda row: f"{row['swiss_score']:g}" if "swiss_score" in row else ""),
-    ("Buchholz", lambda row: _figure(row.get("buchholz")) if "buchholz" in row else ""),
-    ("Sonneborn-Berger", lambda row: _figure(row.get("sonneborn_berger")) if "sonneborn_berger" in row else ""),
-    ("Games", lambda row: row["games"]),
-    ("W", lambda row: row["wins"]),
-    ("D", lambda row: row["draws"]),
-    ("L", lambda row: row["losses"]),
-    ("Score", lambda row: _share(row["score"])),
-    ("1st seat", lambda row: "" if row["score_first"] is None else _share(row["score_first"])),
-    ("2nd seat", lambda row: "" if row["score_second"] is None else _share(row["score_second"])),
-    ("Nodes/move", lambda row: _figure(row["nodes_per_move"])),
-    ("ms/move", lambda row: _figure(row["ms_per_move"])),
-    ("Failures", _kinds),
-)
-_PUZZLE: tuple[Column, ...] = (
-    ("Rank", lambda row: row["rank"]),
-    ("Agent", lambda row: row["agent"]),
-    ("Attempts", lambda row: row["attempts"]),
-    ("Solved", lambda row: _share(row["solved"])),
-    ("95 % interval", lambda row: f"{_share(row['solved_low'])} to {_share(row['solved_high'])}"),
-    ("Mean moves", lambda row: _figure(row["mean_moves"])),
-    ("When failed", lambda row: _figure(row["mean_moves_failed"])),
-    ("Mean cost", lambda row: "" if row["mean_cost"] in (None, row["mean_moves"]) else _figure(row["mean_cost"])),
-    ("Nodes", lambda row: _figure(row["nodes_per_attempt"])),
-    ("Seconds", lambda row: _figure(row["seconds_per_attempt"])),
-    ("Failures", _kinds),
-)
-_NAMED: dict[str, Column] = {
-    "rank": ("Rank", _rank),
-    "agent": ("Agent", lambda row: row["agent"]),
-    "rating": ("Elo", lambda row: _elo(row["rating"])),
-    "rating_low": ("Elo from", lambda row: _elo(row["rating_low"])),
-    "rating_high": ("Elo to", lambda row: _elo(row["rating_high"])),
-    "games": ("Games", lambda row: row["games"]),
-    "wins": ("W", lambda row: row["wins"]),
-    "draws": ("D", lambda row: row["draws"]),
-    "losses": ("L", lambda row: row["losses"]),
-    "score": ("Score", lambda row: _share(row["score"])),
-    "score_first": ("1st seat", lambda row: _share(row["score_first"])),
-    "score_second": ("2nd seat", lambda row: _share(row["score_second"])),
-    "rounds_won": ("Rounds won", lambda row: row.get("rounds_won", "-")),
-    "swiss_score": ("Points", lambda row: f"{row['swiss_score']:g}" if "swiss_score" in row else "-"),
-    "buchholz": ("Buchholz", lambda row: _figure(row.get("buchholz"))),
-    "sonneborn_berger": ("Sonneborn-Berger", lambda row: _figure(row.get("sonneborn_berger"))),
-    "attempts": ("Attempts", lambda row: row["attempts"]),
-    "solved": ("Solved", lambda row: _share(row["solved"])),
-    "solved_low": ("Solved from", lambda row: _share(row["solved_low"])),
-    "solved_high": ("Solved to", lambda row: _share(row["solved_high"])),
-    "mean_moves": ("Mean moves", lambda row: _figure(row["mean_moves"])),
-    "mean_moves_failed": ("When failed", lambda row: _figure(row["mean_moves_failed"])),
-    "mean_cost": ("Mean cost", lambda row: _figure(row["mean_cost"])),
-    "nodes_per_attempt": ("Nodes", lambda row: _figure(row["nodes_per_attempt"])),
-    "seconds_per_attempt": ("Seconds", lambda row: _figure(row["seconds_per_attempt"])),
-    "nodes_per_move": ("Nodes/move", lambda row: _figure(row["nodes_per_move"])),
-    "ms_per_move": ("ms/move", lambda row: _figure(row["ms_per_move"])),
-    "failures": ("Failures", lambda row: row["failures"]),
-    "failures_by_kind": ("By kind", _kinds),
-}
-_RARE = frozenset({"Failures", "Mean cost", "Rounds won", "Points", "Buchholz", "Sonneborn-Berger", "1st seat", "2nd seat"})
-"""Columns that are left out where no row has anything to show."""
-_DISPENSABLE = (
-    ("1st seat", "2nd seat"),
-    ("ms/move", "Seconds"),
-    ("When failed",),
-    ("Nodes/move",),
-    ("Sonneborn-Berger",),
-    ("Buchholz",),
-    ("Failures", "By kind"),
-    ("Mean cost",),
-    ("W", "D", "L"),
-    ("Nodes",),
-    ("Mean moves",),
-    ("Points",),
-    ("Rounds won",),
-)
-"""What a board can do without where there is no room, those first that go first; failures stand below it, too."""
-_LAST = (("Games", "Attempts"), ("95 % interval", "Elo from", "Elo to", "Solved from", "Solved to"))
-"""What goes only where wrapping labels to so many characters does not make room either."""
-_LABEL = 16

@@ -1,18 +1,19 @@
 """Counts matches for a leaderboard: summed up by a store, or one by one where all records are in memory anyway.
 
 From a store, memory grows neither with puzzles nor with games of two seats in which one drew random numbers; of pairs in which
-none did, those that differ are kept, of a Swiss tournament every encounter, of games for three and more every ranking (see
-`arena.games`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
+none did, those that differ are kept, of a format with a ranking of its own every result, of games for three and more every
+ranking (see `arena.games`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from arena.format import Pairing
+from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
 from arena.games import Games
 from arena.match.record import FAULTS, Reason, Record
 from arena.schedule.board_info import BoardInfo
+from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.store import Store
 from arena.store.rows import NANO, play, returns_of
 from arena.store.store import seats_of
@@ -20,7 +21,7 @@ from arena.store.store import seats_of
 
 @dataclass(slots=True)
 class Count:
-    """What one agent has to show on one board."""
+    """The sums of one agent on one board."""
 
     games: int = 0
     wins: int = 0
@@ -32,7 +33,7 @@ class Count:
     decisions: int = 0
     moves: int = 0
     moves_of: int = 0
-    """How many solutions have told their moves."""
+    """The number of solutions with a known number of moves."""
     moves_failed: int = 0
     moves_failed_of: int = 0
     cost: float = 0.0
@@ -70,7 +71,7 @@ class Facts:
     solved: bool | None
     count: int = 1
     moves: int = 0
-    """The sum over those matches that have told their moves, and their number; the same for costs."""
+    """The sum over the matches with a known number of moves, and the number of these matches; the same for costs."""
     moves_of: int = 0
     cost: float = 0.0
     cost_of: int = 0
@@ -78,24 +79,38 @@ class Facts:
 
 
 class Tally:
-    """What has been counted of one board."""
+    """The counts of one board. Without its `format_` the board is ranked by a built-in format, or as its sheet says."""
 
-    def __init__(self, sheet: BoardInfo) -> None:
+    def __init__(self, sheet: BoardInfo, format_: Format | None = None) -> None:
         self.sheet = sheet
+        self._format = format_ or built_in(sheet.format)
+        self.outcomes = Outcomes() if self._format is not None and ranks(self._format) else None
+        """The result of every match, kept where the format has a ranking of its own."""
         self.counts = [Count() for _ in sheet.labels]
         self.games = 0
         self.void = 0
         self.fallbacks = 0
         self.distinct: int | None = None
-        """Told by a store; None where the matches have been counted one by one."""
-        self.matches = Games(by_round=sheet.format == "swiss")
+        """Counted by a store; None if the matches are counted one by one."""
+        self.matches = Games()
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 
     @property
     def distinct_games(self) -> int:
-        """How many matches differ in who sat where, the position or what was played."""
+        """The number of matches that differ in seats, position or actions."""
         return len(self._plays) if self.distinct is None else self.distinct
+
+    @property
+    def ranked_by(self) -> RankedBy:
+        """The order of the board where its format has no ranking of its own."""
+        return self.sheet.ranked_by if self._format is None else self._format.ranked_by
+
+    def ranking(self) -> Ranking | None:
+        """The ranking by the board's format; None where the format has none of its own."""
+        if self._format is None or self.outcomes is None:
+            return self.sheet.ranking
+        return ranking_of(self._format, len(self.sheet.labels), self.outcomes)
 
     def add(self, number: int, pairing: Pairing, record: Record) -> None:
         """Count one record; `number` is its place in the schedule."""
@@ -108,6 +123,8 @@ class Tally:
         self.count(facts)
         if record.termination == "void":
             return
+        if self.outcomes is not None:
+            self.outcomes.add(pairing, record.returns)
         played = play(record)
         self._plays.add((seats, played))
         if len(seats) > 1:
@@ -138,13 +155,13 @@ class Tally:
         count.draws += times * (got == best)
         count.losses += times * (got < best)
         for other, theirs in zip(facts.seats[:seat] + facts.seats[seat + 1 :], rivals, strict=True):
-            count.points[other] += times * (1.0 if got > theirs else 0.5 if got == theirs else 0.0)
+            count.points[other] += times * result_points(got, theirs)
             count.met[other] += times
         if facts.seat == seat and facts.termination in FAULTS:
             count.faults[facts.termination] += times
 
     def effort(self, entry: int, decisions: int, nodes: int, seconds: float) -> None:
-        """Count what an agent has used."""
+        """Add the nodes and the time that an agent has used."""
         count = self.counts[entry]
         count.decisions += decisions
         count.nodes += nodes
@@ -198,6 +215,8 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
         for board, round_, seats, returns, drew, played in rows:
             if add := adders[board]:
                 add(round_, seats_of(seats), returns_of(returns), played, "1" in drew)
+            if (outcomes := tallies[board].outcomes) is not None:
+                outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
     for tally in tallies:
         tally.distinct = 0
     for board, distinct in store.query(_DISTINCT):

@@ -1,5 +1,5 @@
-"""Writes the first file of a plugin, or the first folder of a package."""
+"""Writes the first file of a plugin, or the folder of its package."""
 
-from arena.scaffold.author import write
+from arena.scaffold.author import KINDS, write
 
-__all__ = ["write"]
+__all__ = ["KINDS", "write"]

@@ -1,4 +1,4 @@
-"""From a kind and a name to files that run at once."""
+"""Fills the templates of a plugin and writes its files, or none."""
 
 import re
 import sys
@@ -20,7 +20,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class CannotWrite(ArenaError):
-    """A file that `arena new` will not write, with the reason."""
+    """`arena new` does not write the file; the message tells the reason."""
 
 
 def write(
@@ -28,9 +28,9 @@ def write(
 ) -> list[Path]:
     """Write the file of a plugin, or the folder of a package, into `folder`, and return what was written.
 
-    `kind` is one of KINDS, `name` the key in the registry; `game` is what an agent tries first, and what a heuristic
-    belongs to, which must be given. Nothing is written where anything is wrong: CannotWrite for a name that cannot be used
-    or a file that exists, UnknownName for a game that no plugin brings.
+    `kind` is one of KINDS, `name` the key in the registry, `game` the first game of an agent or the game of a heuristic, which
+    must be given. Nothing is written if this raises: CannotWrite for a name that cannot be used or a file that exists,
+    UnknownName for a game that no plugin brings.
     """
     plan = FilePlan(kind, name, opponent(kind, game, registry))
     _refuse_name(plan, registry)
@@ -49,7 +49,7 @@ def write(
 
 @dataclass(frozen=True)
 class FilePlan:
-    """What is going to be written."""
+    """The files of a new plugin."""
 
     kind: str
     name: str
@@ -67,7 +67,7 @@ class FilePlan:
 
     @property
     def template(self) -> str:
-        """The name of the template: a puzzle asks for other agents and heuristics than a game."""
+        """The name of the template: agents and heuristics of puzzles have templates of their own."""
         return {"agent": "solver", "heuristic": "estimate"}.get(self.kind, self.kind) if self.opponent.puzzle else self.kind
 
     @cached_property

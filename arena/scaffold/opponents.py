@@ -1,4 +1,4 @@
-"""Which game the files of a new plugin speak of."""
+"""The game that the files of a new plugin name."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class Opponent(NamedTuple):
 
 
 def opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
-    """The game that was named, or the usual one; UnknownName for one that no plugin brings."""
+    """The game that was named, or the first; UnknownName if no plugin brings it, ArenaError if a new plugin has or needs none."""
     if kind in ("game", "puzzle"):
         if game is not None:
             raise ArenaError(f"--game {game}: a new {kind} belongs to no other game; leave it out")

@@ -1,17 +1,18 @@
-"""What a leaderboard has to know of a board, without its game, its agents or any plugin."""
+"""A board as a store keeps it: all that a leaderboard needs of it, without its game, its agents or any plugin."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from arena.format import Kind
-from arena.formats import HeadToHead
+from arena.format import Kind, RankedBy, own_columns, ranks
 from arena.limits import Limits
+from arena.schedule.ranking import Ranking
 from arena.spec import Board
 
 
 @dataclass(frozen=True, slots=True)
 class BoardInfo:
-    """A board on paper: what is played, by whom, and how many matches there are to be."""
+    """A board without its code: the game, the entries, the size of the schedule, and how it is shown."""
 
     title: str
     game: dict[str, Any]
@@ -22,7 +23,7 @@ class BoardInfo:
     size: int
     """The number of matches of the schedule; where that depends on results, the most there can be."""
     exact: bool
-    """Whether the number is certain before anything is played."""
+    """True if the number is certain before anything is played."""
     timed: tuple[str, ...] = ()
     """Entries whose decisions have a time limit, so that their matches need not come out the same again."""
     soft: tuple[str, ...] = ()
@@ -41,7 +42,11 @@ class BoardInfo:
     optimal: tuple[str, ...] = ()
     """Entries whose solutions are cheapest ones."""
     limits: dict[str, dict[str, float]] = field(default_factory=dict)
-    """What a decision of each entry may use at the most, of `nodes` and of `seconds`, where that is limited."""
+    """The limits of a decision of each entry, of `nodes` and of `seconds`; entries without limits are missing."""
+    ranked_by: RankedBy = "score"
+    """The order of a versus board without a ranking of its format's own."""
+    ranking: Ranking | None = None
+    """The ranking by the format, without placings until a run has come to its end; None where the format has none of its own."""
 
     def as_dict(self) -> dict[str, Any]:
         """The sheet as plain values."""
@@ -51,28 +56,32 @@ class BoardInfo:
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """A sheet from its plain values."""
         lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
-        return cls(**{**values, **lists})
+        ranking = values.get("ranking")
+        return cls(**{**values, **lists, "ranking": None if ranking is None else Ranking.from_dict(ranking)})
 
 
 def board_info(board: Board) -> BoardInfo:
     """The sheet of a board."""
+    format_ = board.format
     timed = [seat for seat in board.seats if seat.limits.seconds is not None]
     return BoardInfo(
         title=board.title,
         game={"name": board.name, **board.parameters},
-        kind=board.format.kind,
+        kind=format_.kind,
         labels=tuple([seat.label for seat in board.seats]),
         size=board.size,
-        exact=not board.format.follows_results,
+        exact=not format_.follows_results,
         timed=tuple([seat.label for seat in timed]),
         soft=tuple([seat.label for seat in timed if seat.isolation == "none"]),
-        format=board.format.name,
-        test=asdict(board.format.sprt) if isinstance(board.format, HeadToHead) and board.format.sprt else None,
+        format=format_.name,
+        test=dict(format_.sequential_test) if isinstance(format_.sequential_test, Mapping) else None,
         anchor=board.view.anchor,
         columns=board.view.columns,
         sort=board.view.sort,
         optimal=tuple([seat.label for seat in board.seats if seat.optimal]),
         limits={seat.label: limits for seat in board.seats if (limits := _limits(seat.limits))},
+        ranked_by="rating" if format_.ranked_by == "rating" else "score",
+        ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
     )
 
 

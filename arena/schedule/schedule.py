@@ -4,8 +4,9 @@ import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from arena.format import Outcomes, Pairing
+from arena.format import Outcomes, Pairing, ranks
 from arena.match.match import match_id
+from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.spec import Spec
 
 
@@ -60,6 +61,14 @@ class Schedule:
         """Whether the schedule of a match's board looks at results."""
         return self._spec.boards[scheduled.board].format.follows_results
 
+    def rankings(self) -> dict[int, Ranking]:
+        """The rankings by formats of plugins, which who reads a store cannot ask, by the numbers of their boards."""
+        return {
+            number: ranking_of(board.format, board.field.entries, self._outcomes[number])
+            for number, board in enumerate(self._spec.boards)
+            if ranks(board.format) and built_in(board.format.name) is None
+        }
+
     def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, course: int | None = None) -> None:
         """Take the result of a match that was taken before; None where it was void.
 
@@ -67,7 +76,7 @@ class Schedule:
         """
         with self._lock:
             self._untold -= 1
-            if self.follows(scheduled):
+            if self.follows(scheduled) or ranks(self._spec.boards[scheduled.board].format):
                 self._outcomes[scheduled.board].add(scheduled.pairing, returns, course)
 
     def _note_status(self, place: int) -> None:

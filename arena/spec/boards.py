@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.columns import COLUMNS
+from arena.columns import COLUMNS, by_key
 from arena.configured import parameters_of
 from arena.errors import ArenaError, suggestion
-from arena.format import Field, Format
+from arena.format import Field, Format, own_columns
 from arena.heuristic import info_of
 from arena.identity import key
 from arena.match.match import Positions, Program, Seat
@@ -100,8 +100,10 @@ def _columns(reading: SpecReader) -> tuple[str, ...] | None:
 
 def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
     """Note a fault for a column that no board has, and for an anchor that plays nowhere."""
-    kinds = {board.format.kind for board in boards}
-    known = [column for kind in ("versus", "puzzle") if kind in kinds or not boards for column in COLUMNS[kind]]
+    kinds = {board.format.kind for board in boards} or {"versus", "puzzle"}
+    formats = [kind for kind in reading.registry.formats.values() if kind.kind in kinds]
+    own = [column for kind in formats for column in own_columns(kind)]
+    known = by_key([column for kind in sorted(kinds, reverse=True) for column in COLUMNS[kind]] + own)
     for number, column in enumerate(reading.values.get("columns") or ()):
         if column not in known:
             reading.faults.add(("columns", number), f"unknown column {column!r}; {suggestion(column, known)}")

@@ -84,9 +84,13 @@ def _schedule(board: Board) -> list[Any]:
 def row_of(run: Run) -> tuple[Any, ...]:
     """A run as a row, without its times."""
     plugins = {name: [found.version, found.hash] for name, found in run.plugins.items()}
-    boards = [sheet.as_dict() for sheet in run.boards]
-    texts = [json.dumps(value, default=str) for value in (run.spec, boards, plugins, dict(run.versions))]
-    return (clean(run.name), run.hash, run.seed, *texts)
+    spec, code, versions = (json.dumps(value, default=str) for value in (run.spec, plugins, dict(run.versions)))
+    return (clean(run.name), run.hash, run.seed, spec, boards_text(run.boards), code, versions)
+
+
+def boards_text(boards: Sequence[BoardInfo]) -> str:
+    """The boards of a run as a cell of its row."""
+    return json.dumps([board.as_dict() for board in boards], default=str)
 
 
 def run_of_row(row: Sequence[Any]) -> Run:

@@ -2,8 +2,9 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -13,11 +14,12 @@ from typing import Any, NamedTuple, Self
 from arena.errors import StoreError
 from arena.format import Pairing
 from arena.match.record import Record
+from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.store.database import read_only, told, writable
 from arena.store.lock import Lock, locked
 from arena.store.rows import RECORD, record_of, returns_of, rows_of
-from arena.store.run import Run, row_of, run_of_row
+from arena.store.run import Run, boards_text, row_of, run_of_row
 
 BATCH = 2000
 """Records in one transaction, at the most."""
@@ -108,11 +110,15 @@ class Store:
             values = (*row_of(run), run.started or now(), run.ended)
             write.execute(f"INSERT INTO run ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608
 
-    def end(self) -> None:
-        """Note that the last run has come to its end."""
+    def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:
+        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins."""
         self.flush()
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
+            if rankings:
+                ranked = enumerate(self.last().boards)
+                boards = [replace(board, ranking=rankings.get(number, board.ranking)) for number, board in ranked]
+                write.execute("UPDATE run SET boards = ? WHERE number = (SELECT max(number) FROM run)", (boards_text(boards),))
 
     def runs(self) -> list[Run]:
         """Every run, the last one at the end."""

@@ -1,7 +1,7 @@
-"""The conformance kit: plays games, agents and heuristics at random and holds them to what they declare.
+"""The conformance kit: plays games, agents and heuristics at random and checks that they keep their promises.
 
-Every check raises Violation, an AssertionError, with the actions, what was expected, what came, and the seed. The functions
-that end in `verdicts` go on after a fault and yield a Verdict for every promise.
+The functions that begin with `check` raise Violation, an AssertionError, for the first broken promise, with the actions, the
+expected and the actual value, and the seed. Those that end in `verdicts` go on and yield a Verdict for every promise.
 """
 
 from arena.testing.agent_checks import agent_verdicts, check_agent

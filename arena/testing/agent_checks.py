@@ -1,8 +1,9 @@
-"""Checks of agents: they are set to play, with and without a budget, and played again."""
+"""Checks of agents: each plays with and without a budget, and plays the same again."""
 
 import random
 import threading
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
@@ -27,25 +28,24 @@ from arena.processes.threads import deaths, lingering, place_of
 from arena.search import Search
 from arena.spec import make_seat
 from arena.testing.finding import Abandoned, Finding
-from arena.testing.minimal_actions import shortened
+from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
 from arena.testing.trial import CheckLog, Trial, copied, position_text
-from arena.testing.verdicts import Verdict, passed, verdicts
+from arena.testing.verdicts import CheckSuite, Verdict
 from arena.traits import refusal
 
 NODES = 2_000
-"""Nodes that a decision may use in a check, so that it ends for every agent on every game."""
+"""Nodes of a decision, so that every agent's ends on every game."""
 MOVES = 60
 STATES = 150
-"""States in which an agent is asked for the shortest way to its fault."""
-
+"""The most states in which an agent is asked while its fault is shown with fewer actions: each asks for a whole decision."""
 
 THREADS = "a thread goes on when the answer is there"
 NO_THREAD = "no thread that outlives the decision"
 
 
 class _Anyone(Agent):
-    """Plays at random against the agent that is checked."""
+    """The opponent of the agent that is checked: plays at random."""
 
     name = "anyone"
 
@@ -55,20 +55,20 @@ class _Anyone(Agent):
 
 @dataclass(slots=True)
 class _Observed:
-    """What an agent did beside answering."""
+    """Side effects of an agent's decisions."""
 
     changed: list[tuple[State, State]] = field(default_factory=list)
-    """The states that it changed, as they were and as they are."""
+    """The states that it changed, before and after."""
     left: str | None = None
-    """A thread that went on when the answer was there."""
+    """The place of a thread that still ran after the decision."""
 
 
 class _Lingering(Exception):
-    """A thread goes on, so the match is not worth to be played to its end: every decision would add another."""
+    """A thread still runs after a decision. Ends the match: every further decision would leave another."""
 
 
 class _Watched(Agent):
-    """The agent that is checked; notes what else it does."""
+    """The agent that is checked, with its side effects observed."""
 
     name = "watched"
 
@@ -112,7 +112,7 @@ CHECKS = {
     "randomness": "no random number comes from elsewhere than search.rng",
     "the game": "the game itself does what it must",
 }
-"""What an agent is held to on every game: the name of each check, and the promise."""
+"""The promises of an agent on every game, by the names of their checks."""
 
 
 @user_interrupts()
@@ -125,25 +125,23 @@ def check_agent(
     registry: Registry | None = None,
     patience: float = PATIENCE,
 ) -> tuple[str, ...]:
-    """Let `agent` play `matches` matches on a game, or on every installed game that fits; return what was checked.
+    """Let `agent` play `matches` matches on a game, or on every installed game that fits; return the checks that were made.
 
-    It is an object, a class, or a name, which is looked up in `registry`: by default all that is installed.
+    It is an object, a class, or a name, which is looked up in `registry`: by default everything that is installed.
 
     Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
     one node is survived; that no state is changed, and no thread left running; and that the global random generator is
     left alone. Opponents play at random; from a state of random play it meets itself. No call may take longer than
-    `patience` seconds. Violation, an AssertionError, says what broke after which actions, as few as could be found, and
-    the seed that shows it again with one match. Refused: no game fits.
+    `patience` seconds. Violation, an AssertionError, tells the broken promise with the actions before it, as few as could be
+    found, and the seed that shows it again with one match. Refused: no game fits.
     """
-    registry = registry or load_plugins()
-    kind, make = _kind(agent, registry)
-    games = _games(kind, game, registry)
-    if not games:
-        raise Refused(f"{name_of(kind)} can play no installed game; hand one in")
-    for one in games:
-        bench = AgentSetup(kind, make, one, _evaluation(one, registry))
-        passed(partial(_play, bench), partial(_shortened, bench), seed, max(1, matches), CHECKS, patience)
-    return tuple(f"{name_of(one)}: plays, repeats, one node, randomness" for one in games)
+    checked = []
+    for setup in _setups(agent, game, registry):
+        setup.suite(seed, matches, patience).passed()
+        checked.append(f"{name_of(setup.game)}: plays, repeats, one node, randomness")
+    if not checked:
+        raise Refused(f"{agent if isinstance(agent, str) else name_of(agent)} can play no installed game; hand one in")
+    return tuple(checked)
 
 
 def agent_verdicts(
@@ -156,37 +154,40 @@ def agent_verdicts(
     patience: float = PATIENCE,
 ) -> Iterator[tuple[Game, list[Verdict]]]:
     """Do as `check_agent` does, but go on after a fault: yield every game with a verdict for every promise."""
-    registry = registry or load_plugins()
-    kind, make = _kind(agent, registry)
-    for one in _games(kind, game, registry):
-        bench = AgentSetup(kind, make, one, _evaluation(one, registry))
+    for setup in _setups(agent, game, registry):
         with user_interrupts():
-            play, shorten = partial(_play, bench), partial(_shortened, bench)
-            found = list(verdicts(play, shorten, seed, max(1, matches), CHECKS, patience))
-        yield one, found
+            found = list(setup.suite(seed, matches, patience).verdicts())
+        yield setup.game, found
 
 
 class AgentSetup(NamedTuple):
-    """An agent and the game that it is tried on."""
+    """An agent, how to make a fresh one, and the game that it is checked on."""
 
     kind: type[Agent]
     make: Callable[[], Agent]
     game: Game
     evaluation: Evaluation | None
 
+    def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
+        """The checks of the agent on the game."""
+        return CheckSuite(partial(_play, self), partial(_reproduction, self), CHECKS, seed, max(1, matches), patience)
 
-def _kind(agent: Agent | type[Agent] | str, registry: Registry) -> tuple[type[Agent], Callable[[], Agent]]:
-    if isinstance(agent, str):
-        agent = registry.agent(agent)
-    if isinstance(agent, type):
-        return agent, agent
-    return type(agent), partial(type(agent), **settings(agent))
+
+def _setups(
+    agent: Agent | type[Agent] | str, game: Game | type[Game] | str | None, registry: Registry | None
+) -> Iterator[AgentSetup]:
+    """The agent on `game`, or on every game that it can play; Refused if it cannot play `game`."""
+    registry = registry or load_plugins()
+    known = registry.agent(agent) if isinstance(agent, str) else agent
+    kind = known if isinstance(known, type) else type(known)
+    make = known if isinstance(known, type) else partial(kind, **settings(known))
+    for one in _games(kind, game, registry):
+        yield AgentSetup(kind, make, one, _evaluation(one, registry))
 
 
 def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Registry) -> list[Game]:
     if game is None:
-        made = [_default(known) for known in registry.games.values()]
-        return [one for one in made if one is not None and refusal(kind, one) is None]
+        return list(registry.games_for(kind).values())
     if isinstance(game, str):
         game = registry.game(game)
     one = game() if isinstance(game, type) else game
@@ -196,69 +197,50 @@ def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Re
     return [one]
 
 
-def _default(game: type[Game]) -> Game | None:
-    """A game with its default parameters, None where it has none."""
-    try:
-        return game()
-    except Exception:
-        return None
-
-
 def _evaluation(game: Game, registry: Registry) -> Evaluation | None:
     found = registry.heuristics.get((name_of(game), game.default_heuristic or ""))
     return None if found is None else bind(found, game)
 
 
-def _play(bench: AgentSetup, seed: int, matches: int, sheet: CheckLog) -> None:
+def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
     for number in range(matches):
-        trial = Trial(f"{name_of(bench.kind)} on {name_of(bench.game)}", seed, number, sheet, check="the game")
-        try:
+        trial = Trial(f"{name_of(setup.kind)} on {name_of(setup.game)}", seed, number, log, check="the game")
+        with suppress(Abandoned):
             with deaths() as died:
-                trial.call("a method of the game", _check_match, bench, trial)
+                trial.call("a method of the game", _check_match, setup, trial)
             with trial.checking("threads"):
-                trial.expect(
-                    not died, THREADS, NO_THREAD, "; ".join([f"one that raised {describe(error)}" for error in died[:1]])
-                )
-        except Abandoned:
-            continue
+                trial.expect(not died, THREADS, NO_THREAD, "".join([f"one that raised {describe(each)}" for each in died[:1]]))
 
 
-def _shortened(bench: AgentSetup, finding: Finding) -> Finding:
-    try:
-        position = bench.game.initial(_positions(finding.seed))
-        return shortened(finding, bench.game, position, partial(_examine, bench), states=STATES)
-    except Interrupted:
-        raise
-    except BaseException:  # what cannot be drawn again is shown as it is
-        return finding
+def _reproduction(setup: AgentSetup, finding: Finding) -> Reproduction:
+    def examine(trial: Trial, state: State) -> None:
+        """Ask for one decision."""
+        if not setup.game.is_terminal(state):
+            _check_decisions(setup, trial, state, [setup.game.to_move(state)], 1)
 
-
-def _examine(bench: AgentSetup, trial: Trial, state: State) -> None:
-    """Ask for one decision."""
-    if not bench.game.is_terminal(state):
-        _check_decisions(bench, trial, state, [bench.game.to_move(state)], 1)
+    return Reproduction(setup.game, setup.game.initial(_positions(finding.seed)), examine, STATES)
 
 
 def _positions(play: int) -> random.Random:
     return position_stream(f"check/{play}")
 
 
-def _check_match(bench: AgentSetup, trial: Trial) -> None:
-    game = bench.game
+def _check_match(setup: AgentSetup, trial: Trial) -> None:
+    game = setup.game
     state = game.initial(_positions(trial.play))
     trial.position = position_text(game, state)
     copy = trial.call("states must pickle", copied, state)
     trial.expect(copy == state, "states must compare by value", state, copy)
-    trial.sheet.passed.add(trial.check)
-    _check_decisions(bench, trial, state, [trial.play % game.players], MOVES)
+    trial.log.passed.add(trial.check)
+    _check_decisions(setup, trial, state, [trial.play % game.players], MOVES)
     if not isinstance(game, Puzzle):
-        trial.actions, later = _somewhere(bench, trial, state)
-        _check_plays(bench, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
+        trial.actions, later = _somewhere(setup, trial, state)
+        _check_plays(setup, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
 
 
-def _somewhere(bench: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:
-    """A state on the way of random play from `state`, and how it came to it."""
-    game, rng = bench.game, trial.rng
+def _somewhere(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:
+    """A state of random play from `state`, and the actions that lead to it."""
+    game, rng = setup.game, trial.rng
     ways: list[tuple[list[str], State]] = []
     actions: list[str] = []
     while not game.is_terminal(state) and len(ways) < MOVES:
@@ -269,34 +251,34 @@ def _somewhere(bench: AgentSetup, trial: Trial, state: State) -> tuple[list[str]
     return rng.choice(ways) if ways else ([], state)
 
 
-def _check_decisions(bench: AgentSetup, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
-    """Let the agent play on from `state`, freely and with one node, each of them twice."""
+def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
+    """Let the agent play on from `state`, with NODES nodes and with one, twice each."""
     for check, nodes in (("plays", NODES), ("one node", 1)):
-        if check == "one node" and "plays" in trial.sheet.failed:
-            break  # it would say the same
+        if check == "one node" and "plays" in trial.log.failed:
+            break  # the same fault would be found
         limits = Limits(nodes=nodes, moves=moves)
         way = list(trial.actions)
-        first = _check_plays(bench, trial, state, seats, limits, check)
+        first = _check_plays(setup, trial, state, seats, limits, check)
         with trial.checking("repeats"):
-            again = _elsewhere(partial(_played, bench, _Observed(), trial, state, seats, limits))
+            again = _elsewhere(partial(_played, setup, _Observed(), trial, state, seats, limits))
             trial.on_time()
             _check_same(trial, way, first, again)
         trial.actions = way
 
 
 def _check_plays(
-    bench: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
+    setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
 ) -> Record:
-    """Let the agent play on from `state` in some seats, and look at all that it does; the actions stay with the trial."""
+    """Let the agent play on from `state` in some seats, and check its side effects and the ending; the trial gets the actions."""
     seen = _Observed()
     with trial.own_randomness("the agent"):
-        record = _played(bench, seen, trial, state, seats, limits)
+        record = _played(setup, seen, trial, state, seats, limits)
     trial.actions = [*trial.actions, *record.actions]
     with trial.checking(check):
         trial.on_time()
     with trial.checking("threads"):
         if seen.left is not None:
-            trial.sheet.over = True
+            trial.log.over = True
             raise trial.violation(THREADS, NO_THREAD, f"one that is at {seen.left}")
     with trial.checking("purity"):
         for before, after in seen.changed:
@@ -307,7 +289,7 @@ def _check_plays(
 
 
 def _check_same(trial: Trial, way: list[str], first: Record, again: Record) -> None:
-    """Check that two matches are one; a violation shows the first place where they differ."""
+    """Check that two matches are equal; a violation shows the first action that is not."""
     if again.actions != first.actions:
         common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
         trial.actions = [*way, *first.actions[:common]]
@@ -324,7 +306,7 @@ def _check_ending(trial: Trial, record: Record, what: str) -> None:
 
 
 def _elsewhere(play: Callable[[], Record]) -> Record:
-    """Play with the global generator in another state, and put it back."""
+    """Play with the global generator in another state; restore it."""
     before = random.getstate()
     random.seed("elsewhere")
     try:
@@ -333,13 +315,13 @@ def _elsewhere(play: Callable[[], Record]) -> Record:
         random.setstate(before)
 
 
-def _played(bench: AgentSetup, seen: _Observed, trial: Trial, state: State, seats: Collection[int], limits: Limits) -> Record:
-    """A match from `state`: the agent in some seats, random players in the others."""
-    kind, game = bench.kind, bench.game
+def _played(setup: AgentSetup, seen: _Observed, trial: Trial, state: State, seats: Collection[int], limits: Limits) -> Record:
+    """Play a match from `state`: the agent in some seats, random players in the others."""
+    kind, game = setup.kind, setup.game
     puzzle = isinstance(game, Puzzle)
-    own = make_seat(kind, {}, bench.evaluation, None, limits, name_of(kind), puzzle)
-    own = replace(own, make=lambda: _Watched(bench.make(), seen))
-    other = make_seat(_Anyone, {}, bench.evaluation, None, limits, "anyone", puzzle)
+    own = make_seat(kind, {}, setup.evaluation, None, limits, name_of(kind), puzzle)
+    own = replace(own, make=lambda: _Watched(setup.make(), seen))
+    other = make_seat(_Anyone, {}, setup.evaluation, None, limits, "anyone", puzzle)
     seated = tuple([own if seat in seats else other for seat in range(game.players)])
     position = Position("check", state, game.format_state(state))
     return play_match(Match(f"check/{trial.play}", game, position, seated, trial.play))

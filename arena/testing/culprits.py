@@ -1,4 +1,4 @@
-"""Which method of an author a finding is about, where no exception tells."""
+"""The author's method that a finding is about, if no exception names one."""
 
 import re
 from inspect import getsourcefile, isclass, isfunction
@@ -21,17 +21,17 @@ USUAL = {
     "purity": "choose",
     "threads": "choose",
 }
-"""The method that is looked at first where a check fails whose words name none."""
+"""The method to look at first for each check, if the words of a finding name none."""
 
 
 def where_of(got: str) -> str | None:
-    """The file and line that what came names already; None where it names none."""
+    """The file and line at the end of a description of an exception; None if there is none."""
     found = re.search(r"[^\s(]+:\d+(?=\)|$)", got)
     return found.group() if found else None
 
 
 def method_at_fault(value: Any, check: str, what: str) -> str | None:
-    """The method that a finding speaks of, as `returns (nim.py:25)`; None where its author has written none of the kind.
+    """The method that a finding is about, as `returns (nim.py:25)`; None if the author has written no such method.
 
     `value` is a class or a function, `check` the name of the check, `what` the words of the finding.
     """

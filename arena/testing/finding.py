@@ -1,44 +1,44 @@
-"""What a check found: the promise that is broken, where the play stood, what was expected and what came."""
+"""A broken promise: where play was, what was expected and what came."""
 
 import re
 from dataclasses import dataclass
 
 SHOWN = 100
-"""Actions that a message lists at most."""
+"""The most actions that a message lists."""
 LAST = 10
-"""Actions that a message lists where there are more: the last, and how many came before."""
+"""The last actions, which a message lists if there are more than SHOWN."""
 NO_RETURN = "does not return"
-"""How a finding ends that is about a call without an end."""
+"""The end of the promise of a call that did not return in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken promise, with all that is needed to see it again."""
+    """One broken promise, with all that shows it again."""
 
     subject: str
-    """Who is at fault, such as `nim`, or `blocker on nim`."""
+    """The plugin at fault, such as `nim`, or `blocker on nim`."""
     check: str
     """The check that found it, such as `returns`."""
     what: str
     """The promise."""
     expected: str
-    """What should have come."""
+    """The expected value."""
     got: str
-    """What came."""
+    """The actual value."""
     seed: int
-    """The seed whose first play shows it, or of the check where it takes more plays than one."""
+    """The seed whose first play shows it; the seed of the whole check if one play does not show it."""
     matches: int
-    """How many plays it takes."""
+    """The number of plays that show it."""
     position: str | None = None
-    """The text of the position where the play began, None where it has none."""
+    """The text of the position where the play began; None if it has none."""
     actions: tuple[str, ...] = ()
     """The texts of the actions from there."""
     played: int = 0
-    """How many actions there were before they were shortened."""
+    """The number of actions of the play that found it."""
 
     @property
     def rule(self) -> tuple[str, str]:
-        """The promise without the values at hand, so that two findings of one fault can be recognised."""
+        """The promise and the type of the exception, without values: equal for two findings of one fault."""
         raised = re.match(r"(\w+)(?=:|\Z| \()", self.got) if self.expected == "no exception" else None
         return _VALUES.sub("", self.what), raised.group() if raised else ""
 
@@ -56,11 +56,11 @@ class Finding:
 
     @property
     def hung(self) -> bool:
-        """Whether it is about a call that did not return."""
+        """True if a call did not return in time."""
         return self.what.endswith(NO_RETURN)
 
     def played_out(self) -> str:
-        """The actions for a reader, and how many there were before they were shortened."""
+        """The actions for a message, with their number in the play that found it."""
         listed = ", ".join(self.actions) or "none"
         if len(self.actions) > SHOWN:
             listed = f"{len(self.actions) - LAST:,} others, {', '.join(self.actions[-LAST:])}"
@@ -73,7 +73,7 @@ _VALUES = re.compile(r"\(.*\)|'.*'|\".*\"|-?\d[\d.,]*")
 
 
 class Violation(AssertionError):
-    """A plugin does not do what it declares; `finding` says it part by part."""
+    """A plugin breaks a promise; `finding` holds the parts of the message."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(str(finding))
@@ -84,4 +84,4 @@ class Violation(AssertionError):
 
 
 class Abandoned(Exception):
-    """A play cannot go on, because of a fault that has been found before."""
+    """A check cannot go on because of a known fault."""

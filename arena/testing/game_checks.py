@@ -8,23 +8,22 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from arena.configured import name_of
-from arena.errors import Interrupted
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.plugins.members import GRID, gives_grid, grid_fault
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
-from arena.testing.finding import Abandoned, Finding, Violation
-from arena.testing.minimal_actions import shortened
+from arena.testing.finding import Abandoned, Finding
+from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
 from arena.testing.trial import PLAY, CheckLog, Trial, copied, position_text, some_action, walk
-from arena.testing.verdicts import Verdict, passed, verdicts
+from arena.testing.verdicts import CheckSuite, Verdict
 
 LONGEST_GAME = 10_000
-"""Plies after which a game is taken to go on for ever."""
+"""Plies after which a game is taken to have no end."""
 LONGEST_WALK = 200
-"""Actions of a random walk through a puzzle, which need not end."""
+"""Actions of a random walk through a puzzle, which may have no end."""
 VIEWS = ("random_state", "neighbors", "local", "mutate", "crossover")
-"""What a puzzle may offer for local and genetic search."""
+"""The optional methods of a puzzle for local and genetic search."""
 CHECKS = {
     "play": "initial, to_move, actions, result and is_terminal answer in every state met",
     "positions": "the same seed draws the same position",
@@ -42,13 +41,13 @@ CHECKS = {
     "pickling": "the game pickles, and plays the same then",
     "randomness": "no random number comes from elsewhere than the generator handed in",
 }
-"""What a game is held to: the name of each check, and the promise."""
+"""The promises of a game, by the names of their checks."""
 LOCAL_VIEW = ("cost", "propose", "delta", "apply", "state")
-"""What a local view must have."""
+"""The members that a local view must have."""
 
 
 class PlayedStep(NamedTuple):
-    """One action of a play, and what the game said around it."""
+    """One action of a play, and what the game's methods returned before it."""
 
     trial: Trial
     state: State
@@ -58,7 +57,7 @@ class PlayedStep(NamedTuple):
 
 @user_interrupts()
 def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = PATIENCE) -> tuple[str, ...]:
-    """Play `matches` random matches and hold a game to its contract; return what was checked, some of CHECKS.
+    """Play `matches` random matches and hold a game to its contract; return the checks that were made, some of CHECKS.
 
     Checked are: the same position from the same seed; states and actions that hash, compare by value and pickle; seats in
     range; actions in a fixed order without duplicates; `result` that changes nothing and always says the same, also with
@@ -66,27 +65,30 @@ def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 2
     match; returns in range, and zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views
     for local search; and that
     the global random generator is left alone. No call may take longer than `patience` seconds. Violation, an
-    AssertionError, says what broke after which actions, as few as could be found, and the seed that shows it again with
-    one match. ValueError for less than one match.
+    AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows it
+    again with one match. ValueError for less than one match.
     """
     if matches < 1:
         raise ValueError(f"matches: expected at least 1, got {matches}")
-    made = _named(game)
-    return passed(partial(_play, made), partial(_shortened, made), seed, matches, CHECKS, patience)
+    return _suite(_named(game), seed, matches, patience).passed()
 
 
 def game_verdicts(
     game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = PATIENCE
 ) -> Iterator[Verdict]:
     """Do as `check_game` does, but go on after a fault: yield a verdict for every promise."""
-    made = _named(game)
-    names = {name: promise for name, promise in CHECKS.items() if name not in _foreign(made)}
+    suite = _suite(_named(game), seed, matches, patience)
     with user_interrupts():
-        yield from verdicts(partial(_play, made), partial(_shortened, made), seed, matches, names, patience)
+        yield from suite.verdicts()
 
 
-def _foreign(game: Game | type[Game]) -> set[str]:
-    """The checks that are none of a game's business."""
+def _suite(game: Game | type[Game], seed: int, matches: int, patience: float) -> CheckSuite:
+    promises = {name: promise for name, promise in CHECKS.items() if name not in _inapplicable(game)}
+    return CheckSuite(partial(_play, game), partial(_reproduction, game), promises, seed, matches, patience)
+
+
+def _inapplicable(game: Game | type[Game]) -> set[str]:
+    """The checks of methods that a game of this kind does not have."""
     kind = game if isinstance(game, type) else type(game)
     grid = set() if gives_grid(kind) else {"grid"}
     views = set() if any(overrides(kind, view) for view in VIEWS) else {"local search"}
@@ -97,15 +99,15 @@ def _named(game: Game | type[Game] | str) -> Game | type[Game]:
     return load_plugins().game(game) if isinstance(game, str) else game
 
 
-def _play(game: Game | type[Game], seed: int, matches: int, sheet: CheckLog) -> None:
-    made = _instance(game, seed, sheet)
-    trial = Trial(name_of(made), seed, 0, sheet)
+def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> None:
+    made = _instance(game, seed, log)
+    trial = Trial(name_of(made), seed, 0, log)
     unplayed = made
     with trial.checking("pickling"):
         unplayed = trial.call("the game must pickle", copied, made)
     steps: list[PlayedStep] = []
     for number in range(matches):
-        trial = Trial(name_of(made), seed, number, sheet)
+        trial = Trial(name_of(made), seed, number, log)
         with suppress(Abandoned), trial.own_randomness("the game"):
             steps += trial.call("a method of the game", _check_match, made, trial)
     if not steps:
@@ -118,29 +120,22 @@ def _play(game: Game | type[Game], seed: int, matches: int, sheet: CheckLog) -> 
         _check_again(unplayed, steps, "before other matches were played", "purity")
 
 
-def _instance(game: Game | type[Game], seed: int, sheet: CheckLog) -> Game:
+def _instance(game: Game | type[Game], seed: int, log: CheckLog) -> Game:
     if not isinstance(game, type):
         return game
-    trial = Trial(name_of(game), seed, 0, sheet)
+    trial = Trial(name_of(game), seed, 0, log)
     with trial.own_randomness("the game"):
         return trial.call("the game cannot be made", game)
 
 
-def _shortened(game: Game | type[Game], finding: Finding) -> Finding:
-    if not finding.actions:
-        return finding
-    try:
-        made = game() if isinstance(game, type) else copied(game)
-        trial = Trial(finding.subject, finding.seed, 0)
-        return shortened(finding, made, made.initial(trial.rng), partial(_examine, made))
-    except (Interrupted, Violation):
-        raise
-    except BaseException:  # what cannot be made again is shown as it is
-        return finding
+def _reproduction(game: Game | type[Game], finding: Finding) -> Reproduction:
+    made = game() if isinstance(game, type) else copied(game)
+    position = made.initial(Trial(finding.subject, finding.seed, 0).rng)
+    return Reproduction(made, position, partial(_examine, made))
 
 
 def _examine(game: Game, trial: Trial, state: State) -> None:
-    """Hold one state and the steps from it to the contract."""
+    """Check a state and the steps from it."""
     with trial.own_randomness("the game"):
         _check_state(game, trial, state)
         if trial.call("is_terminal", game.is_terminal, state):
@@ -158,13 +153,13 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     trial.position = position_text(game, first)
     with trial.checking("positions"):
         _drawn(trial, "initial", game.initial)
-    trial.legal(game, first)  # also where it says that play is over at once
+    trial.legal(game, first)  # also if play is over at once
     steps: list[PlayedStep] = []
     state = first
     puzzle = isinstance(game, Puzzle)
     _check_state(game, trial, first)
     copy = copied(first)
-    endless = puzzle or "termination" in trial.sheet.failed
+    endless = puzzle or "termination" in trial.log.failed
     for before, action, successor in walk(game, trial, LONGEST_WALK if endless else LONGEST_GAME):
         _check_step(game, trial, before, copy, action, successor)
         steps.append(PlayedStep(trial.now(), before, action, dict(_told(game, trial, before, action))))
@@ -180,12 +175,12 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     if isinstance(game, Puzzle) and any(overrides(game, view) for view in VIEWS):
         with trial.checking("local search"):
             _check_local_search(game, replace(trial, actions=[]), first)
-    trial.sheet.passed.add(PLAY)
+    trial.log.passed.add(PLAY)
     return steps
 
 
 def _drawn(trial: Trial, what: str, function: Callable[..., State], *arguments: Any) -> State:
-    """Draw a state by lot, and see that the same seed gives the same."""
+    """Draw a state, and check that the same seed draws the same."""
     first = trial.call(what, function, *arguments, trial.rng)
     _check_value(trial, first)
     again = trial.call(what, function, *arguments, trial.rng)
@@ -271,7 +266,7 @@ def _check_action_notation(game: Game, trial: Trial, state: State, legal: list[A
 
 
 def _check_step(game: Game, trial: Trial, state: State, before: State, action: Action, successor: State) -> None:
-    """Check a step; `before` is a copy of `state` from before it was taken."""
+    """Check a step; `before` is a copy of `state` that was taken before it."""
     again = trial.call("result", game.result, state, action)
     with trial.checking("purity"):
         trial.expect(state == before, "result changes the state it is given", before, state)
@@ -326,14 +321,14 @@ def _solved(puzzle: Puzzle, trial: Trial, state: State) -> bool:
 
 
 def _told(game: Game, trial: Trial, state: State, action: Action) -> Iterator[tuple[str, object]]:
-    """What a game says of a state and an action, and must say whenever it is asked."""
+    """The results of methods for a state and an action, which must be the same at every call."""
     yield "to_move", trial.call("to_move", game.to_move, state)
     yield "actions", trial.legal(game, state)
     yield f"result of {action!r}", trial.call(f"result of {action!r}", game.result, state, action)
 
 
 def _check_again(game: Game, steps: list[PlayedStep], when: str, check: str) -> None:
-    """Ask of every step again, the last first."""
+    """Call the methods for every step again, the last first."""
     for trial, state, action, told in reversed(steps):
         trial.check = check
         for method, again in _told(game, trial, state, action):

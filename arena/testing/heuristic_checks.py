@@ -1,7 +1,7 @@
 """Checks of heuristics: their range and symmetry, and what they claim about the true distance."""
 
-from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
@@ -10,32 +10,32 @@ from math import isfinite
 from typing import Any
 
 from arena.configured import name_of
-from arena.errors import Interrupted, Refused
+from arena.errors import Refused
 from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
+from arena.testing.distances import distances, goal_from, shortest_way
 from arena.testing.finding import Abandoned, Finding
-from arena.testing.minimal_actions import shortened
+from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
 from arena.testing.trial import CheckLog, Trial, walk
-from arena.testing.verdicts import Verdict, passed, verdicts
+from arena.testing.verdicts import CheckSuite, Verdict
 
 LONGEST = 200
 """Actions of one random play."""
 SMALL = 20_000
-"""States up to which a whole puzzle is explored."""
+"""The most states of a puzzle that is explored as a whole."""
 LARGE = 300_000
-"""States after which the search for the nearest goal of one position is given up."""
+"""States after which the search for the goal nearest to one position gives up."""
 DISTANT = 3
-"""Positions whose exact distance is sought where the whole puzzle is too large."""
+"""Positions whose exact distance is computed if the whole puzzle is too large."""
 UNCHECKED = "could not be checked"
 BOUND = 0.99
 TOLERANCE = 1e-9
 
 Met = list[tuple[Trial, State, list[float]]]
 """States that were evaluated, with their values to every seat."""
-
 
 CHECKS = {
     "range": "values are in range, and 0 at goals",
@@ -47,7 +47,7 @@ CHECKS = {
     "randomness": "no random number is used",
     "the game": "the game itself does what it must",
 }
-"""What a heuristic is held to: the name of each check, and the promise."""
+"""The promises of a heuristic, by the names of their checks."""
 
 
 @user_interrupts()
@@ -59,18 +59,18 @@ def check_heuristic(
     matches: int = 20,
     patience: float = PATIENCE,
 ) -> tuple[str, ...]:
-    """Evaluate the states of `matches` random plays and hold the heuristic `h` to its contract; return what was checked.
+    """Evaluate the states of `matches` random plays and hold the heuristic `h` to its contract; return the checks that were made.
 
     Of a game: values within [-0.99, 0.99], opposite for the two seats of a zero-sum game. Of a puzzle: 0 or more, and 0
-    at goals. The same value twice, and whatever was evaluated before. If claimed: consistency on every step met, and
+    at goals. The same value at every call, whatever was evaluated before. If claimed: consistency on every step met, and
     admissibility against exact distances by uniform-cost search, over the whole puzzle where it has at most 20,000
     states, else along the shortest ways from a few positions. No call may take longer than `patience` seconds. Violation,
-    an AssertionError, says what broke after which actions, as few as could be found, and the seed that shows it again
-    with one match.
+    an AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows
+    it again with one match.
     """
-    case = _case(h, game)
-    passed(partial(_play, case), partial(_shortened, case), seed, max(1, matches), CHECKS, patience)
-    return case.said()
+    setup = _setup(h, game)
+    setup.suite(seed, matches, patience).passed()
+    return setup.checked()
 
 
 def heuristic_verdicts(
@@ -82,12 +82,11 @@ def heuristic_verdicts(
     patience: float = PATIENCE,
 ) -> Iterator[Verdict]:
     """Do as `check_heuristic` does, but go on after a fault: yield a verdict for every promise."""
-    case = _case(h, game)
+    setup = _setup(h, game)
     with user_interrupts():
-        names = {name: promise for name, promise in CHECKS.items() if name not in case.foreign()}
-        found = list(verdicts(partial(_play, case), partial(_shortened, case), seed, max(1, matches), names, patience))
+        found = list(setup.suite(seed, matches, patience).verdicts())
     for verdict in found:
-        note = case.notes.get(verdict.check, "") if verdict.kept else ""
+        note = setup.notes.get(verdict.check, "") if verdict.kept else ""
         if UNCHECKED in note:
             yield replace(verdict, promise=note.partition(" ")[2], reached=False)
         else:
@@ -95,16 +94,22 @@ def heuristic_verdicts(
 
 
 @dataclass(slots=True)
-class Case:
-    """A heuristic and its game, and what a check can say beyond yes and no."""
+class HeuristicSetup:
+    """A heuristic and the game that it is checked on."""
 
     target: Callable[..., Any]
     info: HeuristicInfo
     game: Game
     notes: dict[str, str] = field(default_factory=dict)
+    """The extent of a check, such as `admissible at 120 states`, by its name."""
 
-    def said(self) -> tuple[str, ...]:
-        """What was checked."""
+    def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
+        """The checks of the heuristic on its game."""
+        promises = {name: promise for name, promise in CHECKS.items() if name not in self.inapplicable()}
+        return CheckSuite(partial(_play, self), partial(_reproduction, self), promises, seed, max(1, matches), patience)
+
+    def checked(self) -> tuple[str, ...]:
+        """The checks that were made, with their extent."""
         words = ["range", "repeats"]
         if isinstance(self.game, Puzzle):
             words.append(self.notes["goals"])
@@ -116,15 +121,15 @@ class Case:
             words.append("antisymmetric")
         return tuple(words)
 
-    def foreign(self) -> set[str]:
-        """The checks that are none of this heuristic's business."""
+    def inapplicable(self) -> set[str]:
+        """The checks of what this heuristic does not claim, or its kind of game does not promise."""
         claims = {"consistent": self.info.consistent, "admissible": self.info.admissible}
         if isinstance(self.game, Puzzle):
             return {"antisymmetric", *[name for name, claimed in claims.items() if not claimed]}
         return {"goals", *claims, *([] if _opposed(self.game) else ["antisymmetric"])}
 
 
-def _case(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> Case:
+def _setup(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> HeuristicSetup:
     made = _game(game)
     target = load_plugins().heuristic(made.name, h) if isinstance(h, str) else h
     info = info_of(target)
@@ -132,7 +137,7 @@ def _case(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> Case:
         raise TypeError(f"expected a function or class decorated with @heuristic, got {target!r}")
     if info.game != made.name:
         raise Refused(f"heuristic {info.name} belongs to {info.game}, not to {made.name}")
-    return Case(target, info, made)
+    return HeuristicSetup(target, info, made)
 
 
 def _game(game: Game | type[Game] | str) -> Game:
@@ -141,69 +146,63 @@ def _game(game: Game | type[Game] | str) -> Game:
     return Trial(name_of(game), 0, 0).call("the game cannot be made", game) if isinstance(game, type) else game
 
 
-def _play(case: Case, seed: int, matches: int, sheet: CheckLog) -> None:
-    game = case.game
-    start = Trial(f"{case.info.name} of {game.name}", seed, 0, sheet)
+def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None:
+    game = setup.game
+    start = Trial(f"{setup.info.name} of {game.name}", seed, 0, log)
     with start.own_randomness("the heuristic"):
-        evaluate, afresh = [start.call("the heuristic cannot be made", bind, case.target, game) for _ in range(2)]
+        evaluate, afresh = [start.call("the heuristic cannot be made", bind, setup.target, game) for _ in range(2)]
     met: Met = []
     for number in range(matches):
-        trial = Trial(start.subject, seed, number, sheet, check="the game")
-        try:
+        trial = Trial(start.subject, seed, number, log, check="the game")
+        with suppress(Abandoned):
             with trial.own_randomness("the heuristic"):
-                trial.call("a method of the game", _check_play, case, evaluate, trial, met)
-            sheet.passed.add(trial.check)
-        except Abandoned:
-            continue
+                trial.call("a method of the game", _check_play, setup, evaluate, trial, met)
+            log.passed.add(trial.check)
     _check_again(game, afresh, met)
     if isinstance(game, Puzzle):
         start.check = "the game"
         with start.checking("goals"):
-            case.notes["goals"] = start.call("a method of the game", _check_goal, game, evaluate, start)
-        if case.info.admissible:
+            setup.notes["goals"] = start.call("a method of the game", _check_goal, game, evaluate, start)
+        if setup.info.admissible:
             with start.checking("admissible"):
-                case.notes["admissible"] = start.call("a method of the game", _check_admissible, game, evaluate, start)
+                setup.notes["admissible"] = start.call("a method of the game", _check_admissible, game, evaluate, start)
 
 
 def _opposed(game: Game) -> bool:
     return not isinstance(game, Puzzle) and game.zero_sum and game.players == 2
 
 
-def _shortened(case: Case, finding: Finding) -> Finding:
-    try:
-        evaluate = bind(case.target, case.game)
-        position = case.game.initial(Trial(finding.subject, finding.seed, 0).rng)
-        return shortened(finding, case.game, position, partial(_examine, case, evaluate))
-    except Interrupted:
-        raise
-    except BaseException:  # what cannot be drawn again is shown as it is
-        return finding
+def _reproduction(setup: HeuristicSetup, finding: Finding) -> Reproduction:
+    position = setup.game.initial(Trial(finding.subject, finding.seed, 0).rng)
+    return Reproduction(setup.game, position, partial(_examine, setup, bind(setup.target, setup.game)))
 
 
-def _examine(case: Case, evaluate: Evaluation, trial: Trial, state: State) -> None:
-    """Evaluate a state, and for consistency what follows from it."""
-    game = case.game
+def _examine(setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, state: State) -> None:
+    """Evaluate a state, and for consistency its successors."""
+    game = setup.game
     if game.is_terminal(state):
         if isinstance(game, Puzzle) and game.is_goal(state):
             _checked(game, evaluate, trial, state)
         return
     for action in game.actions(state):
-        _check_step(case, evaluate, trial, state, action, game.result(state, action))
+        _check_step(setup, evaluate, trial, state, action, game.result(state, action))
 
 
-def _check_play(case: Case, evaluate: Evaluation, trial: Trial, met: Met) -> None:
-    game = case.game
+def _check_play(setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, met: Met) -> None:
+    game = setup.game
     for state, action, successor in walk(game, trial, LONGEST):
-        met.append((trial.now(), state, _check_step(case, evaluate, trial, state, action, successor)))
+        met.append((trial.now(), state, _check_step(setup, evaluate, trial, state, action, successor)))
         if isinstance(game, Puzzle) and game.is_goal(successor):
             _checked(game, evaluate, trial, successor)
 
 
-def _check_step(case: Case, evaluate: Evaluation, trial: Trial, state: State, action: Action, successor: State) -> list[float]:
-    """Check the values of a state, which are returned, and whether it drops too far after an action."""
-    game = case.game
+def _check_step(
+    setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, state: State, action: Action, successor: State
+) -> list[float]:
+    """Check the values of a state, and that they drop by no more than the cost of `action`; return them."""
+    game = setup.game
     values = _checked(game, evaluate, trial, state)
-    if isinstance(game, Puzzle) and case.info.consistent:
+    if isinstance(game, Puzzle) and setup.info.consistent:
         with trial.checking("consistent"):
             most = game.step_cost(state, action, successor) + _checked(game, evaluate, trial, successor)[0]
             trial.expect(
@@ -216,7 +215,7 @@ def _check_step(case: Case, evaluate: Evaluation, trial: Trial, state: State, ac
 
 
 def _check_again(game: Game, evaluate: Evaluation, met: Met) -> None:
-    """Evaluate all states again, the last first, with a heuristic that has not seen any."""
+    """Evaluate all states again, the last first, with a heuristic that has seen none of them."""
     for trial, state, values in reversed(met):
         with trial.checking("repeats"):
             again = _values(game, evaluate, trial, state)
@@ -238,7 +237,7 @@ def _checked(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> li
     with trial.checking("range"):
         _check_range(game, trial, state, text, values)
     if not all(isinstance(value, (int, float)) for value in values):
-        raise Abandoned  # known by now, and nothing more can be said of it
+        raise Abandoned  # a known fault of `range`: the other checks need numbers
     if _opposed(game):
         with trial.checking("antisymmetric"):
             opposite = abs(values[0] + values[1]) < TOLERANCE
@@ -260,7 +259,7 @@ def _check_range(game: Game, trial: Trial, state: State, text: str, values: list
 
 
 def _check_goal(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
-    """Go for a goal, best first by the heuristic itself, since random play seldom meets one."""
+    """Search a goal, best first by the heuristic itself, since random play seldom meets one."""
     position = trial.call("initial", puzzle.initial, trial.rng)
     order = count()
     frontier = [(0.0, next(order), position)]
@@ -275,28 +274,11 @@ def _check_goal(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
             if successor not in seen:
                 seen.add(successor)
                 heappush(frontier, (_checked(puzzle, evaluate, trial, successor)[0], next(order), successor))
-    goal = _goal_from(puzzle, position)
+    goal = goal_from(puzzle, position, LARGE if puzzle.path_matters else SMALL)
     if goal is None:
         return f"goals {UNCHECKED}: none was found"
     _checked(puzzle, evaluate, trial, goal[0])
     return "goals"
-
-
-def _goal_from(puzzle: Puzzle, position: State) -> tuple[State] | None:
-    """A goal that is found without a heuristic, which may lead nowhere: breadth first, or where no path counts depth first."""
-    nearest, most = puzzle.path_matters, LARGE if puzzle.path_matters else SMALL
-    frontier = deque([position])
-    seen = {position}
-    while frontier and len(seen) <= most:
-        state = frontier.popleft() if nearest else frontier.pop()
-        if puzzle.is_goal(state):
-            return (state,)
-        for action in puzzle.actions(state):
-            successor = puzzle.result(state, action)
-            if successor not in seen:
-                seen.add(successor)
-                frontier.append(successor)
-    return None
 
 
 def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
@@ -304,81 +286,16 @@ def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str
     verified = 0
     for number in range(DISTANT):
         position = trial.call("initial", puzzle.initial, rng)
-        exact, whole = _distances(puzzle, position, SMALL)
-        for state, distance in exact if whole else _shortest_way(puzzle, position, LARGE):
+        whole = distances(puzzle, position, SMALL)
+        for state, distance in shortest_way(puzzle, position, LARGE) if whole is None else whole:
             value = _checked(puzzle, evaluate, trial, state)[0]
             text = _text(puzzle, state)
             trial.expect(value <= distance + TOLERANCE, f"h({text}) is at most the true distance", f"at most {distance}", value)
             verified += 1
-        if whole and number == 0 and verified:
+        if whole is not None and number == 0 and verified:
             break
     return f"admissible at {verified:,} states" if verified else f"admissible {UNCHECKED}: no goal was found"
 
 
 def _text(game: Game, state: State) -> str:
     return game.format_state(state)
-
-
-def _distances(puzzle: Puzzle, position: State, most: int) -> tuple[list[tuple[State, float]], bool]:
-    """The exact distance to a goal of every state that can be reached, and whether all of them fitted in `most`."""
-    before: dict[State, list[tuple[State, float]]] = {position: []}
-    unseen = [position]
-    while unseen:
-        state = unseen.pop()
-        for action in puzzle.actions(state):
-            successor = puzzle.result(state, action)
-            if successor not in before:
-                if len(before) >= most:
-                    return [], False
-                before[successor] = []
-                unseen.append(successor)
-            before[successor].append((state, puzzle.step_cost(state, action, successor)))
-    goals = [state for state in before if puzzle.is_goal(state)]
-    return list(_settled(goals, lambda state: before[state])), True
-
-
-def _settled(starts: list[State], edges: Callable[[State], list[tuple[State, float]]]) -> Iterator[tuple[State, float]]:
-    """Uniform-cost search from several starts: every state with its distance, the nearest first."""
-    order = count()
-    frontier: list[tuple[float, int, State]] = [(0.0, next(order), state) for state in starts]
-    done: set[State] = set()
-    while frontier:
-        distance, _, state = heappop(frontier)
-        if state in done:
-            continue
-        done.add(state)
-        yield state, distance
-        for successor, cost in edges(state):
-            if successor not in done:
-                heappush(frontier, (distance + cost, next(order), successor))
-
-
-def _shortest_way(puzzle: Puzzle, position: State, most: int) -> list[tuple[State, float]]:
-    """The states on a cheapest way to a goal with their distances; none where it takes more than `most` states."""
-    cheapest: dict[State, tuple[float, State | None]] = {position: (0.0, None)}
-
-    def edges(state: State) -> list[tuple[State, float]]:
-        here = cheapest[state][0]
-        found = []
-        for action in puzzle.actions(state):
-            successor = puzzle.result(state, action)
-            cost = puzzle.step_cost(state, action, successor)
-            if successor not in cheapest or here + cost < cheapest[successor][0]:
-                cheapest[successor] = (here + cost, state)
-                found.append((successor, cost))
-        return found
-
-    for state, total in _settled([position], edges):
-        if puzzle.is_goal(state):
-            return list(_way(cheapest, state, total))
-        if len(cheapest) > most:
-            return []
-    return []
-
-
-def _way(cheapest: dict[State, tuple[float, State | None]], goal: State, total: float) -> Iterator[tuple[State, float]]:
-    state: State | None = goal
-    while state is not None:
-        spent, before = cheapest[state]
-        yield state, total - spent
-        state = before

@@ -1,8 +1,13 @@
-"""The shortest way to a fault: breadth-first search from the position, and where that is too wide, deleting actions."""
+"""Fewer actions that show the same fault: breadth-first search from the position, then delta debugging.
+
+A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input, IEEE Transactions on Software Engineering 28(2),
+2002; here of its two steps only the one that leaves a part out, since a part alone can seldom be played.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from arena.errors import Interrupted
 from arena.game import Action, Game, State
@@ -10,46 +15,55 @@ from arena.testing.finding import Finding, Violation
 from arena.testing.trial import Trial, position_text
 
 STATES = 1_000
-"""States that a search looks at before it gives way to deleting."""
+"""The most states that the breadth-first search expands."""
 REPLAYS = 100
-"""Sequences that deleting tries."""
-
-Examine = Callable[[Trial, State], None]
-"""Holds one state, and what follows from it at once, to the contract; raises Violation."""
+"""The most sequences that deleting tries."""
 
 
-def shortened(finding: Finding, game: Game, position: State, examine: Examine, *, states: int = STATES) -> Finding:
-    """The same fault at the end of as few actions as could be found; `finding` itself where none is shorter.
+class Reproduction(NamedTuple):
+    """The search for a known fault: a game, the position where its play began, and the checks of one state."""
 
-    Where the fault lies within `states` states of the position, no sequence is shorter. Deleting gives a sequence from
-    which no single action can be left out, unless it takes too many tries.
+    game: Game
+    position: State
+    examine: Callable[[Trial, State], None]
+    """Checks a state and its successors; raises Violation."""
+    states: int = STATES
 
-    Where a call does not return on the way, it is given up, and so it is where the fault is a match without an end.
+
+def shortened(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> Finding:
+    """The same fault after as few actions as could be found; `finding` itself if none are fewer.
+
+    If the fault lies within `states` states of the position, the number of actions is the least possible. Otherwise none of them
+    can be left out alone, unless that takes too many tries. Gives up if the fault is a match without an end, if a call does not
+    return, or if the game raises what the finding is not about.
     """
     if not finding.actions or finding.check == "termination":
         return finding
     try:
-        found = _nearest(finding, game, position, examine, states) or _deleted(finding, game, position, examine)
+        case = reproduce(finding)
+        found = _nearest(finding, case) or _deleted(finding, case)
     except Interrupted:
         raise
-    except BaseException:  # a game so broken that it cannot be searched
+    except BaseException:  # a plugin so broken that its play cannot be repeated
         return finding
     if found is None or len(found.actions) >= len(finding.actions):
         return finding
-    text = finding.position or position_text(game, position)
+    text = finding.position or position_text(case.game, case.position)
     if finding.hung:
-        found = replace(found, expected=finding.expected, got=finding.got)  # it waited less
+        found = replace(found, expected=finding.expected, got=finding.got)  # the search waits for less long than the check
     return replace(found, seed=finding.seed, matches=finding.matches, position=text, played=len(finding.actions))
 
 
-def _nearest(finding: Finding, game: Game, position: State, examine: Examine, states: int) -> Finding | None:
-    frontier: deque[tuple[State, tuple[str, ...]]] = deque([(position, ())])
-    seen = {position}
-    for _ in range(states):
+def _nearest(finding: Finding, case: Reproduction) -> Finding | None:
+    """The fault after the least number of actions; None if it is not within reach."""
+    game = case.game
+    frontier: deque[tuple[State, tuple[str, ...]]] = deque([(case.position, ())])
+    seen = {case.position}
+    for _ in range(case.states):
         if not frontier or len(frontier[0][1]) >= len(finding.actions):
             return None
         state, way = frontier.popleft()
-        found = _at(finding, state, way, examine)
+        found = _at(finding, state, way, case)
         if found is not None:
             return found
         for action, successor in _steps(game, state):
@@ -60,7 +74,7 @@ def _nearest(finding: Finding, game: Game, position: State, examine: Examine, st
 
 
 def _steps(game: Game, state: State) -> Iterator[tuple[Action, State]]:
-    """What follows a state, without the actions that raise: what comes behind them cannot be reached."""
+    """The actions and successors of a state, without the actions that raise: nothing can be reached by them."""
     try:
         legal = () if game.is_terminal(state) else game.actions(state)
     except Exception:
@@ -72,20 +86,21 @@ def _steps(game: Game, state: State) -> Iterator[tuple[Action, State]]:
             continue
 
 
-def _at(finding: Finding, state: State, way: Sequence[str], examine: Examine) -> Finding | None:
+def _at(finding: Finding, state: State, way: Sequence[str], case: Reproduction) -> Finding | None:
+    """The same fault in `state`; None if the checks of that state do not find it."""
     trial = Trial(finding.subject, finding.seed, 0, actions=list(way), position=finding.position)
     try:
-        examine(trial, state)
+        case.examine(trial, state)
     except Violation as violation:
         if violation.finding.rule == finding.rule:
             return violation.finding
-        if trial.sheet.over:
+        if trial.log.over:
             raise
     return None
 
 
-def _deleted(finding: Finding, game: Game, position: State, examine: Examine) -> Finding | None:
-    """Leave out halves, then quarters, and so on, of the actions, as long as what is left can be played and shows it."""
+def _deleted(finding: Finding, case: Reproduction) -> Finding | None:
+    """Leave out halves of the actions, then quarters, and so on, as long as the rest is legal and shows the fault."""
     best: Finding | None = None
     way = list(finding.actions)
     tries = 0
@@ -95,8 +110,8 @@ def _deleted(finding: Finding, game: Game, position: State, examine: Examine) ->
         while start < len(way) and tries < REPLAYS:
             tries += 1
             shorter = [*way[:start], *way[start + size :]]
-            state = _played(game, position, shorter)
-            found = None if state is None else _at(finding, state, shorter, examine)
+            state = _played(case, shorter)
+            found = None if state is None else _at(finding, state, shorter, case)
             if found is None:
                 start += size
             else:
@@ -107,9 +122,9 @@ def _deleted(finding: Finding, game: Game, position: State, examine: Examine) ->
     return best
 
 
-def _played(game: Game, position: State, way: Sequence[str]) -> State | None:
-    """Where the actions of `way` lead; None where one of them is not legal."""
-    state = position
+def _played(case: Reproduction, way: Sequence[str]) -> State | None:
+    """The state after the actions of `way`; None if one of them is not legal."""
+    game, state = case.game, case.position
     for text in way:
         legal = {game.format_action(state, action): action for action in game.actions(state)}
         if text not in legal or game.is_terminal(state):

@@ -1,4 +1,4 @@
-"""Ends a call of a plugin that does not return: an alarm of the system looks again and again at what is being called."""
+"""Ends a call of a plugin that does not return in time: an alarm of the system looks at the stack every now and then."""
 
 import os
 import signal
@@ -12,15 +12,15 @@ from arena.errors import is_authors
 PATIENCE = 10.0
 """Seconds that a check waits for one call of a plugin."""
 HASTE = 1.0
-"""Seconds that it waits while it looks for a shorter way to a fault that is known."""
+"""Seconds that it waits for one while it searches for fewer actions."""
 SWALLOWED = 20
-"""How often a call that swallows every exception is told to end."""
+"""The number of CallTooLong that a call may swallow before the process is ended."""
 
 
 class CallTooLong(BaseException):
     """A call of a plugin has not returned in time. No Exception, so that `except Exception` does not swallow it.
 
-    `call` is the name of what was called, `seconds` how long it had, and `place` the file and line where it was.
+    `call` is the name of the function, `seconds` the time that it had, and `place` the file and line that it was at.
     """
 
     def __init__(self, call: str, seconds: float, place: str) -> None:
@@ -31,12 +31,12 @@ class CallTooLong(BaseException):
 
 
 class Patience:
-    """Within `with`, raises TooLong in a call of foreign code that has not returned after `seconds`.
+    """Raises CallTooLong in every call inside a `with` block that has not returned after `seconds`.
 
-    The call is the outermost function inside the block that belongs neither to arena nor to Python; nothing has to be done
-    where it is made. An alarm looks at the stack some times in `seconds`, so a call costs nothing, and no thread is needed.
-    Outside the main thread, and on systems without timers, there is no limit. Neither is there one inside a function written
-    in C that does not look at signals. An alarm that somebody else has set goes off in time, and is set again behind the block.
+    A call is the outermost frame inside the block that belongs neither to arena nor to Python, so that nothing has to be done
+    where it is made. The alarm goes off a few times in `seconds`: a call costs nothing, and no thread is needed. There is no
+    limit outside the main thread, on systems without timers, and inside a function written in C that does not check for signals.
+    An alarm that was set before goes off in time, and is set again after the block.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -71,7 +71,7 @@ class Patience:
             signal.setitimer(signal.ITIMER_REAL, max(1e-3, self._due - monotonic()), self._interval)
 
     def taken(self) -> CallTooLong | None:
-        """What was raised since this was asked last, even where the call swallowed it."""
+        """The last exception since the last call of this method, even if it was swallowed; None if there is none."""
         late, self._late = self._late, None
         return late
 
@@ -99,23 +99,23 @@ class Patience:
         return found if frame is not None else []
 
     def _pass_on(self, now: float, signum: int, frame: FrameType | None) -> None:
-        """Call the handler of somebody else's alarm when it is due."""
+        """Call the handler of the alarm that was set before, when it is due."""
         if self._due is not None and now >= self._due and callable(self._handler):
             self._due = now + self._interval if self._interval else None
             self._handler(signum, frame)
 
 
 _waiting: list[Patience] = []
-"""Those whose blocks are running, the innermost last. Signal handlers are the process's, and so is this."""
+"""The running blocks, the innermost last. Global, since signal handlers are those of the process."""
 
 
 def overdue() -> CallTooLong | None:
-    """What has become late in the innermost block since this was asked last; None where nothing has."""
+    """The last CallTooLong of the innermost block since the last call of this function; None if there is none."""
     return _waiting[-1].taken() if _waiting else None
 
 
 def _give_up(late: CallTooLong) -> None:
-    """End the process, on the command line alone: the call swallows whatever is raised in it."""
+    """End the process, if it is the command line's: the call swallows every exception."""
     around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
     if getattr(around, "at_once", False):
         os.write(2, f"{late}, and swallows whatever is raised in it, so that it cannot be ended ({late.place})\n".encode())

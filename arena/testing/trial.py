@@ -1,4 +1,4 @@
-"""What all checks share: random play that remembers how it got where it is, and failures that say so."""
+"""Random play in which plugins are checked: it records its actions, so that a violation can tell them."""
 
 import pickle
 import random
@@ -15,47 +15,47 @@ from arena.testing.patience import CallTooLong, overdue
 Value = TypeVar("Value")
 
 PLAY = "play"
-"""The check that is running where no other is: the methods without which there is no play."""
+"""The check of the methods without which there is no play; it is running if no other is."""
 SEEDS = 2**63
 
 
 @dataclass(slots=True)
 class CheckLog:
-    """Which checks have been through, and which are known to fail."""
+    """The checks that have passed somewhere, and those that are known to fail."""
 
     passed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
-    """What fails one of these again is not told again."""
+    """A further violation of one of these raises Abandoned instead of Violation."""
     over: bool = False
-    """Whether nothing more is asked, since a call has not returned, or has left something running."""
+    """True if nothing more is called, since a call has not returned or has left a thread running."""
 
 
 @dataclass(slots=True)
 class Trial:
-    """One random play: its seed, and the actions so far, for the message of a failure."""
+    """One random play: its seed, and its actions so far."""
 
     subject: str
     seed: int
     number: int
-    """Play k of a seed is the first play of the seed that is larger by k."""
-    sheet: CheckLog = field(default_factory=CheckLog)
+    """Play k of a seed is play 0 of the seed that is larger by k."""
+    log: CheckLog = field(default_factory=CheckLog)
     actions: list[str] = field(default_factory=list)
     plies: int | None = None
-    """How many of the actions had been played; None for all."""
+    """The number of actions that a violation tells; None for all."""
     position: str | None = None
     check: str = PLAY
 
     def now(self) -> "Trial":
-        """The same play as far as it has come, whatever follows."""
+        """The play as it is now; actions that follow are not told."""
         return replace(self, plies=len(self.actions))
 
     @contextmanager
     def checking(self, name: str) -> Iterator[None]:
-        """Run one check; where it cannot be ended because of a fault that is known, the play goes on behind it."""
+        """Run one check; if it meets a known fault, the play goes on after the block."""
         before, self.check = self.check, name
         try:
             yield
-            self.sheet.passed.add(name)
+            self.log.passed.add(name)
         except Abandoned:
             pass
         finally:
@@ -63,7 +63,7 @@ class Trial:
 
     @contextmanager
     def after(self, action: str) -> Iterator[None]:
-        """Look at what follows `action`, without playing it."""
+        """Check the successor by `action` without playing it."""
         self.actions.append(action)
         try:
             yield
@@ -79,17 +79,17 @@ class Trial:
 
     @property
     def rng(self) -> random.Random:
-        """A fresh generator for this play; always the same numbers."""
+        """A fresh generator of this play; always the same numbers."""
         return random.Random(str(self.play))
 
     def expect(self, holds: bool, what: str, expected: object, got: object) -> None:
-        """Raise Violation unless `holds`."""
+        """Raise Violation unless `holds`, or Abandoned if the check is known to fail."""
         if not holds:
             raise self.violation(what, expected, got)
 
     def violation(self, what: str, expected: object, got: object) -> Violation | Abandoned:
-        """The failure of a check, with all that is needed to see it again; Abandoned where the check is known to fail."""
-        if self.check in self.sheet.failed:
+        """The exception for a broken promise, with all that shows it again; Abandoned if the check is known to fail."""
+        if self.check in self.log.failed:
             return Abandoned()
         actions = tuple(self.actions[: self.plies])
         return Violation(
@@ -108,7 +108,7 @@ class Trial:
         )
 
     def call(self, what: str, function: Callable[..., Value], *arguments: Any) -> Value:
-        """Call a plugin; what it raises becomes a Violation, and so does a call that does not return."""
+        """The value of a plugin's function; Violation if it raises or does not return in time."""
         try:
             value = function(*arguments)
         except (Violation, Abandoned):
@@ -123,15 +123,15 @@ class Trial:
         return value
 
     def on_time(self) -> None:
-        """Raise Violation for a call that did not return in time, whatever became of the exception that ended it."""
+        """Raise Violation if a call did not return in time, even if it swallowed the exception that ended it."""
         late: CallTooLong | None = overdue()
         if late is not None:
-            self.sheet.over = True
+            self.log.over = True
             expected = f"an answer within {late.seconds:g} s"
             raise self.violation(f"{late.call} {NO_RETURN}", expected, f"none; it was at {late.place}") from late
 
     def _note(self, interrupt: Interrupted) -> None:
-        """Note on the user's interrupt what was being checked, for who wonders why it took so long."""
+        """Add a note to the user's interrupt: the check that was running, for users who interrupt what takes long."""
         if not any(self.subject in note for note in getattr(interrupt, "__notes__", ())):
             place = describe(interrupt).partition(" (")[2].rstrip(")")
             finding = Finding(self.subject, self.check, self.check, "", "", self.play, 1, self.position, tuple(self.actions))
@@ -139,24 +139,24 @@ class Trial:
             interrupt.add_note("\n".join([*lines, *([f"  at: {place}"] if place else [])]))
 
     def listed(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Call a plugin for several things; what it raises, and what is not several things, becomes a Violation."""
+        """The values of a plugin's function; Violation if it raises, does not return in time, or gives no iterable."""
         given = self.call(what, function, *arguments)
         self.expect(isinstance(given, Iterable), f"{what} gives a list", "a list or a tuple", given)
         return list(self.call(what, list, given))
 
     def text(self, game: Game, state: State, action: Action) -> str:
-        """The text of an action."""
+        """The text of an action; Violation as for `call`."""
         return str(self.call("format_action", game.format_action, state, action))
 
     def legal(self, game: Game, state: State) -> list[Action]:
-        """The actions of a state."""
+        """The actions of a state; Violation as for `call`, or if they are no sequence."""
         given = self.call("actions", game.actions, state)
         self.expect(isinstance(given, Sequence), "actions gives a sequence", "a list or a tuple", given)
         return list(given)
 
     @contextmanager
     def own_randomness(self, what: str) -> Iterator[None]:
-        """Raise Violation if the global generator is used inside, or seeded."""
+        """Raise Violation if the global generator is used or seeded in the block."""
         before = random.getstate()
         random.seed("a seed that nobody else would choose")
         unused = random.getstate()
@@ -170,24 +170,24 @@ class Trial:
 
 
 def copied(value: Value) -> Value:
-    """A copy that shares nothing, through pickle."""
+    """A copy through pickle, which shares nothing with `value`."""
     copy: Value = pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
     return copy
 
 
 def position_text(game: Game, state: State) -> str | None:
-    """The text of a position for a message; None where the game cannot say it on one line."""
+    """The text of a position for a message; None if the game has none of one line."""
     try:
         text = _short(game.format_state(copied(state)))
     except Interrupted:
         raise
-    except BaseException:  # a check of its own tells
+    except BaseException:  # the check of the notation reports it
         return None
     return None if "\n" in text else text
 
 
 def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action, State]]:
-    """Play at random from a drawn position and yield (state, action, successor), at most `longest` times."""
+    """Play at random from a drawn position; yield (state, action, successor), at most `longest` times."""
     rng = trial.rng
     state = trial.call("initial", game.initial, rng)
     trial.position = position_text(game, state)
@@ -204,13 +204,13 @@ def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action
 
 
 def some_action(trial: Trial, legal: Sequence[Action]) -> None:
-    """Check that a state in which play is not over has an action."""
+    """Check that a state that is not terminal has an action."""
     trial.expect(len(legal) > 0, "a state that is not terminal has no actions", "at least one action", legal)
 
 
 def _short(value: object) -> str:
     try:
         text = value if isinstance(value, str) else repr(value)
-    except Exception:  # a repr written by the author of a plugin
+    except Exception:  # the repr of a plugin's author
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 300 else f"{text[:297]}..."

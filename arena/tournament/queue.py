@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from arena.match.record import Record
+from arena.schedule.ranking import Ranking
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec
@@ -67,6 +68,11 @@ class MatchQueue:
                     break
                 self._sort(batch)
             return [self._ready.popleft() for _ in range(min(size, len(self._ready)))]
+
+    def rankings(self) -> dict[int, Ranking]:
+        """The rankings by formats of plugins, by the numbers of their boards; PluginError for a format that cannot give one."""
+        with self._lock:
+            return self._plan.rankings()
 
     def _sort(self, batch: Sequence[Scheduled]) -> None:
         """Put aside what is there already or is not ours; the rest is to be played."""

@@ -56,8 +56,9 @@ def run(
     with Store.open(Path(store), write=True) as opened:
         check_plugins(opened, run_of(ready))
         opened.begin(run_of(ready))
-        play_all(ready, MatchQueue(ready, opened), workers, observe or _nobody)
-        opened.end()
+        feed = MatchQueue(ready, opened)
+        play_all(ready, feed, workers, observe or _nobody)
+        opened.end(feed.rankings())
     return Results(ready, store=Path(store))
 
 

@@ -5,12 +5,11 @@ from inspect import Parameter, isclass
 from typing import Any
 
 from arena.agent import Agent, chooses, solves
-from arena.configured import parameters_of
+from arena.configured import parameters_of, with_defaults
 from arena.game import Game, Puzzle
 from arena.plugins.proposals import first_game, proposed, references
 from arena.plugins.registry import Registry
 from arena.spec.parameters import adapters, plain
-from arena.traits import refusal
 from arena.views import board_module
 
 PEOPLE = frozenset({"human"})
@@ -37,11 +36,10 @@ def inventory(registry: Registry) -> dict[str, Any]:
 
 
 def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[str, Any] | None:
-    try:
-        game = kind()
-        fit = [agent for agent, found in sorted(registry.agents.items()) if agent not in PEOPLE and refusal(found, game) is None]
-    except Exception:  # a plugin's; it can still be played from a spec
+    game = with_defaults(kind)
+    if game is None:  # it can still be played from a spec
         return None
+    fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
     return {
         "name": name,
         "summary": _summary(kind),

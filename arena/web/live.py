@@ -13,8 +13,9 @@ from typing import Any
 import anyio.to_thread
 
 from arena.errors import StoreError, describe
+from arena.results.cells import BoardTable, board_table, cell
 from arena.results.leaderboard import Leaderboard, of_tallies
-from arena.results.tables import overall
+from arena.results.tables import overall, remarks
 from arena.results.tally import tallies_of
 from arena.store import Store
 
@@ -155,17 +156,30 @@ def shown(board: Leaderboard) -> dict[str, Any]:
         **board.as_dict(),
         "title": board.title,
         "games": board.games,
-        "size": board.size,
-        "void": board.void,
-        "finished": board.finished,
-        "fallbacks": board.fallbacks,
-        "method": board.method,
-        "anchor": board.anchor,
+        "table": _table(board_table(board)),
+        "remarks": remarks(board),
         "failures": [
             {"agent": one.agent, "kind": one.kind, "count": one.count, "first": one.first, "message": one.message}
             for one in board.failures
         ],
     }
+
+
+def _table(shown: BoardTable) -> dict[str, Any]:
+    """The headings and cells of a board as text, column by column, and the bounds of its intervals."""
+    columns = [
+        {
+            "key": column.key,
+            "heading": column.heading,
+            "style": column.style,
+            "cells": [cell(column, row) for row in shown.rows],
+            "bounds": [[row.get(column.key + end) for end in ("", "_low", "_high")] for row in shown.rows]
+            if column.is_interval
+            else None,
+        }
+        for column in shown.columns
+    ]
+    return {"agents": [row["agent"] for row in shown.rows], "columns": columns}
 
 
 def held(store: Path) -> bool:

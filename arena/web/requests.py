@@ -11,6 +11,7 @@ from arena.errors import ArenaError, SpecError, describe
 from arena.game import Game, Puzzle, State, overrides
 from arena.isolation.agent_process import AgentProcesses
 from arena.isolation.remote import player_maker
+from arena.match.legality import IllegalAction, legal_action
 from arena.match.match import Match, match_id
 from arena.match.record import Record
 from arena.match.referee import play_match
@@ -80,9 +81,13 @@ class Requests:
 
     def _after(self, game: Game, state: State, text: str, module: BoardModule) -> tuple[State, Reply]:
         """The state after an action, and that position as a frame; BadRequest where the action is not legal."""
-        action = _parsed("action", lambda: game.parse_action(state, text))
-        if game.is_terminal(state) or action not in game.actions(state):
+        if game.is_terminal(state):
             raise BadRequest(f"{text} is not legal here")
+        try:
+            action = legal_action(game, state, text)
+        except IllegalAction as illegal:
+            told = f"{text} is not legal here" if illegal.complaint is None else f"action: {illegal.complaint}"
+            raise BadRequest(told) from illegal
         played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
         after = game.result(state, action)
         return after, self._situation(game, after, module) | played

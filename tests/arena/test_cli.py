@@ -9,9 +9,11 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
 
-from arena import __version__
+from arena import __version__, commands
+from arena.cli import COMMANDS, cli
 from tests.conftest import arena_in
 
 ROOT = Path(__file__).parents[2]
@@ -258,3 +260,30 @@ def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path) -> None:
         json.loads(started.stdout.read())
     os.close(master)
     assert b"/3,000 matches" in seen
+
+
+def test_the_help_lists_every_command_with_the_first_sentence_of_its_own_help() -> None:
+    """From a table, so that none has to be imported; it names every module that declares a command, in order."""
+    folder = Path(commands.__file__).parent
+    declared = {file.stem.rstrip("_") for file in folder.glob("*.py") if "@click.command" in file.read_text("utf-8")}
+    assert [*COMMANDS] == sorted(declared)
+    for name, line in COMMANDS.items():
+        for width in (20, 45, 1000):
+            assert click.Command(name, help=line).get_short_help_str(width) == cli.commands[name].get_short_help_str(width)
+
+
+def test_a_command_is_imported_when_it_is_called() -> None:
+    """The help of one command imports no other."""
+    code = (
+        "import sys, arena.cli\n"
+        "try:\n    arena.cli.cli(['schema', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in sys.modules if name.startswith('arena.commands.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['arena.commands.schema']"
+
+
+def test_an_unknown_command_is_told_what_is_near_it() -> None:
+    """As an unknown name of a plugin is."""
+    assert "Did you mean 'validate'?" in arena("valdate").stderr

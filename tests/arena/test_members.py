@@ -159,7 +159,7 @@ def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> Non
         "agents": ["random", {"agent": "cites", "reference": "Knuth 1975", "proposed": ["yes"]}],
         "rounds": 1,
     }
-    assert {record.termination for record in run(load_spec(spec, plugins=[tmp_path / "counted.py"])).records} == {"normal"}
+    assert {record.termination for record in run(load_spec(spec, plugins=[str(tmp_path / "counted.py")])).records} == {"normal"}
 
 
 def test_members_of_their_own_shape_hold() -> None:

@@ -63,17 +63,12 @@ def test_nothing_when_it_shall_be_quiet() -> None:
     assert watched(io.StringIO(), quiet=True) == watched(Terminal(), quiet=True) == ""
 
 
-@pytest.mark.parametrize("rich", [True, False])
-def test_standings_on_a_terminal(rich: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With rich the standings are seen, without it the line alone."""
-    if rich:
-        pytest.importorskip("rich")
-    else:
-        monkeypatch.setitem(sys.modules, "rich.live", None)
+def test_standings_on_a_terminal() -> None:
+    """Below the line."""
     seen = watched(Terminal())
     assert "6/6 matches" in seen
-    assert ("tic-tac-toe, so far:" in seen) is rich
-    assert ("minimax" in seen) is rich
+    assert "tic-tac-toe, so far:" in seen
+    assert "minimax" in seen
 
 
 def test_durations_are_written_as_people_say_them() -> None:
@@ -115,7 +110,6 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
 
 def test_the_live_view_leaves_the_screen_as_it_was(tmp_path: Path) -> None:
     """In a real pseudo-terminal of 60 columns: standings are seen, and when it is over only the result is left on stdout."""
-    pytest.importorskip("rich")
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 40\nagents: [random, type-a, type-a-plus]\n")
     master, slave = pty.openpty()
     words = [sys.executable, "-m", "arena", "run", "some.yaml", "--no-store", "--workers", "1"]
@@ -138,3 +132,28 @@ def test_the_live_view_leaves_the_screen_as_it_was(tmp_path: Path) -> None:
     assert b"/240 matches" in seen
     assert b"so far:" in seen
     assert seen.rstrip().endswith((b"\x1b[2K", b"\x1b[?25h", b"\x1b[1A\x1b[2K"))
+
+
+def test_a_dumb_terminal_has_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot draw anything in place."""
+    monkeypatch.setenv("TERM", "dumb")
+    seen = watched(Terminal())
+    assert "\x1b" not in seen
+    assert "6/6 matches" in seen
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_a_narrow_terminal_cuts_labels_and_no_figures(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wide characters take two columns."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    label = "somebody with a name that no narrow terminal has room for"
+    spec = load_spec({**SPEC, "agents": [{"agent": "random", "label": label}, {"agent": "minimax", "label": "東京" * 20}]})
+    with Progress(spec.boards, 6, stream):
+        time.sleep(0.5)
+    seen = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", stream.getvalue())
+    rows = [row for row in re.split(r"[\r\n]+", seen) if "…" in row]
+    assert {row.rstrip()[-4:] for row in rows} == {"-  0"}
+    assert {row.strip()[:4] for row in rows} == {"some", "東京東京"}
+    assert all(len(row) + row.count("東") + row.count("京") <= columns for row in rows)

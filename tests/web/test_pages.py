@@ -73,9 +73,9 @@ def test_figures_keep_their_powers_of_ten(desktop: Any) -> None:
     page = desktop.go("/")
     figures = [0, 0.01234567, 1, 7.5, 10, 100, 159.93, 200, 990, 999.96, 1000, 12345.6, None]
     shown = page.evaluate(
-        "(figures) => import('/static/dom.js').then(({ brief }) => figures.map(brief))", figures
+        "(values) => import('/static/dom.js').then(({ figure }) => values.map((value) => figure(value)))", figures
     )  # fmt: skip
-    assert shown == ["0", "0.01235", "1", "7.5", "10", "100", "159.9", "200", "990", "1000", "1,000", "12,346", "\u2013"]
+    assert shown == ["0", "0.0123", "1", "7.5", "10", "100", "160", "200", "990", "1,000", "1,000", "12,346", "-"]
 
 
 def test_a_replay(visit: Any) -> None:

@@ -1,1 +1,1 @@
-"""The terminal: `arena play`, `arena solve`, and the menu of `arena` alone."""
+"""Interactive commands: `arena play`, `arena solve`, and the menu of `arena` alone."""

@@ -1,4 +1,4 @@
-"""Hints: an agent is asked what it would do, within a budget, and its answer is checked like any other."""
+"""Hints: an agent's action at a position, within a budget, checked like any other."""
 
 from dataclasses import dataclass
 
@@ -19,16 +19,16 @@ from arena.match.referee import play_match
 class Adviser:
     """Asks agents about positions of one game."""
 
-    setting: MatchSetup
+    setup: MatchSetup
     agent: str
-    """Who is asked where nobody is named."""
+    """The agent that is asked if none is named."""
     hosts: AgentProcesses
 
     def hint(self, game: Game, state: State, asked: str = "") -> str:
-        """What an agent would play, in one line; the line says so where it cannot be asked, or fails."""
+        """Return an agent's action, or the reason why it has none, in one line."""
         word = asked or self.agent
         try:
-            match = match_of(self.setting.at(game.format_state(state)).load([word] * game.players))
+            match = match_of(self.setup.at(game.format_state(state)).load([word] * game.players))
         except ArenaError as error:
             return f"no hint: {error}"
         if any(map(is_person, match.seats)):
@@ -53,7 +53,7 @@ class Adviser:
 
 
 def _way(word: str, match: Match, record: Record) -> str:
-    """The first step of a solution."""
+    """Return the first step of a solution."""
     failed = unsolved(record, match.seats[0].limits)
     if failed is not None:
         return f"no hint: {word}: {failed}"

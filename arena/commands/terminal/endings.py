@@ -1,4 +1,4 @@
-"""How matches end, in words."""
+"""Endings of matches as words."""
 
 from collections.abc import Sequence
 
@@ -19,13 +19,13 @@ REASONS: dict[Reason, str] = {
 
 
 def because(reason: Reason, message: str | None) -> str:
-    """Why a match ended as it did, with what is known about it."""
+    """Return the reason why a match ended, with its message."""
     words = REASONS.get(reason, reason)
     return f"{words}: {message}" if message else words
 
 
 def result(labels: Sequence[str], returns: Sequence[float]) -> str:
-    """Who has won."""
+    """Return the winners of a match as a sentence."""
     best = max(returns)
     winners = [label for label, value in zip(labels, returns, strict=True) if value == best]
     if len(winners) == len(returns):
@@ -34,7 +34,7 @@ def result(labels: Sequence[str], returns: Sequence[float]) -> str:
 
 
 def exhausted(record: Record, limits: Limits) -> str | None:
-    """The limit at which the last decision stopped, None where it was none."""
+    """Return the limit at which the last decision stopped; None if it stopped by itself."""
     if not record.decisions:
         return None
     last = record.decisions[-1]
@@ -46,7 +46,7 @@ def exhausted(record: Record, limits: Limits) -> str | None:
 
 
 def unsolved(record: Record, limits: Limits) -> str | None:
-    """Why a puzzle was not solved, in one line; None where it was."""
+    """Return the reason why a puzzle was not solved, in one line; None if it was."""
     if record.solved:
         return None
     if record.termination == "normal":

@@ -1,56 +1,36 @@
 """A call of `arena play` or `arena solve` as a spec, so that names, options and positions are checked as in any tournament."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from arena.commands.terminal import human
-from arena.commands.terminal.words import entry_of
+from arena.commands.terminal.words import entry_of, values_of
 from arena.errors import ArenaError, SpecError
 from arena.match.match import Match, match_id
 from arena.spec import Spec, load_spec
 
+_AGENT = re.compile(r"agents\[(\d+)\](?:\.(.+))?")
+_PLACES = {r"game(?:\.name)?": "GAME", r"game\.(.+)": r"--set \1", r"positions.*": "--position", r"limits\.(.+)": r"--limits \1"}
+"""Paths of a spec and the words of the call that they come from."""
+
 
 @dataclass(frozen=True, slots=True)
 class MatchSetup:
-    """What is played, from where, and what agents may use."""
+    """A game, its position, and the limits of agents, as a call gives them."""
 
     game: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     position: str | None = None
     heuristic: str | None = None
-    limits: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, Any] | None = None
+    """None if the call says nothing of limits, empty if it lifts them."""
     plugins: tuple[str, ...] = ()
 
     def keys(self, agents: Sequence[str]) -> dict[str, Any]:
-        """The keys of the spec for these agents, given as words."""
-        keys: dict[str, Any] = {
-            "game": {"name": self.game, **self.parameters} if self.parameters else self.game,
-            "agents": [_brief(entry) for entry in self._entries(agents)],
-        }
-        if self.limits:
-            keys["limits"] = dict(self.limits)
-        if self.position is not None:
-            keys["positions"] = [self.position]
-        keys["seed"] = self.seed
-        return keys
-
-    def load(self, agents: Sequence[str]) -> Spec:
-        """The spec, ready to be played; ArenaError lists all that is wrong with the call, in its own words."""
-        try:
-            return load_spec(self.keys(agents), plugins=(*self.plugins, human.__name__))
-        except SpecError as error:
-            faults = [f"{self._place(fault.where, agents)}: {fault.message}" for fault in error.faults]
-            raise ArenaError("\n".join(dict.fromkeys(faults))) from error
-
-    def at(self, position: str) -> "MatchSetup":
-        """The same from another position."""
-        return replace(self, position=position)
-
-    def _entries(self, agents: Sequence[str]) -> list[dict[str, Any]]:
-        """The entries of the spec; twins get labels, which no two entries may share."""
+        """Return the keys of the spec for these agents, given as words; twins get labels, since no two entries may share one."""
         entries = []
         for number, word in enumerate(agents, 1):
             entry = entry_of(word)
@@ -58,42 +38,52 @@ class MatchSetup:
                 entry.setdefault("heuristic", self.heuristic)
             if list(agents).count(word) > 1:
                 entry.setdefault("label", f"{word} (seat {number})")
-            entries.append(entry)
-        return entries
+            entries.append(entry["agent"] if len(entry) == 1 and isinstance(entry["agent"], str) else entry)
+        game = {"name": self.game, **self.parameters} if self.parameters else self.game
+        keys: dict[str, Any] = {"game": game, "agents": entries}
+        if self.limits:
+            keys["limits"] = dict(self.limits)
+        if self.position is not None:
+            keys["positions"] = [self.position]
+        return {**keys, "seed": self.seed}
+
+    def load(self, agents: Sequence[str]) -> Spec:
+        """Return the spec, ready to be played; ArenaError lists all that is wrong with the call, in its own words."""
+        try:
+            return load_spec(self.keys(agents), plugins=(*self.plugins, human.__name__))
+        except SpecError as error:
+            faults = [f"{self._place(fault.where, agents)}: {fault.message}" for fault in error.faults]
+            raise ArenaError("\n".join(dict.fromkeys(faults))) from error
+
+    def at(self, position: str) -> "MatchSetup":
+        """Return the same setup from another position."""
+        return replace(self, position=position)
 
     def _place(self, where: str, agents: Sequence[str]) -> str:
-        """Where a fault of the spec stands in the call."""
-        for pattern, place in _PLACES:
-            found = re.fullmatch(pattern, where)
-            if found:
-                return place(found, agents)
-        return where or self.game
+        """Return the word of the call that a fault of the spec comes from."""
+        agent = _AGENT.fullmatch(where)
+        if agent is not None:
+            word = agents[int(agent[1])]
+            return f"{word}: {agent[2]}" if agent[2] else word
+        found = [(re.fullmatch(pattern, where), place) for pattern, place in _PLACES.items()]
+        return next((match.expand(place) for match, place in found if match), where or self.game)
 
 
-def _brief(entry: Mapping[str, Any]) -> Any:
-    """An entry as one would write it in a spec."""
-    return entry["agent"] if len(entry) == 1 and isinstance(entry["agent"], str) else dict(entry)
-
-
-Place = Callable[[re.Match[str], Sequence[str]], str]
-
-
-def _agent(found: re.Match[str], agents: Sequence[str]) -> str:
-    word = agents[int(found[1])]
-    return f"{word}: {found[2]}" if found[2] else word
-
-
-_PLACES: tuple[tuple[str, Place], ...] = (
-    (r"agents\[(\d+)\](?:\.(.+))?", _agent),
-    (r"game(?:\.name)?", lambda found, agents: "GAME"),
-    (r"game\.(.+)", lambda found, agents: f"--set {found[1]}"),
-    (r"positions.*", lambda found, agents: "--position"),
-    (r"limits\.(.+)", lambda found, agents: f"--limits {found[1]}"),
-)
+def setup_of(game: str, asked: Mapping[str, Any]) -> MatchSetup:
+    """Return a setup from the options that `play` and `solve` share; ArenaError names the one that is wrong."""
+    parameters, word = values_of(asked["given"], what="--set"), asked["limits"]
+    limits = {} if word is None or word.strip() == "none" else values_of([word], what="--limits")
+    for key in ("nodes", "seconds"):
+        if asked[key] is not None and key in limits:
+            raise ArenaError(f"--{key}: given twice, here and in --limits")
+        if asked[key] is not None:
+            limits[key] = asked[key]
+    rest = {key: asked[key] for key in ("seed", "position", "heuristic", "plugins")}
+    return MatchSetup(game, parameters, limits=None if word is None and not limits else limits, **rest)
 
 
 def match_of(spec: Spec) -> Match:
-    """The match of all entries of a spec, in their order, from its first position. What the game raises is passed on."""
+    """Return the match of all entries of a spec, in their order, from its first position. Errors of the game are passed on."""
     board = spec.boards[0]
     position = board.positions[0]
     identity = match_id(position.key, board.seats, board.seats[0].limits.moves)

@@ -3,17 +3,17 @@
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
-from arena.commands.terminal.questions import Leaving, answer, choice
-from arena.commands.terminal.workbench import FILE, Workbench, written
+from arena.commands.terminal.defaults import fitting
+from arena.commands.terminal.workbench import FILE, Workbench
 from arena.console.notices import load
 from arena.console.output import results_alone
 from arena.console.screen import Screen
-from arena.errors import ArenaError, Interrupted, describe
-from arena.plugins.registry import Registry
+from arena.errors import ArenaError, Interrupted, describe, suggestion
 from arena.spec.faults import one_line
 
 Run = Callable[[list[str]], int]
@@ -28,36 +28,33 @@ CHOICES = {
     "q": "quit",
 }
 BOARDS = 20
-"""Boards of a statistic where nothing else is said."""
+"""Boards of a statistic by default."""
 
 
 def menu(run: Run) -> int:
-    """Offer choices until the person leaves; 0 then."""
-    screen = Screen(sys.stdout)
-    with results_alone():
-        registry = load(())
-        bench = Workbench.first(registry)
-    menu_ = Menu(screen, registry, bench, run)
+    """Offer choices until the person leaves, by `q` or the end of the input, whatever was asked; 0 then."""
+    offered = Menu(run)
     try:
         while True:
-            menu_.turn()
-    except (Leaving, EOFError):
+            offered.turn()
+    except EOFError:
         return 0
 
 
 class Menu:
-    """What is chosen so far, and what can be done with it."""
+    """The board and the agents that are chosen so far, and what can be done with them."""
 
-    def __init__(self, screen: Screen, registry: Registry, bench: Workbench, run: Run) -> None:
-        self._screen = screen
-        self._registry = registry
-        self._bench = bench
+    def __init__(self, run: Run) -> None:
+        self._screen = Screen(sys.stdout)
         self._run = run
+        with results_alone():
+            self._registry = load(())
+            self._bench = Workbench.first(self._registry)
 
     def turn(self) -> None:
-        """Show what is chosen, and do what is asked for."""
+        """Show what is chosen, and do what is asked for; EOFError if the person leaves."""
         self._show()
-        asked = answer(self._screen, "choice> ", list(CHOICES)).lower()
+        asked = self._answer("choice> ", list(CHOICES)).lower()
         actions = {
             "g": self._choose_game,
             "b": self._make_board,
@@ -71,43 +68,47 @@ class Menu:
         elif asked:
             self._screen.say(f"expected one of {', '.join(CHOICES)}, got {asked!r}", "bad")
 
+    # Shown
+
     def _show(self) -> None:
         bench, screen = self._bench, self._screen
         screen.say(f"\n{bench.title}", "bold")
         with results_alone():
-            board = bench.board(screen)
+            board = bench.shown(screen)
         screen.put(board)
         screen.say(f"algorithm: {' against '.join(bench.agents)}")
-        self._same(bench.watching())
+        self._command(bench.watching())
         screen.put("")
         for letter, does in CHOICES.items():
             screen.say(f"  {letter}  {does}")
 
-    def _same(self, words: Sequence[str]) -> None:
-        self._command(f"$ arena {shlex.join(words)}")
+    def _command(self, words: Sequence[str]) -> None:
+        self._typed(f"arena {shlex.join(words)}")
 
-    def _command(self, text: str) -> None:
+    def _typed(self, text: str) -> None:
         """Show a command as it is to be typed: no line of it is broken."""
-        for line in text.split("\n"):
-            self._screen.put(self._screen.styled(one_line(line), "dim"))
+        for line in f"$ {text}".split("\n"):
+            self._screen.put(one_line(line), "dim")
 
-    def _do(self, words: list[str]) -> None:
-        """Run a command as if it had been typed."""
-        self._same(words)
+    # Done
+
+    def _do(self, words: list[str], folder: str = "") -> None:
+        """Show a command and run it as if it had been typed, its spec from `folder`."""
+        self._command(words)
         self._screen.put("")
         try:
-            self._run(words)
+            self._run([f"{folder}/{FILE}" if folder and word == FILE else word for word in words])
         except ArenaError as error:
-            self._screen.say(str(error), "bad")
+            self._screen.say(str(error).replace(folder, ""), "bad")
         except click.ClickException as error:
             self._screen.say(error.format_message(), "bad")
 
     def _changed(self, change: Callable[[], Workbench]) -> bool:
-        """Take another board, if it is one."""
+        """Replace the board; False, with a message, if the new one cannot be made or shown."""
         try:
             with results_alone():
                 bench = change()
-                bench.board(self._screen)
+                bench.shown(self._screen)
         except Interrupted:
             raise
         except Exception as error:  # of the call, or of a plugin's game
@@ -117,49 +118,68 @@ class Menu:
         return True
 
     def _choose_game(self) -> None:
-        self._same(["list", "games"])
-        name = choice(self._screen, "puzzle or game", sorted(self._registry.games), self._bench.setting.game)
+        self._command(["list", "games"])
+        name = self._choice("puzzle or game", sorted(self._registry.games), self._bench.setup.game)
         if not self._changed(lambda: Workbench.of(self._registry, name)):
             return
         known = self._bench.parameters
         while known:
             self._screen.say(f"parameters: {known}; others as KEY=VALUE, Enter keeps them")
-            words = answer(self._screen, "parameters> ").split()
+            words = self._answer("parameters> ").split()
             if not words or self._changed(lambda asked=words: self._bench.with_parameters(asked)):  # type: ignore[misc]
                 break
 
     def _make_board(self) -> None:
         self._screen.say("Enter draws another board; a number is a seed; anything else is a position in the game's notation")
-        asked = answer(self._screen, "board> ")
+        asked = self._answer("board> ")
         self._changed(lambda: self._bench.another(asked))
 
     def _choose_agents(self) -> None:
-        self._same(["show", self._bench.setting.game])
-        fitting = self._bench.fitting(self._registry)
-        agents = []
-        for number, current in enumerate(self._bench.agents, 1):
-            what = "algorithm" if len(self._bench.agents) == 1 else f"agent in seat {number}"
-            agents.append(choice(self._screen, what, fitting, current, options=True))
-        self._changed(lambda: self._bench.with_agents(agents))
+        bench = self._bench
+        self._command(["show", bench.setup.game])
+        names = fitting(self._registry, bench.board.game)
+        seats = [f"agent in seat {seat}" for seat in range(1, len(bench.agents) + 1)] if bench.agents[1:] else ["algorithm"]
+        agents = [self._choice(seat, names, current, options=True) for seat, current in zip(seats, bench.agents, strict=True)]
+        self._changed(lambda: Workbench.loaded(bench.setup, agents))
 
     def _count(self) -> None:
         """Play a small tournament, from a spec that is shown."""
-        asked = answer(self._screen, f"how many boards? [{BOARDS}]> ") or str(BOARDS)
+        asked = self._answer(f"how many boards? [{BOARDS}]> ") or str(BOARDS)
         if not (asked.isdecimal() and 1 <= int(asked) <= 10_000):
             self._screen.say(f"expected a number from 1 to 10000, got {asked!r}", "bad")
             return
         usual = " ".join(self._bench.agents)
-        agents = (answer(self._screen, f"which agents? [{usual}]> ") or usual).split()
+        agents = (self._answer(f"which agents? [{usual}]> ") or usual).split()
         try:
             text = self._bench.spec(agents, int(asked))
         except ArenaError as error:
             self._screen.say(str(error), "bad")
             return
-        self._command(f"$ cat > {FILE} <<'END'\n{text}END")
-        self._same(["run", FILE, "--no-store"])
-        self._screen.put("")
+        self._typed(f"cat > {FILE} <<'END'\n{text}END")
         with TemporaryDirectory() as folder:
-            try:
-                self._run(["run", written(text, folder), "--no-store"])
-            except ArenaError as error:
-                self._screen.say(str(error).replace(folder, ""), "bad")
+            (Path(folder) / FILE).write_text(text, "utf-8")
+            self._do(["run", FILE, "--no-store"], folder)
+
+    # Asked
+
+    def _answer(self, prompt: str, words: Sequence[str] = ()) -> str:
+        typed = self._screen.ask(prompt, words)
+        if typed.lower() in ("q", "quit", "exit"):
+            raise EOFError
+        return typed
+
+    def _choice(self, what: str, names: Sequence[str], current: str, *, options: bool = False) -> str:
+        """Return one of the names, typed or by its number, `current` for an empty line; with `options` also `NAME:KEY=VALUE`."""
+        self._screen.columns([f"{number}) {name}" for number, name in enumerate(names, 1)])
+        while True:
+            typed = self._answer(f"{what} [{current}]> ", names)
+            if not typed:
+                return current
+            if typed.isascii() and typed.isdecimal() and len(typed) < 10 and 1 <= int(typed) <= len(names):
+                return names[int(typed) - 1]
+            name = typed.partition(":")[0] if options else typed
+            if name in names:
+                return typed
+            self._screen.say(
+                f"expected a name or a number from 1 to {len(names)}, got {typed!r}; {suggestion(name, names)}", "bad"
+            )

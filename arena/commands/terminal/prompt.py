@@ -1,11 +1,11 @@
-"""What a person types when it is his turn: an action, its number in the list, or a command."""
+"""Input of a person whose turn it is: an action, its number in the list, or a command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from arena.errors import Interrupted, describe, suggestion
+from arena.errors import Interrupted, cut, describe, suggestion
 from arena.game import Action, Game, State
+from arena.match.legality import IllegalAction, legal_action
 
 COMMANDS = {
     "?": "lists the moves",
@@ -16,10 +16,10 @@ COMMANDS = {
     "help": "shows this",
     "quit": "leaves",
 }
-"""Every command and what it does."""
+"""Commands and their explanations."""
 _SHORT = {"u": "undo", "h": "hint", "e": "eval", "b": "board", "q": "quit", "exit": "quit", "moves": "?"}
 LONGEST = 400
-"""Characters of a game's complaint that are shown."""
+"""Characters of a complaint of a game that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,66 +31,45 @@ class PromptCommand:
 
 
 class Misunderstood(Exception):
-    """What was typed is neither an action nor a command; the message says what was expected."""
+    """A line is neither an action nor a command; the message says what was expected."""
 
 
 def texts_of(game: Game, state: State, legal: Sequence[Action]) -> list[str]:
-    """The text notation of all legal actions, in their order."""
+    """Return the text notation of all legal actions, in their order."""
     return [game.format_action(state, action) for action in legal]
 
 
 def numbered(texts: Sequence[str]) -> bool:
-    """Whether actions may be named by their numbers in the list: not where the notation itself is numbers."""
+    """Tell whether numbers in the list may name actions: not if the notation itself has numbers."""
     return not any(text.strip().isdecimal() for text in texts)
 
 
 def understood(game: Game, state: State, legal: Sequence[Action], line: str) -> Action | PromptCommand:
-    """The action or the command that a line stands for. Actions come first, so that no game loses one to a command.
+    """Return the action or the command that a line stands for. Actions come first, so that no game loses one to a command.
 
     `:quit` is always the command, `#3` always the third action of the list. Misunderstood says what was expected.
     """
     texts = texts_of(game, state, legal)
     if line in texts:
         return legal[texts.index(line)]
-    command = _command(line)
-    if command is not None:
-        return command
+    word, _, rest = line.removeprefix(":").partition(" ")
+    name = _SHORT.get(word.lower(), word.lower())
+    if name in COMMANDS and (name == "hint" or not rest):
+        return PromptCommand(name, rest.strip())
+    if not legal:
+        raise Misunderstood("no move is left; undo or quit")
     number = line.removeprefix("#")
     if number.isdecimal() and number.isascii() and len(number) < 10 and (line != number or numbered(texts)):
         if not 1 <= int(number) <= len(legal):
-            raise Misunderstood(_no_such(number, legal))
+            raise Misunderstood(f"expected a number from 1 to {len(legal)}, got {number}; ? lists the moves")
         return legal[int(number) - 1]
-    return _parsed(game, state, legal, line)
-
-
-def _no_such(number: str, legal: Sequence[Action]) -> str:
-    return (
-        f"expected a number from 1 to {len(legal)}, got {number}; ? lists the moves" if legal else "no move is left; undo or quit"
-    )
-
-
-def _command(line: str) -> PromptCommand | None:
-    word, _, rest = line.removeprefix(":").partition(" ")
-    name = _SHORT.get(word.lower(), word.lower())
-    if name not in COMMANDS or (rest and name != "hint"):
-        return None
-    return PromptCommand(name, rest.strip())
-
-
-def _parsed(game: Game, state: State, legal: Sequence[Action], line: str) -> Action:
-    if not legal:
-        raise Misunderstood("no move is left; undo or quit")
     try:
-        action: Any = game.parse_action(state, line)
-        if action in legal:
-            return legal[legal.index(action)]
-        complaint = f"{line!r} is not legal here"
+        return legal_action(game, state, line)
+    except IllegalAction as illegal:
+        complaint = illegal.complaint or f"{illegal} here"
     except Interrupted:
         raise
-    except ValueError as error:
-        complaint = str(error) or describe(error)
     except Exception as error:  # a plugin's own parser, whatever it raises
         complaint = f"expected a move, got {line!r} ({describe(error)})"
     near = suggestion(line, list(COMMANDS))
-    complaint = complaint if len(complaint) <= LONGEST else f"{complaint[:LONGEST]}..."
-    raise Misunderstood(f"{complaint}; {f'{near} or ' if near.startswith('did') else ''}? lists the moves")
+    raise Misunderstood(f"{cut(complaint, LONGEST)}; {f'{near} or ' if near.startswith('did') else ''}? lists the moves")

@@ -117,7 +117,7 @@ class Session:
             player.leave()
         self._players.clear()
 
-    # What a person is asked
+    # Input
 
     def _asked(self, seat: int, state: State, legal: Sequence[Action]) -> Action:
         texts = texts_of(self._game, state, legal)
@@ -161,7 +161,7 @@ class Session:
             self._screen.say("no hint: no move is left")
 
     def _evaluated(self, seat: int) -> str:
-        """What the heuristic of a seat says of the position."""
+        """Return the heuristic value of the position for every seat."""
         evaluation, name = self.match.seats[seat].evaluation, self.match.seats[seat].heuristic
         if evaluation is None:
             return f"{self._game.name} has no heuristic here; --heuristic NAME gives one"
@@ -175,7 +175,7 @@ class Session:
             return f"{name}: {describe(error)}"
         return f"{name}: {', '.join(values)}"
 
-    # What is shown
+    # Output
 
     def _board(self) -> None:
         self._screen.put(shown(self._game, self.state, self._screen))

@@ -1,10 +1,9 @@
-"""What is known of a solution when the referee has checked it."""
+"""Facts about a solution that the referee has checked."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.agent import Agent
 from arena.commands.terminal.endings import exhausted, unsolved
 from arena.errors import Interrupted
 from arena.game import Puzzle, overrides
@@ -20,30 +19,30 @@ SOLUTIONS = {0: "none", 1: "one", 2: "several"}
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A record of a puzzle with all that can be said about it."""
+    """The record of a puzzle, and the facts that follow from it."""
 
     spec: Spec
     record: Record
 
     @property
     def puzzle(self) -> Puzzle:
-        """The rules."""
+        """The rules of the puzzle."""
         game = self.spec.boards[0].game
         assert isinstance(game, Puzzle)
         return game
 
     @property
     def limits(self) -> Limits:
-        """What the agent might use."""
+        """Limits of the agent."""
         return self.spec.boards[0].seats[0].limits
 
     @property
     def failure(self) -> str | None:
-        """Why it is none; None where the puzzle is solved."""
+        """The reason why the puzzle is not solved; None if it is."""
         return unsolved(self.record, self.limits)
 
     def total(self, name: str) -> Any:
-        """The sum of one figure of all decisions."""
+        """Return the sum of one figure over all decisions."""
         return sum([getattr(decision, name) for decision in self.record.decisions])
 
     @property
@@ -52,36 +51,32 @@ class Solution:
         return self.record.decisions[-1].depth if self.record.decisions else None
 
     def optimality(self) -> tuple[bool | None, str]:
-        """Whether no solution is cheaper, None where that is not known, and why."""
-        if not self.record.solved or self.record.answer is not None or not self.puzzle.path_matters:
+        """Return whether no solution is cheaper, None if not known, and the reason, from the agent's claim `Agent.optimal`."""
+        record, seat = self.record, self.spec.boards[0].seats[0]
+        if not record.solved or record.answer is not None or not self.puzzle.path_matters:
             return None, "not known: the way does not count"
-        if not self.record.actions:
+        if not record.actions:
             return True, "yes: nothing had to be done"
-        seat = self.spec.boards[0].seats[0]
-        claim = claimed(seat.make())
-        if claim is None or exhausted(self.record, self.limits) is not None:
+        claim = seat.make().optimal
+        if claim not in ("cost", "length", "admissible") or exhausted(record, self.limits) is not None:
             return None, f"not known: {seat.label} does not claim it"
         if claim == "cost":
             return True, f"yes, as {seat.label} claims of every solution"
+        if claim == "length" and overrides(self.puzzle, "step_cost"):
+            return None, f"not known: steps differ in cost, and {seat.label} claims only that no way is shorter"
         if claim == "length":
-            same = not overrides(self.puzzle, "step_cost")
-            return (
-                (True, f"yes, as {seat.label} claims where all steps cost the same") if same else (None, _DEAR.format(seat.label))
-            )
-        return self._admissible(seat.label, seat.heuristic)
-
-    def _admissible(self, label: str, heuristic: str | None) -> tuple[bool | None, str]:
-        if heuristic is None:
-            return True, f"yes, as {label} claims without a heuristic"
-        info = info_of(self.spec.registry.heuristics.get((self.record.game, heuristic)))
+            return True, f"yes, as {seat.label} claims where all steps cost the same"
+        if seat.heuristic is None:
+            return True, f"yes, as {seat.label} claims without a heuristic"
+        info = info_of(self.spec.registry.heuristics.get((record.game, seat.heuristic)))
         if info is not None and info.admissible:
-            return True, f"yes, as {label} claims with {heuristic}, which claims to be admissible"
-        return None, f"not known: {heuristic} does not claim to be admissible"
+            return True, f"yes, as {seat.label} claims with {seat.heuristic}, which claims to be admissible"
+        return None, f"not known: {seat.heuristic} does not claim to be admissible"
 
     def solutions(self) -> int | None:
-        """How many solutions the position has: 0, 1, or 2 for several; None where the puzzle cannot tell, or not soon.
+        """Return the number of solutions of the position: 0, 1, or 2 for several; None if the puzzle cannot tell.
 
-        A puzzle can tell by a method `solutions(state, *, nodes)`.
+        A puzzle can tell by a method `solutions(state, *, nodes)`, within COUNTED nodes.
         """
         count = getattr(self.puzzle, "solutions", None)
         if count is None:
@@ -95,7 +90,7 @@ class Solution:
         return found if found in SOLUTIONS else None
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """Everything but the solution itself, as words and what there is to say."""
+        """Yield all facts but the solution itself, each a word and its text."""
         record = self.record
         yield "solved", "yes" if record.solved else f"no: {self.failure}"
         if record.moves is not None:
@@ -116,7 +111,7 @@ class Solution:
             yield "solutions", SOLUTIONS[count]
 
     def document(self) -> Mapping[str, Any]:
-        """The same as plain values, ready for JSON."""
+        """Return the facts as plain values, ready for JSON."""
         record, seat, board = self.record, self.spec.boards[0].seats[0], self.spec.boards[0]
         return {
             "game": {"name": board.name, **board.parameters},
@@ -141,12 +136,3 @@ class Solution:
             "optimal": self.optimality()[0],
             "solutions": self.solutions(),
         }
-
-
-_DEAR = "not known: steps differ in cost, and {} claims only that no way is shorter"
-
-
-def claimed(agent: Agent) -> str | None:
-    """What an agent claims of its solutions: `cost`, `length` or `admissible`; see `Agent.optimal`."""
-    claim = agent.optimal
-    return claim if claim in ("cost", "length", "admissible") else None

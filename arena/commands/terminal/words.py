@@ -1,4 +1,4 @@
-"""What a person types on the command line, as the values of a spec: `lookahead:depth=2`, `rows=4`.
+"""Words of the command line as values of a spec: `lookahead:depth=2`, `rows=4`.
 
 One notation for everything: `KEY=VALUE`, several joined by commas, values as in a spec. An agent is its name, and after a
 colon its options and whatever else an entry of a spec may have: `greedy:heuristic=centre,limits={nodes: 50}`.
@@ -18,7 +18,7 @@ _OPENING, _CLOSING = "[{", "]}"
 
 
 def entry_of(word: str) -> dict[str, Any]:
-    """The entry of a spec that an agent's word stands for, or a program's; ArenaError says what is wrong with the word."""
+    """Return the entry of a spec for the word of an agent or a program; ArenaError says what is wrong with the word."""
     name, colon, options = word.partition(":")
     command = command_of(name)
     if command is not None:
@@ -38,7 +38,7 @@ def entry_of(word: str) -> dict[str, Any]:
 
 
 def values_of(words: Iterable[str], *, what: str) -> dict[str, Any]:
-    """The values of `KEY=VALUE,...`, of several such words together; ArenaError says what is wrong with them."""
+    """Return the values of all words `KEY=VALUE,...` together; ArenaError says what is wrong with them."""
     found: dict[str, Any] = {}
     for word in words:
         for piece in _pieces(word):
@@ -53,7 +53,7 @@ def values_of(words: Iterable[str], *, what: str) -> dict[str, Any]:
 
 
 def _pieces(word: str) -> Iterator[str]:
-    """The parts between commas that stand in no brackets."""
+    """Yield the parts between commas that stand in no brackets."""
     depth, start = 0, 0
     for place, letter in enumerate(word):
         depth += (letter in _OPENING) - (letter in _CLOSING)
@@ -64,7 +64,7 @@ def _pieces(word: str) -> Iterator[str]:
 
 
 def _value(text: str, what: str) -> Any:
-    """A value as a spec would have it: `4` a number, `true` a truth value, `blank-first` text."""
+    """Read a value as a spec does: `4` is a number, `true` a truth value, `blank-first` text."""
     try:
         document = document_of(what, f"value: {text}", Path())
     except ArenaError:
@@ -75,7 +75,7 @@ def _value(text: str, what: str) -> Any:
 
 
 def options_of(values: Mapping[str, Any]) -> str:
-    """Values as `KEY=VALUE,...`, none as `null`."""
+    """Return values as `KEY=VALUE,...`, None as `null`."""
     return ",".join([f"{key}={_written(value)}" for key, value in values.items()])
 
 
@@ -85,23 +85,3 @@ def _written(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_written, value)) + "]"
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def call_of(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that `play` and `solve` share, as the fields of their calls; ArenaError says what is wrong with one of them."""
-    call = {key: value for key, value in asked.items() if key not in ("given", "limits", "nodes", "seconds")}
-    call["parameters"] = values_of(asked["given"], what="--set")
-    call["limits"] = _limits(asked["limits"], {key: asked[key] for key in ("nodes", "seconds") if asked[key] is not None})
-    return call
-
-
-def _limits(word: str | None, more: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The limits of a call; None where it says nothing of them, empty where it lifts them."""
-    if word is None:
-        return dict(more) or None
-    limits = {} if word.strip() == "none" else values_of([word], what="--limits")
-    for key, value in more.items():
-        if key in limits:
-            raise ArenaError(f"--{key}: given twice, here and in --limits")
-        limits[key] = value
-    return limits

@@ -1,1 +1,1 @@
-"""`arena try`: what a plugin file brings, played against the built-ins for a few seconds."""
+"""`arena try`: games, heuristics and agents of a plugin file play against built-in agents for a few seconds."""

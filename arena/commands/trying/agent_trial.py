@@ -1,48 +1,79 @@
-"""An agent against those that came with arena, on every game that it can play, or on those that were asked for."""
+"""An agent, or a program in another language, against built-in agents: a leaderboard for every game, and its place."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from shlex import quote
 from time import monotonic
 from typing import Any
 
 from arena.agent import Agent
-from arena.commands.catalogue import Key
 from arena.commands.trying.standing import Tried, against_each, percent, place, row_of
 from arena.commands.trying.trial_board import TrialBoard
 from arena.errors import ArenaError
 from arena.game import Game
 from arena.plugins.proposals import references
-from arena.plugins.registry import Registry
+from arena.plugins.registry import Key, Registry
+from arena.spec.external import called, found
+from arena.testing.patience import PATIENCE
 from arena.traits import refusal
+
+MANUAL = "docs/how-to/other-languages.md"
 
 
 def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
-    """Print a leaderboard for every game that the agent can play, as far as the time goes, and where it stands."""
-    asked = games_asked(attempt.registry, attempt.only)
+    """Print a leaderboard and the agent's place for every game that it can play, or that was asked for, until the time is up."""
+    asked = _games_asked(attempt.registry, attempt.only)
     for game in asked:
         reason = refusal(agent, game)
         if reason is not None:
             raise ArenaError(f"--game {game.name}: {reason}")
-    boards_of(attempt, key[1], key[1], asked or [game for game in attempt.games() if refusal(agent, game) is None])
+    _play_boards(attempt, key[1], key[1], asked or attempt.games(agent))
     attempt.say(
         f"\nnext: arena check {attempt.file} --watch, or a tournament of your own: arena run SPEC --plugin {attempt.file}"
     )
 
 
-def games_asked(registry: Registry, names: Sequence[str]) -> list[Game]:
-    """The games of these names with their default parameters; ArenaError where one is unknown or needs to be told some."""
-    found = []
+def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
+    """Print a leaderboard and the program's place for every game that was asked for.
+
+    ArenaError: no game was asked for, or the program cannot be started.
+    """
+    if not found(command[0], Path.cwd()):
+        if not Path(command[0]).exists():
+            raise ArenaError(f"{attempt.file}: no such file; {_manual(command)}")
+        raise ArenaError(
+            f"{attempt.file}: is no Python file and cannot be started; chmod +x it, or put its interpreter before it, as in "
+            f"arena try 'node {attempt.file}' --game tic-tac-toe; {_manual(command)}"
+        )
+    if not attempt.only:
+        example = f"arena try {quote(attempt.file)} --game tic-tac-toe"
+        raise ArenaError(f"{attempt.file}: a program; say what it plays, as in {example}; {_manual(command)}")
+    label = called(command)
+    entry: dict[str, Any] = {"agent": {"command": list(command)}, "label": label, "limits": {"seconds": PATIENCE}}
+    _play_boards(attempt, label, entry, _games_asked(attempt.registry, attempt.only))
+    attempt.say(f"\nnext: a tournament of your own; {_manual(command)}")
+
+
+def _manual(command: Sequence[str]) -> str:
+    """The entry of a program in a spec, and the page of the manual about programs."""
+    return f"in a spec it is {{agent: {{command: [{', '.join(command)}]}}}}; {MANUAL} has the protocol and whole programs"
+
+
+def _games_asked(registry: Registry, names: Sequence[str]) -> list[Game]:
+    """The games of these names with their default parameters; ArenaError if one is unknown or needs others."""
+    games = []
     for name in dict.fromkeys(names):
         try:
-            found.append(registry.game(name)())
+            games.append(registry.game(name)())
         except TypeError as error:
             raise ArenaError(f"--game {name}: it cannot be made without parameters: {error}") from error
-    return found
+    return games
 
 
-def boards_of(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:
-    """Print a leaderboard of an entry and its rivals for every game, as far as the time goes, and where it stands.
+def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:
+    """Print a leaderboard of an entry and its rivals and the entry's place for every game, until the time is up.
 
-    After several boards its places are told once more, a line a board.
+    After several boards all places are printed once more, a line a board.
     """
     places = []
     for number, game in enumerate(games):

@@ -1,25 +1,25 @@
-"""A game or a puzzle: who can play it, how they do, and a match to look at."""
+"""A game or a puzzle: the agents that can play it, their leaderboard, and a match."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from textwrap import indent, wrap
 from time import monotonic
 
-from arena.commands.catalogue import Key
 from arena.commands.trying.trial_board import MOVES, NODES, TrialBoard
-from arena.game import Game, State
+from arena.game import Game
 from arena.match.record import Record
+from arena.match.replay import steps
 from arena.plugins.proposals import references
+from arena.plugins.registry import Key
 from arena.results.leaderboard import Leaderboard
 from arena.tournament.single import play
 from arena.traits import listed, refusal, traits
 
 SHOWN = 60
-"""Lines of states that a sample match may take; of a longer one the first and the last states are shown."""
+"""The most lines of a match whose states are all shown; of a longer one the first and the last are."""
 
 
 def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
-    """Print which built-in agents can play a game, a leaderboard of some of them, and a match."""
+    """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
     game = kind()
     attempt.say(f"\n{key[1]} is {listed(traits(game))}")
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
@@ -56,7 +56,7 @@ def _show_match(attempt: TrialBoard, game: Game, board: Leaderboard) -> None:
 
 
 def _frames(game: Game, record: Record, width: int) -> list[str]:
-    """The states of a match with the actions that led to them, those in the middle left out where there are too many."""
+    """The states of a match, each under the action before it; those in the middle left out if all take more than SHOWN lines."""
     frames = list(_states(game, record))
     lines = sum(frame.count("\n") + 2 for frame in frames)
     if lines <= SHOWN or len(frames) <= 6:
@@ -66,15 +66,7 @@ def _frames(game: Game, record: Record, width: int) -> list[str]:
 
 
 def _states(game: Game, record: Record) -> Iterator[str]:
-    state = game.parse_state(record.position)
-    states: list[State] = [state]
-    for text in record.actions:
-        state = game.result(state, game.parse_action(state, text))
-        states.append(state)
-    if record.answer is not None:
-        states.append(game.parse_state(record.answer))
-    yield indent(game.render(states[0]), "  ")
-    told = [*record.actions, "the answer"]
-    for text, (before, after) in zip(told, pairwise(states), strict=False):
-        who = "" if game.players == 1 else f"{record.labels[game.to_move(before)]}: "
-        yield f"{who}{text}\n{indent(game.render(after), '  ')}"
+    for step in steps(game, record):
+        who = "" if game.players == 1 or step.seat is None else f"{record.labels[step.seat]}: "
+        heading = "the answer\n" if step.number < 0 else "" if step.action is None else f"{who}{step.action}\n"
+        yield heading + indent(game.render(step.state), "  ")

@@ -1,15 +1,15 @@
-"""A heuristic against the default one of its game, and against none."""
+"""A heuristic: the same agents with it, with the default one of its game, and with none."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from arena.commands.catalogue import Key
 from arena.commands.trying.standing import percent, row_of
 from arena.commands.trying.trial_board import TrialBoard
 from arena.match.match import Seat, seat_identity
 from arena.plugins.proposals import references
+from arena.plugins.registry import Key
 from arena.results.leaderboard import Leaderboard
 from arena.spec import Spec
 
@@ -17,7 +17,7 @@ NONE = "none"
 
 
 def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) -> None:
-    """Print a leaderboard of agents with this heuristic, with the default one and with none, and what follows from it."""
+    """Print for every agent a leaderboard of itself with this heuristic, the default one and none, and a sentence on it."""
     game = attempt.registry.game(key[1])()
     default = game.default_heuristic
     rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
@@ -32,7 +32,7 @@ def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) 
 
 
 def _without(spec: Spec, label: str) -> Spec:
-    """The spec with no heuristic for one entry, which a file has no word for."""
+    """The spec with no heuristic for one entry; a spec's file always gives one if the game has any."""
     board = spec.boards[0]
     seats = tuple([_bare(seat) if seat.label == label else seat for seat in board.seats])
     return replace(spec, boards=(replace(board, seats=seats),))

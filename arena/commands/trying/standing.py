@@ -1,40 +1,41 @@
-"""Where somebody stands, in words."""
+"""An entry's place on a leaderboard, and its results against each other entry, in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from arena.results import figures
 from arena.results.comparison import counted
 from arena.results.leaderboard import Leaderboard, Row
 from arena.stats.calculator import worth_of_pairs
 from arena.stats.pairs import Pair
 
 FEWEST = 5
-"""Pairs after which even winning all of them tells something: 0.05 ** (1 / 5) is above one half, 0.05 ** (1 / 4) is not."""
+"""The fewest pairs of games that can tell two entries apart: 0.05 ** (1 / 5) is above one half, 0.05 ** (1 / 4) is not."""
 SURE = 0.975
-"""The likelihood of superiority from which on it is told, where there are no pairs: of three and more at one table."""
+"""The likelihood of superiority that tells two entries apart if there are no pairs of games: three or more at one table."""
 FEW = "scores against"
-"""What is said of those of whom there are too few pairs that differ."""
+"""The words for a result of too few pairs that differ."""
 
 
 class Tried(NamedTuple):
-    """A board that was played, and what its tests go by."""
+    """A leaderboard with the pairs of games that its tests use."""
 
     board: Leaderboard
     pairs: Mapping[tuple[str, str], Sequence[Pair]]
-    """The pairs of games of every two who met, in either order; no entry where more than two sit at a table."""
+    """The pairs of games of every two entries, in either order; empty for games of more than two seats."""
 
 
 def place(board: Leaderboard, label: str) -> str:
-    """`second of 6`, with who shares the place."""
+    """The place as `place 2 of 6`, and `shared` if another entry has it too."""
     row = row_of(board, label)
     shared = sum(other["rank"] == row["rank"] for other in board.rows) > 1
     return f"place {row['rank']} of {len(board.rows)}{', shared' if shared else ''}"
 
 
 def against_each(tried: Tried, label: str) -> str:
-    """Whom it beats, to whom it loses, and of whom it cannot be told, with its scores; these alone after too few pairs.
+    """The entries that it beats, loses to and cannot be told from, with its scores; scores alone after too few pairs.
 
-    By the 95 % interval of its share of the points, which goes by pairs of games, as `arena compare` does it.
+    By the 95 % interval of its share of the points, computed from pairs of games as in `arena compare`.
     """
     board = tried.board
     labels = [row["agent"] for row in board.rows]
@@ -42,7 +43,7 @@ def against_each(tried: Tried, label: str) -> str:
     groups: dict[str, list[str]] = {"beats": [], "loses to": [], "cannot be told from": [], FEW: []}
     for other, score in zip(labels, scores, strict=True):
         if score is not None:
-            groups[_word(tried, label, other)].append(f"{other} ({100 * score:.0f} %)")
+            groups[_word(tried, label, other)].append(f"{other} ({percent(score)})")
     told = "; ".join([f"{word} {', '.join(names)}" for word, names in groups.items() if names])
     few = ", in too few pairs that differ to tell" if groups[FEW] else ""
     return (
@@ -51,7 +52,7 @@ def against_each(tried: Tried, label: str) -> str:
 
 
 def _met(games: int, *, in_pairs: bool) -> str:
-    """How often two have met."""
+    """The number of games of two entries, as games or as pairs."""
     number, unit = (games // 2, "pair") if in_pairs and games > 1 else (games, "game")
     return f"{number} {unit}{'s' * (number != 1)}{' of games' * (unit == 'pair')}"
 
@@ -79,4 +80,4 @@ def row_of(board: Leaderboard, label: str) -> Row:
 
 def percent(share: float | None) -> str:
     """A share for a sentence."""
-    return "-" if share is None else f"{100 * share:.0f} %"
+    return figures.share(share, 0)

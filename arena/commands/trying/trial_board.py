@@ -1,4 +1,4 @@
-"""What the tries share: a board that is played until its time is up, and who is there to play on it."""
+"""A board of `arena try`: played until its time is up, with built-in agents as rivals."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import IO, Any
 
-from arena.commands.catalogue import WIDTH
+from arena.agent import Agent
+from arena.commands.catalogue import text_width
 from arena.commands.trying.standing import Tried
 from arena.console.output import room
 from arena.game import Game
@@ -25,18 +26,18 @@ NODES = {True: 5_000, False: 200}
 """Nodes of a decision, on a puzzle and in a game."""
 MOVES = 200
 ROUNDS = 20
-"""Rounds that are enough."""
+"""The most rounds of a board."""
 CRASHES = 3
-"""Crashes of the agent that is tried after which a board is not played on."""
+"""Crashes of the tried agent that end a board."""
 
 
 class Enough(Exception):
-    """The time of a board is up."""
+    """Ends a board whose time is up."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialBoard:
-    """One thing that is tried, until `until` on the monotonic clock."""
+    """The boards of one thing that is tried, until `until` on the monotonic clock."""
 
     registry: Registry
     file: str
@@ -45,32 +46,25 @@ class TrialBoard:
     out: IO[str]
     until: float
     only: tuple[str, ...] = ()
-    """The games that were asked for, where agents shall not play all that they can."""
+    """The games that agents play instead of all that they can; empty for all."""
 
     def say(self, text: str = "") -> None:
-        """Write a piece of the result."""
+        """Print a part of the result, wrapped to the terminal."""
         print(folded(text, room(self.out)), file=self.out, flush=True)
 
     @property
     def width(self) -> int:
-        """How wide text is at most."""
-        return min(WIDTH, room(self.out) or WIDTH)
+        """The columns that text may take."""
+        return text_width(self.out)
 
-    def games(self) -> list[Game]:
-        """The games of the file, then those that came with arena, with their default parameters."""
-        found = []
-        for name, kind in self.registry.games.items():
-            source = self.registry.sources["game", name]
-            mine = source.name == self.file
-            if mine or source.own:
-                try:
-                    found.append((not mine, kind()))
-                except Exception:  # noqa: S112 - it needs parameters, which nobody gives here
-                    continue
-        return [game for _, game in sorted(found, key=lambda item: item[0])]
+    def games(self, agent: type[Agent]) -> list[Game]:
+        """The games that an agent can play with their default parameters: those of the file, then the built-in ones."""
+        fitting, sources = self.registry.games_for(agent), self.registry.sources
+        mine = [game for name, game in fitting.items() if sources["game", name].name == self.file]
+        return mine + [game for name, game in fitting.items() if sources["game", name].own]
 
     def spec(self, game: Game, agents: Sequence[str | Mapping[str, Any]]) -> Spec:
-        """A board for a game with its default parameters."""
+        """The spec of a board: a game with its default parameters, ROUNDS rounds."""
         puzzle = game.players == 1
         keys = {
             "name": "try",
@@ -83,10 +77,9 @@ class TrialBoard:
         return load_spec(keys, plugins=self.plugins)
 
     def play(self, spec: Spec, seconds: float, watched: str | None = None) -> Tried:
-        """Play whole rounds until the time is up, print the leaderboard, and return it with its pairs of games.
+        """Play for `seconds`, print the leaderboard of whole rounds, and return it with its pairs of games.
 
-        Where the time does not allow for a round, or the entry that is `watched` has crashed again and again, what was played of
-        it counts.
+        Matches of an unfinished round count if it is the first, or if the entry `watched` has crashed CRASHES times.
         """
         until = monotonic() + seconds
         played: list[PlayedMatch] = []
@@ -107,7 +100,7 @@ class TrialBoard:
         tally = Tally(board_info(spec.boards[0]))
         for one in whole:
             tally.add(one.number, one.pairing, one.record)
-        board = replace(leaderboard(tally, finished=True), finished=True)  # more is not wanted
+        board = replace(leaderboard(tally, finished=True), finished=True)  # though rounds are missing
         self.say()
         self.say(render(replace(spec, name=self.file), [replace(board, cross=None)], width=room(self.out)))
         if crashes == CRASHES:
@@ -118,14 +111,14 @@ class TrialBoard:
 
 
 def _pairs(tally: Tally) -> dict[tuple[str, str], list[Pair]]:
-    """The pairs of games of every two, by their labels in either order."""
+    """The pairs of games of every two entries, by their labels in either order."""
     labels = tally.sheet.labels
     there = {(labels[int(one)], labels[int(two)]): pairs for (one, two), pairs in tally.matches.pairings().items()}
     return there | {(two, one): [swapped(pair) for pair in pairs] for (one, two), pairs in there.items()}
 
 
 def _whole(played: Sequence[PlayedMatch], size: int) -> Sequence[PlayedMatch]:
-    """The matches of the rounds that were played to their end."""
+    """The matches of finished rounds; all matches if no round is finished."""
     return played[: max(1, len(played) // size) * size]
 
 

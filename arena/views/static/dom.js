@@ -24,18 +24,23 @@ function filled(element, attributes, children) {
 
 // A whole number with its thousands set apart.
 export function whole(value) {
-  return value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en");
+  return value === null || value === undefined ? "-" : Math.round(value).toLocaleString("en");
 }
 
-// A figure with as many digits as mean something.
-export function brief(value) {
-  if (value === null || value === undefined) return "–";
-  return value >= 1000 ? whole(value) : String(Number(value.toPrecision(4)));
+// A number with three significant digits, or `digits`: the text that `figure` of arena/results/figures.py gives.
+export function figure(value, digits = 3) {
+  if (value === null || value === undefined) return "-";
+  const size = Math.abs(value);
+  const rounded = size < 1000 ? Number(size.toPrecision(digits)) : Math.round(size);
+  const sign = value < 0 && rounded ? "-" : "";
+  if (rounded >= 1000) return sign + BigInt(rounded).toLocaleString("en");
+  if (rounded && rounded < 1e-7) return sign + size.toExponential(digits - 1).replace(/\.?0+e/, "e");
+  return sign + rounded.toFixed(digits + 6).replace(/\.?0+$/, "");
 }
 
 // A time in words as short as they can be.
 export function duration(seconds) {
-  if (seconds === null || seconds === undefined) return "–";
+  if (seconds === null || seconds === undefined) return "-";
   if (seconds < 0.001) return `${(seconds * 1e6).toFixed(0)} µs`;
   if (seconds < 1) return `${(seconds * 1e3).toFixed(seconds < 0.1 ? 1 : 0)} ms`;
   return seconds < 100 ? `${seconds.toFixed(2)} s` : `${Math.round(seconds).toLocaleString("en")} s`;
@@ -43,10 +48,10 @@ export function duration(seconds) {
 
 // A value of a search: a win in n plies is 1 - n * 1e-6.
 export function worth(value) {
-  if (value === null || value === undefined) return "–";
+  if (value === null || value === undefined) return "-";
   const plies = Math.round((1 - Math.abs(value)) * 1e6);
   if (Math.abs(value) <= 1 && plies >= 0 && plies < 2000) {
     return `${value > 0 ? "win" : "loss"}${plies > 0 ? ` in ${plies}` : ""}`;
   }
-  return String(Number(value.toPrecision(4))).replace("-", "−");
+  return figure(value, 4);
 }

@@ -1,6 +1,6 @@
 // One match, position by position.
 import { get } from "./api.js";
-import { duration, h, whole } from "./dom.js";
+import { duration, figure as written, h, whole } from "./dom.js";
 import { counted, faultBox, figure, main } from "./page.js";
 import { mountPlayer, result } from "./player.js";
 
@@ -30,7 +30,7 @@ function show(view) {
 function facts(view) {
   const found = [];
   if (view.moves !== null) found.push(figure(counted(view), whole(view.moves)));
-  if (view.cost !== null) found.push(figure("Cost", whole(view.cost)));
+  if (view.cost !== null) found.push(figure("Cost", written(view.cost)));
   for (const total of view.totals) {
     const whose = view.totals.length > 1 ? ` of ${total.label}` : "";
     found.push(figure(`Nodes${whose}`, whole(total.nodes)), figure(`Time${whose}`, duration(total.seconds)));

@@ -38,10 +38,6 @@ export function button(text, onclick, kind = "") {
   return h("button", { type: "button", class: kind, onclick }, text);
 }
 
-export function percent(value, digits = 1) {
-  return value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`;
-}
-
 // A random seed.
 export function lot() {
   return Math.floor(Math.random() * 2 ** 31);

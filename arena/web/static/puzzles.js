@@ -1,7 +1,7 @@
 // Puzzles: shuffle, solve by hand or by an agent, step, hint; two agents side by side on the same position.
 import { begin as open, keep, list, mapping, text as textIn } from "./address.js";
 import { givenUp, post } from "./api.js";
-import { duration, h, whole } from "./dom.js";
+import { duration, figure as written, h, whole } from "./dom.js";
 import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
 import { Line } from "./line.js";
 import { Moves } from "./moves.js";
@@ -255,7 +255,7 @@ function facts(view) {
   return [
     figure("Result", view.solved ? "solved" : view.termination),
     figure(counted(view), whole(view.moves)),
-    view.cost === null || view.cost === view.moves ? null : figure("Cost", whole(view.cost)),
+    view.cost === null || view.cost === view.moves ? null : figure("Cost", written(view.cost)),
     figure("Nodes", whole(total.nodes)),
     figure("Evaluations", whole(total.evaluations)),
     figure("Time", duration(total.seconds)),

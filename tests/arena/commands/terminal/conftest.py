@@ -19,7 +19,7 @@ import pytest
 
 from arena.cli import cli
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 PATIENCE = 45.0
 """Seconds after which what was expected will not come."""
 ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")

@@ -13,7 +13,7 @@ from arena.commands.terminal.prompt import COMMANDS
 
 Piped = Callable[..., Any]
 
-PAGE = (Path(__file__).parents[2] / "docs" / "play.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "play.md").read_text("utf-8")
 LINES = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 
 

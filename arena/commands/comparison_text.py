@@ -1,0 +1,161 @@
+"""Comparisons of two entries as text: sentences and tables for `arena compare`, sentences on Elo for `arena stats` too."""
+
+from collections.abc import Callable, Sequence
+
+from arena.results import figures
+from arena.results.comparison import Comparison, GamesComparison
+from arena.results.figures import between, elo, figure, likelihood, percentage_points, share, signed
+from arena.results.layout import crossing, table
+from arena.results.puzzle_comparison import Means, PuzzleComparison
+from arena.schedule.board_info import BoardInfo
+from arena.stats.calculator import Worth
+from arena.stats.intervals import Difference
+
+SIGNIFICANT = 0.05
+"""The significance level of a difference."""
+
+
+def comparison_text(sheet: BoardInfo, found: Comparison, p_value: float, style: str, *, several: bool, width: int | None) -> str:
+    """One comparison; its `p_value` is corrected where there are `several`."""
+    said = f"{figures.p_value(p_value)}{' after correction for several' if several else ''}"
+    if isinstance(found, GamesComparison):
+        return f"{sheet.title}: {found.one} against {found.other}\n\n{_games(found, said, alone=len(sheet.labels) == 2)}"
+    heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
+    sentence = _sentence(found, said, certain=p_value <= SIGNIFICANT)
+    return "\n\n".join([heading, sentence, _figures(found, style, width), *_budgets(found, style, width)])
+
+
+# Puzzles
+
+
+def _sentence(found: PuzzleComparison, said: str, *, certain: bool) -> str:
+    one, other, low, high = found.one, found.other, found.low, found.high
+    ratio = None if found.nodes is None or found.nodes.estimate.low is None else found.nodes.estimate.value
+    if found.difference < 0:
+        one, other, low, high, ratio = other, one, -high, -low, None if ratio is None else 1 / ratio
+    points = f"{percentage_points(low)} to {percentage_points(high)} points"
+    told = f"{one} and {other} cannot be told apart by what they solve: {points} (95 %), {said}"
+    if certain:
+        told = f"{one} solves {points} more than {other} (95 %), {said}"
+    if ratio is None:
+        return f"{told}."
+    fewer, more = f"{figure(1 / ratio, 2)} times fewer", f"{figure(ratio, 2)} times as many"
+    times = fewer if ratio < 0.95 else more if ratio > 1.05 else "about as many"
+    nodes = f"{times} nodes where both solve (geometric mean)"
+    return f"{told}, with {nodes}." if certain else f"{told}; {one} takes {nodes}."
+
+
+def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
+    """The table of all figures of both entries."""
+    solved, both = found.solved, f"the {found.solved.both:,} both solved"
+    shares = [share((solved.both + alone) / solved.positions) for alone in (solved.only_one, solved.only_other)]
+    bounds = f"{percentage_points(found.low)} to {percentage_points(found.high)}"
+    typical = f"{both}, geometric mean"
+    rows = [
+        ["Solved", *shares, f"{signed(100 * found.difference)} points", bounds],
+        ["Solved by it alone", f"{solved.only_one:,}", f"{solved.only_other:,}", "", ""],
+        *_means(f"Moves, {both}", found.moves, signed),
+        *_means(f"Cost, {both}", found.cost, signed),
+        *_means(f"Nodes, {typical}", found.nodes, figure, "x "),
+        *_means(f"Seconds, {typical}", found.seconds, figure, "x "),
+        *_scores("nodes", found.par2_nodes, found.limit_nodes),
+        *_scores("seconds", found.par2_seconds, found.limit_seconds),
+    ]
+    if found.gaps is not None:
+        rows.append([f"Above optimum ({found.optima:,} known)", *map(share, found.gaps), "", ""])
+    return table(["", found.one, found.other, "Difference, ratio", "95 % interval"], rows, style, width)
+
+
+def _means(name: str, means: Means | None, text: Callable[[float], str], times: str = "") -> list[list[str]]:
+    if means is None:
+        return []
+    value, low, high = means.estimate.value, means.estimate.low, means.estimate.high
+    bounds = figures.NONE if low is None or high is None else between(text(low), text(high))
+    return [[name, figure(means.one), figure(means.other), f"{times}{text(value)}", bounds]]
+
+
+def _scores(unit: str, scores: tuple[float, float] | None, limit: float | None) -> list[list[str]]:
+    return [] if scores is None else [[f"PAR2 {unit}, limit {figure(limit)}", *map(figure, scores), "", ""]]
+
+
+def _budgets(found: PuzzleComparison, style: str, width: int | None) -> list[str]:
+    """The tables of shares within budgets."""
+    texts = []
+    for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
+        if rows:
+            cells = [[f"{figure(row.budget)}{unit}", share(row.one), share(row.other)] for row in rows]
+            shown = table([title.title(), found.one, found.other], cells, style, width)
+            texts.append(f"Solved within a budget of {title}:\n\n{shown}")
+    return texts
+
+
+# Games
+
+
+def _games(found: GamesComparison, said: str, *, alone: bool) -> str:
+    """The comparison in sentences; `alone` where nobody else is on the board, whose ratings say no more then."""
+    if found.worth is None or found.counts is None:
+        return _at_one_table(found, said)
+    pairs = sum(found.counts)
+    games = f" ({found.games:,} games, {found.distinct:,} distinct)" if found.distinct < found.games else ""
+    counted = f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"
+    lines = [
+        f"{found.one} scores {score_words(found.worth)} in {counted}. {elo_words(found.worth)}",
+        f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. {said}.",
+    ]
+    if not alone and found.table is not None and _bounds(found.table):
+        lines.append(
+            f"By all games of the board, on its scale (draws and the first seat taken out), {found.one} is "
+            f"{elo(found.table.elo)} Elo from {found.other}{_bounds(found.table)}."
+        )
+    if pairs < 2:
+        lines.append(
+            "Fewer than two pairs that differ: no interval. Agents that draw nothing by lot repeat themselves; try openings."
+        )
+    return "\n".join(lines)
+
+
+def _at_one_table(found: GamesComparison, said: str) -> str:
+    difference = found.table
+    assert difference is not None
+    sure = "" if difference.superiority is None else f"; likelihood of superiority {likelihood(difference.superiority)}, {said}"
+    where = f"{found.one} is {elo(difference.elo)} Elo from {found.other}{_bounds(difference)}"
+    return f"By all games of the board {where}{sure}."
+
+
+def _bounds(difference: Difference) -> str:
+    """The interval of a difference of ratings, if it has one."""
+    low, high = difference.low, difference.high
+    return "" if low is None or high is None else f" ({elo(low)} to {elo(high)}, 95 %)"
+
+
+def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, width: int | None) -> str:
+    """Every two entries: the difference of their ratings and the likelihood of superiority."""
+    names = list(dict.fromkeys([name for pair in pairs for name in (pair.one, pair.other)]))
+    cells = {name: dict.fromkeys(names, figures.NONE) for name in names}
+    for pair in pairs:
+        if pair.table is not None and pair.table.superiority is not None:
+            lead, sure = pair.table.elo, pair.table.superiority
+            cells[pair.one][pair.other] = f"{elo(lead)} ({likelihood(sure)})"
+            cells[pair.other][pair.one] = f"{elo(-lead)} ({likelihood(1 - sure)})"
+    heading = (
+        f"{sheet.title}: Elo of each row above each column by all games, on the board's scale, and the likelihood of superiority"
+    )
+    return f"{heading}\n\n{crossing(names, names, [list(cells[name].values()) for name in names], style, width)}"
+
+
+# Elo
+
+
+def score_words(worth: Worth) -> str:
+    """The share of the points with its interval, if there is one."""
+    known = worth.score_low is not None and worth.score_high is not None
+    return f"{share(worth.score)}{f' ({share(worth.score_low)} to {share(worth.score_high)}, 95 %)' if known else ''}"
+
+
+def elo_words(worth: Worth) -> str:
+    """The Elo difference with its interval and the likelihood of superiority, as a sentence."""
+    low, high = (None if bound is None else elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
+    interval = "" if low is None and high is None else f" ({between(low, high)}, 95 %)"
+    lead = "none: all points went one way" if worth.elo is None else elo(worth.elo, 1)
+    return f"Elo {lead}{interval}; likelihood of superiority {likelihood(worth.superiority)}."

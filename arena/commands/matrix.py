@@ -1,0 +1,48 @@
+"""The command matrix: agents against games."""
+
+from functools import partial
+
+import click
+
+from arena.agent import Agent
+from arena.commands.options import plugin_option
+from arena.configured import with_defaults
+from arena.console.notices import load, say
+from arena.console.output import results_alone, room
+from arena.errors import describe
+from arena.game import Game
+from arena.results.layout import crossing, fits, folded
+from arena.traits import TRAITS, listed, refusal, traits
+
+
+@click.command()
+@plugin_option
+def matrix(plugins: tuple[str, ...]) -> int:
+    """Show which agent can play which game, or which trait is missing."""
+    with results_alone() as out:
+        registry = load(plugins)
+        boards = [with_defaults(kind, partial(_left_out, name)) for name, kind in sorted(registry.games.items())]
+        games = [board for board in boards if board is not None]
+        agents, names = sorted(registry.agents.items()), [game.name for game in games]
+        marks = [[_mark(agent, game) for game in games] for _, agent in agents]
+        width = room(out)
+        labelled = [[name, *line] for (name, _), line in zip(agents, marks, strict=True)]
+        narrow = width is not None and not fits(["", *names], labelled, width)
+        if narrow:
+            marks = [["yes" if mark == "yes" else "-" for mark in line] for line in marks]
+        print(crossing([name for name, _ in agents], names, marks, width=width), file=out)
+        if narrow:
+            told = "\n- : a trait is missing that the agent needs; `arena list agents` and `arena list games` tell them."
+            print(folded(told, width), file=out)
+    return 0
+
+
+def _left_out(name: str, error: Exception) -> None:
+    say(f"game {name} left out: it cannot be made without parameters: {describe(error)}")
+
+
+def _mark(agent: type[Agent], game: Game) -> str:
+    if refusal(agent, game) is None:
+        return "yes"
+    missing = agent.needs - traits(game)
+    return f"needs {listed(missing)}" if missing else f"needs {TRAITS[0]}"

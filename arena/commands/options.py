@@ -1,0 +1,40 @@
+"""Options of several commands."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from arena.limits import LARGEST
+
+Callback = Callable[..., Any]
+"""A function that becomes a command."""
+
+SEED = click.IntRange(0, 2**63 - 1)
+plugin_option = click.option("--plugin", "plugins", multiple=True, metavar="FILE|MODULE", help="Load a plugin; may be repeated.")
+
+
+def seed_option(told: str) -> Callable[[Callback], Callback]:
+    """`--seed`, 0 by default, with its help text."""
+    return click.option("--seed", type=SEED, default=0, show_default=True, help=told)
+
+
+def match_options(command: Callback) -> Callback:
+    """Add the options of `play` and `solve`: the board, the heuristic, the budget."""
+    for option in reversed(
+        (
+            click.option(
+                "--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the game, as rows=4; may be repeated."
+            ),
+            seed_option("For the position and everything else random."),
+            click.option("--position", metavar="TEXT", help="Start from there, in the game's notation."),
+            click.option("--heuristic", metavar="NAME", help="For every agent that has none of its own."),
+            click.option("--limits", metavar="KEY=VALUE", help="Of a decision, as nodes=1000,depth=4; none lifts them."),
+            click.option("--nodes", type=click.IntRange(1, LARGEST), help="The same as --limits nodes=N."),
+            click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="The same as --limits seconds=S."),
+            click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two positions."),
+            plugin_option,
+        )
+    ):
+        command = option(command)
+    return command

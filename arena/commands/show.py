@@ -1,0 +1,140 @@
+"""The command show: a description of everything that has one name."""
+
+from collections.abc import Iterator, Mapping
+from inspect import Parameter, isclass
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import click
+
+from arena.agent import Agent, chooses, solves
+from arena.commands.catalogue import paragraph, summary, text_width, traits_of
+from arena.commands.options import plugin_option
+from arena.commands.shadowed_plugins import namesakes
+from arena.configured import parameters_of, with_defaults
+from arena.console.notices import load
+from arena.console.output import results_alone
+from arena.format import Format, own_columns, ranks
+from arena.game import Game
+from arena.heuristic import info_of
+from arena.plugins.contract import source_line
+from arena.plugins.members import gives_grid, member
+from arena.plugins.registry import Key, Registry
+from arena.spec.labels import shown
+from arena.spec.parameters import adapters
+from arena.traits import listed
+from arena.views import board_module
+
+
+@click.command()
+@click.argument("name")
+@plugin_option
+def show(name: str, plugins: tuple[str, ...]) -> int:
+    """Show what is known of a game, an agent, a heuristic or a format."""
+    with results_alone() as out:
+        registry = load(plugins)
+        width = text_width(out)
+        described = ["\n".join(_described(registry, key, value, width)) for key, value in registry.named(name)]
+        print("\n\n".join(described), file=out)
+    return 0
+
+
+def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator[str]:
+    yield " ".join(key)
+    yield f"  {summary(value)}"
+    if isclass(value) and issubclass(value, Game):
+        yield from _game_lines(registry, key[1], value, width)
+    if isclass(value) and issubclass(value, Agent):
+        yield from _agent_lines(registry, value, width)
+    if isclass(value) and issubclass(value, Format):
+        yield from _format_lines(value, width)
+    info = info_of(value)
+    if info is not None:
+        claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
+        yield f"  of {info.game}; claims: {', '.join(claims) or 'nothing'}"
+    parameters = list(parameters_of(value).values())[1 if info is not None else 0 :] if isclass(value) else []
+    yield "  parameters:" if parameters else "  parameters: none"
+    for parameter in parameters:
+        yield f"    {_parameter_line(value, parameter)}"
+    yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
+    for file in namesakes(key, value, Path.cwd()):
+        yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
+
+
+def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:
+    yield f"  traits: {traits_of(kind) or 'unknown without parameters'}"
+    yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {kind.default_heuristic or 'none'}"
+    yield from _pictures(kind)
+    game = with_defaults(kind)
+    fit = [] if game is None else sorted(registry.agents_for(game))
+    yield paragraph(f"agents: {', '.join(fit) or 'none'}", width)
+
+
+def _pictures(kind: type[Game]) -> Iterator[str]:
+    """The board and the grid of a game, if it gives them, or the fault of its board."""
+    file, colors = member(kind, "board"), member(kind, "grid_colors").items()
+    if file is not None:
+        fault = board_module(kind).note
+        yield f"  board: {file}" if fault is None else f"  note: {fault}"
+    if gives_grid(kind):
+        told = ", ".join([f"{mark or 'empty'} {color}" for mark, color in colors])
+        yield f"  grid: cells as text{f'; colors: {told}' if told else ''}"
+
+
+def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator[str]:
+    does = [word for word, can in (("chooses actions", chooses(agent)), ("solves puzzles", solves(agent))) if can]
+    wants = "; wants a heuristic" if agent.wants_heuristic else ""
+    yield f"  {' and '.join(does)}; needs: {listed(agent.needs) or 'nothing'}{wants}"
+    reference, weights = member(agent, "reference"), member(agent, "proposed")
+    if reference:
+        yield f"  reference: {'games, puzzles' if reference is True else reference}"
+    if weights:
+        yield f"  proposed: {', '.join([f'{word} {weight}' for word, weight in weights.items()])}"
+    yield paragraph(f"games: {', '.join(sorted(registry.games_for(agent))) or 'none'}", width)
+
+
+def _format_lines(format_: type[Format], width: int) -> Iterator[str]:
+    order = "the format itself" if ranks(format_) else "solved share" if format_.kind == "puzzle" else format_.ranked_by
+    yield f"  for {'puzzles' if format_.kind == 'puzzle' else 'games'}; boards are ranked by {order}"
+    yield "  columns:" if own_columns(format_) else "  columns: the usual ones"
+    for column in own_columns(format_):
+        told = f"{column.key}: {column.heading}{f', {column.description}' if column.description else ''}"
+        yield from wrap(told, width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
+
+
+def _parameter_line(constructor: Any, parameter: Parameter) -> str:
+    """One parameter: its name, its type, its default, and the description that its author gave it by `Field`."""
+    description = ""
+    try:
+        schema = adapters(constructor)[parameter.name].json_schema()
+        takes, description = _takes(schema), schema.get("description", "")
+    except Exception:  # a hint that JSON Schema cannot say
+        takes = str(parameter.annotation)
+    default = "needed" if parameter.default is Parameter.empty else f"default {shown(parameter.default)}"
+    return f"{parameter.name}: {takes or 'anything'}; {default}{f'; {description}' if description else ''}"
+
+
+def _takes(schema: Mapping[str, Any]) -> str:
+    """A JSON Schema in words, such as `whole number from 1 to 500, or none`."""
+    if "anyOf" in schema:
+        return ", or ".join([_takes(choice) for choice in schema["anyOf"]])
+    if "$ref" in schema:
+        return "mapping"
+    if "enum" in schema or "const" in schema:
+        return " or ".join(map(str, schema.get("enum", [schema.get("const")])))
+    word = _WORDS.get(schema.get("type", ""), schema.get("type", ""))
+    low, high = schema.get("minimum"), schema.get("maximum")
+    more, less = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    bounds = ((low, "from {}"), (more, "above {}"), (high, "to {}"), (less, "below {}"))
+    return " ".join([word, *[text.format(bound) for bound, text in bounds if bound is not None]])
+
+
+_WORDS = {
+    "integer": "whole number",
+    "string": "text",
+    "null": "none",
+    "boolean": "true or false",
+    "array": "list",
+    "object": "mapping",
+}

@@ -1,0 +1,95 @@
+"""The command stats: Elo, interval and test of counts that are typed in."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from difflib import get_close_matches
+from math import ceil
+from typing import Any
+
+import click
+
+from arena.commands.comparison_text import elo_words, score_words
+from arena.console.output import results_alone
+from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
+from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
+
+MOST_COUNTED = 10**12
+"""Beyond it, figures would show rounding errors."""
+NO_EVIDENCE = 1e-6
+"""A log-likelihood ratio of a pair below this is taken for none."""
+
+
+def counted(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[int, ...]:
+    """The counts as numbers; NoSuchOption for a word that was meant as an option, BadParameter for any other."""
+    for value in values:
+        if value.startswith("-") and not value[1:2].isdecimal():
+            options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
+            raise click.NoSuchOption(value, possibilities=get_close_matches(value, options), ctx=context)
+        if not (value.isascii() and value.isdecimal() and len(value) < 20 and int(value) <= MOST_COUNTED):
+            raise click.BadParameter(f"expected whole numbers from 0 to {MOST_COUNTED:,}, got {value!r}")
+    return tuple(map(int, values))
+
+
+@click.command(context_settings={"ignore_unknown_options": True})  # so that -1 is reported as a wrong count
+@click.argument("counts", nargs=-1, required=True, callback=counted, metavar="WINS DRAWS LOSSES")
+@click.option("--pentanomial", is_flag=True, help="Five counts instead: of pairs of games with 0, 1/2, 1, 1 1/2 and 2 points.")
+@click.option("--sprt", nargs=2, type=float, metavar="ELO0 ELO1", help="With pairs: what a test of these two makes of them.")
+@click.option("--format", "style", type=click.Choice(["simple", "json"]), default="simple", show_default=True)
+def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] | None, style: str) -> int:
+    """Say what a result is worth: Elo with its interval, and the likelihood of superiority."""
+    expected = 5 if pentanomial else 3
+    if len(counts) != expected:
+        raise click.UsageError(
+            f"expected {expected} counts{'' if pentanomial else ', or five after --pentanomial'}, got {len(counts)}"
+        )
+    if sprt is not None and not pentanomial:
+        raise click.UsageError("--sprt takes pairs of games: give five counts after --pentanomial")
+    test = None if sprt is None else Sprt(*sprt)
+    ratio = None if test is None else log_likelihood_ratio(counts, test)
+    if pentanomial:
+        worth, counted_words = worth_of_pairs(counts), f"{sum(counts):,} pairs"
+    else:
+        wins, draws, losses = counts
+        worth, counted_words = worth_of_games(wins, draws, losses), f"{wins} won, {draws} drawn, {losses} lost"
+    with results_alone() as out:
+        if style == "json":
+            print(json.dumps(_document(worth, test, ratio), indent=2, allow_nan=False), file=out)
+        else:
+            print(f"{counted_words}: score {score_words(worth)}", *_sentences(worth, test, ratio), sep="\n", file=out)
+    return 0
+
+
+def _document(worth: Worth, test: Sprt | None, ratio: float | None) -> dict[str, Any]:
+    document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
+    if test is not None and ratio is not None:
+        document["sprt"] = {"llr": ratio, "lower": test.lower, "upper": test.upper, "verdict": test.verdict(ratio)}
+    return document
+
+
+def _sentences(worth: Worth, test: Sprt | None, ratio: float | None) -> Iterator[str]:
+    margin = "" if worth.margin is None else f" Margin ± {worth.margin:.2f}."
+    yield elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin
+    if worth.normalized_elo is not None:
+        yield f"Normalised Elo {worth.normalized_elo:+.2f}."
+    if test is None or ratio is None:
+        return
+    verdict = test.verdict(ratio)
+    yield (
+        f"SPRT {test.elo0:g} against {test.elo1:g} (normalised Elo): LLR {round(ratio, 2) + 0.0:.2f} "
+        f"({test.lower:.2f} to {test.upper:.2f}), {'not decided yet' if verdict is None else f'{verdict} accepted'}."
+    )
+    likely = None if verdict is not None else _expected_length(test, worth, ratio)
+    if likely is not None:
+        yield f"A match between such agents takes about {likely:,.0f} pairs in all."
+
+
+def _expected_length(test: Sprt, worth: Worth, ratio: float) -> float | None:
+    """The expected number of pairs of a whole test that goes on as so far; None if it would never end."""
+    pairs = worth.games / 2
+    likely = None if worth.normalized_elo is None else expected_pairs(test, worth.normalized_elo)
+    if likely is not None and likely > pairs:
+        return likely
+    if not pairs or abs(ratio) < NO_EVIDENCE * pairs:
+        return None
+    return ceil(pairs * (test.upper if ratio > 0 else test.lower) / ratio)  # every pair adds the same on average

@@ -1,0 +1,94 @@
+"""The cells of a board as text, by the styles of its columns: the same in the terminal, in a report and on a page."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.columns import Column, by_key, with_own
+from arena.results import figures
+from arena.results.leaderboard import Leaderboard, Row
+
+
+@dataclass(frozen=True, slots=True)
+class BoardTable:
+    """A board as it is shown: its columns, and its rows in the order of the spec with the texts of their cells."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def headings(self) -> list[str]:
+        """The headings."""
+        return [column.heading for column in self.columns]
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The texts, row by row."""
+        return [[cell(column, row) for column in self.columns] for row in self.rows]
+
+
+def board_table(board: Leaderboard) -> BoardTable:
+    """The columns that the spec wants, or those that are usual and have a value; the rows by rank, or as the spec sorts them."""
+    there = with_own(board.kind, board.own_columns)
+    if board.columns is not None:
+        named = by_key(there)
+        columns = [named[key] for key in board.columns if key in named]
+    else:
+        columns = [column for column in there if _shown(column, board.rows)]
+    return BoardTable(tuple(columns), tuple(_sorted(board, by_key(there))))
+
+
+def _shown(column: Column, rows: Sequence[Row]) -> bool:
+    """Tell whether a column is shown if a spec names none."""
+    if column.shown == "known":
+        return any(row.get(column.key) not in (None, {}, row.get(column.repeats)) for row in rows)
+    return column.shown == "always"
+
+
+def _sorted(board: Leaderboard, named: dict[str, Column]) -> list[Row]:
+    """The rows, those without a value last."""
+    key = (board.sort or "").removeprefix("-")
+    if key not in named:
+        return list(board.rows)
+    known = [row for row in board.rows if row.get(key) is not None]
+    unknown = [row for row in board.rows if row.get(key) is None]
+    return sorted(known, key=lambda row: _rank(row[key]), reverse=(board.sort or "").startswith("-")) + unknown
+
+
+def _rank(value: Any) -> tuple[float, str]:
+    """The sort key of a value: faults by their number, texts behind all numbers."""
+    if isinstance(value, dict):
+        return (sum(value.values()), "")
+    return (float("inf"), value) if isinstance(value, str) else (value, "")
+
+
+def cell(column: Column, row: Row) -> str:
+    """The text of a cell; `-` where there is no value."""
+    key = column.key
+    if column.style == "elo interval":
+        return _interval(row, key, figures.elo)
+    if column.style == "share interval":
+        return _interval(row, key, figures.share)
+    if column.style == "rank":
+        return f"{row[key]} ~" if row.get("level_with") else str(row[key])
+    return _TEXT[column.style](row.get(key))
+
+
+def _interval(row: Row, key: str, text: Callable[[float], str]) -> str:
+    low, high = (None if (bound := row.get(f"{key}_{end}")) is None else text(bound) for end in ("low", "high"))
+    return figures.between(low, high)
+
+
+def _kinds(found: dict[str, int] | None) -> str:
+    return " ".join([f"{kind}:{count}" for kind, count in (found or {}).items()])
+
+
+_TEXT: dict[str, Callable[[Any], str]] = {
+    "text": lambda value: figures.NONE if value is None else str(value),
+    "count": figures.count,
+    "figure": figures.figure,
+    "share": figures.share,
+    "elo": figures.elo,
+    "score": figures.score,
+    "kinds": _kinds,
+}

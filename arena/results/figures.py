@@ -1,0 +1,81 @@
+"""Figures as text: one function for each kind of number, used by tables, sentences, reports and pages.
+
+The function `figure` of `arena/views/static/dom.js` gives the same text as the one here.
+"""
+
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+NONE = "-"
+"""The text of a figure that there is none of."""
+PLAIN = Decimal("1e-7")
+"""The least magnitude that is written without an exponent."""
+LEAST = 1e-15
+"""The least p-value that is told as a number: one is 1 less a likelihood, which has 16 digits."""
+WHOLE = Context(prec=400)
+"""Enough digits for every float."""
+
+
+def figure(value: float | None, digits: int = 3) -> str:
+    """A finite number with `digits` significant digits; without decimals from 1,000 up, with an exponent below 1e-7.
+
+    Zeros at the end of decimals are left out. Halves are rounded away from 0, as JavaScript does it.
+    """
+    if value is None:
+        return NONE
+    exact = Decimal(value)
+    decimals = max(0, digits - 1 - exact.adjusted()) if abs(exact) < 1000 else 0
+    rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, WHOLE)
+    if not rounded:
+        return "0"
+    if abs(rounded) < PLAIN:
+        return f"{rounded.normalize():e}"
+    text = f"{rounded:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A figure with its sign, that of 0 being +."""
+    text = figure(value, digits)
+    return text if text.startswith("-") else f"+{text}"
+
+
+def count(value: float | None) -> str:
+    """A whole number with its thousands set apart."""
+    return NONE if value is None else f"{value:,.0f}"
+
+
+def score(value: float | None) -> str:
+    """Points, of which there are halves and quarters, exactly."""
+    return NONE if value is None else f"{value:g}"
+
+
+def share(value: float | None, decimals: int = 1) -> str:
+    """A share of 1 as a percentage."""
+    return NONE if value is None else f"{100 * value:.{decimals}f} %"
+
+
+def elo(value: float | None, decimals: int = 0) -> str:
+    """Elo with its sign, that of 0 being +."""
+    return NONE if value is None else f"{round(value, decimals) + 0.0:+.{decimals}f}"
+
+
+def between(low: str | None, high: str | None) -> str:
+    """An interval with these bounds, None where it is open."""
+    if low is None and high is None:
+        return NONE
+    return f"above {low}" if high is None else f"below {high}" if low is None else f"{low} to {high}"
+
+
+def percentage_points(difference: float) -> str:
+    """A difference of two shares in whole percentage points."""
+    return f"{round(100 * difference) + 0:d}"
+
+
+def likelihood(value: float) -> str:
+    """A likelihood of superiority, which is never certain."""
+    return "above 99.9 %" if value > 0.999 else "below 0.1 %" if value < 0.001 else share(value)
+
+
+def p_value(value: float) -> str:
+    """A p-value; never 0, which no test gives."""
+    return f"p = {value:.2g}" if value >= 0.0001 else f"p = {value:.0e}" if value >= LEAST else f"p < {LEAST:g}"

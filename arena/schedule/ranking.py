@@ -1,0 +1,75 @@
+"""The ranking of a board by its format: asked of the format, checked, and as plain values for a store.
+
+Whoever plays a board has its format, and asks it when the schedule is over; the answer of a plugin's format is kept with the run.
+Whoever reads a store never loads a plugin for it: a built-in format is asked anew, of others the kept answer counts, and a board
+without one is ranked by its score.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any, Self
+
+from arena.columns import Column
+from arena.configured import name_of
+from arena.errors import Interrupted, PluginError, describe
+from arena.format import Format, Outcomes, Placing, own_columns
+from arena.formats import arena_formats
+from arena.plugins.contract import line
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The columns of a format and, as soon as they are known, the placings of the entries by their numbers."""
+
+    columns: tuple[Column, ...] = ()
+    placings: tuple[Placing, ...] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The ranking as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """A ranking from its plain values."""
+        placings = values["placings"]
+        return cls(
+            tuple([Column(**column) for column in values["columns"]]),
+            None if placings is None else tuple([Placing(tuple(one["merit"]), one["values"]) for one in placings]),
+        )
+
+
+def built_in(name: str) -> Format | None:
+    """The built-in format of that name with its default options; None where there is none."""
+    return next((kind() for kind in arena_formats() if kind.name == name), None)
+
+
+def ranking_of(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
+    """The ranking that a format gives a board; PluginError where it raises, or gives what is no ranking."""
+    try:
+        placings = _checked(format_, entries, format_.ranking(entries, outcomes))
+    except (Interrupted, PluginError):
+        raise
+    except Exception as error:
+        raise _wrong(format_, describe(error)) from error
+    return Ranking(own_columns(format_), placings)
+
+
+def _checked(format_: Format, entries: int, placings: Sequence[Placing]) -> tuple[Placing, ...]:
+    """The placings as plain values: one for every entry, each with every key; PluginError where they are none."""
+    if len(placings) != entries or not all(isinstance(placing, Placing) for placing in placings):
+        raise _wrong(format_, f"expected a Placing for each of {entries} entries, got {placings!r:.200}")
+    keys = [column.key for column in own_columns(format_)]
+    for placing in placings:
+        if len(placing.merit) != len(placings[0].merit) or not all(map(isfinite, placing.merit)):
+            raise _wrong(format_, f"merit: expected as many finite numbers for every entry, got {placing.merit!r:.200}")
+        if unknown := sorted(set(placing.values) - set(keys)):
+            raise _wrong(format_, f"values: no column of the format has the key {unknown[0]!r}")
+        for key, value in placing.values.items():
+            if not (value is None or isinstance(value, str) or isfinite(value)):
+                raise _wrong(format_, f"values: {key}: expected a finite number, a text or None, got {value!r:.200}")
+    return tuple([Placing(tuple(placing.merit), {key: placing.values.get(key) for key in keys}) for placing in placings])
+
+
+def _wrong(format_: Format, what: str) -> PluginError:
+    return PluginError(line(type(format_)), f"format {name_of(format_)}: ranking: {what}")

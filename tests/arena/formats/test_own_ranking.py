@@ -1,0 +1,169 @@
+"""A format of a plugin is whole: it ranks its boards, has columns and options of its own, and `arena show` lists them."""
+
+import json
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import arena
+from arena.errors import PluginError, SpecError
+from arena.plugins.sources import load_plugins
+from arena.results.leaderboard import leaderboards
+from arena.spec import load_spec
+from tests.conftest import Arena, arena_in
+
+LEAGUE = Path(__file__).with_name("league.py")
+SPEC: dict[str, Any] = {
+    "name": "Premier",
+    "game": "tic-tac-toe",
+    "rounds": 2,
+    "seed": 5,
+    "agents": ["random", "greedy", {"agent": "lookahead", "depth": 2}, "type-a-plus"],
+    "format": {"name": "league", "win": 2, "draw": 7},
+    "plugins": ["league.py"],
+}
+UNRANKED = "Ranked by score: the format league ranks the board when `arena run` comes to its end."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The plugin, and a spec that uses it."""
+    shutil.copy(LEAGUE, tmp_path)
+    (tmp_path / "premier.yaml").write_text(yaml.safe_dump(SPEC))
+    return tmp_path
+
+
+@pytest.fixture
+def command(folder: Path) -> Arena:
+    return arena_in(folder)
+
+
+def rows_of(done: Any) -> list[dict[str, Any]]:
+    """The rows of the only board in the JSON that a command printed."""
+    assert done.returncode == 0, done.stderr
+    (board,) = json.loads(done.stdout)["boards"]
+    return list(board["rows"])
+
+
+def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
+    """Two points for a win and seven for a draw, counted from the records, and not the score, decide."""
+    results = arena.run(folder / "premier.yaml")
+    points: Counter[str] = Counter()
+    for record in results.records:
+        for seat, label in enumerate(record.labels):
+            points[label] += {1: 2, 0: 7, -1: 0}[int(record.returns[seat])]
+    (board,) = leaderboards(results)
+    assert {row["agent"]: row["league_points"] for row in board.rows} == points
+    found = [row["league_points"] for row in board.rows]
+    assert found == sorted(found, reverse=True)
+    assert [row["rank"] for row in board.rows] == [1 + sum(more > mine for more in found) for mine in found]
+    scores = [row["score"] for row in board.rows]
+    assert scores != sorted(scores, reverse=True)
+
+
+def test_every_command_shows_it_and_none_loads_the_plugin_to_read_a_store(folder: Path, command: Arena) -> None:
+    """What `arena run` printed is what the store says, to the letter, after the plugin is gone, or worse."""
+    rows = rows_of(command("run", "premier.yaml", "--format", "json", "--quiet"))
+    assert [row["league_points"] for row in rows] == sorted([row["league_points"] for row in rows], reverse=True)
+    assert all(set(row["form"]) <= set("WDL") for row in rows)
+    printed = command("run", "premier.yaml", "--quiet").stdout
+    headings = re.split(" {2,}", printed.splitlines()[2])
+    assert headings.index("League points") == headings.index("95 % interval") + 1 == headings.index("Form") - 1
+    for plugin in (None, "open('loaded', 'w')\nraise SystemExit('loaded')\n"):
+        (folder / "league.py").unlink() if plugin is None else (folder / "league.py").write_text(plugin)
+        assert command("leaderboard", "results/premier.db").stdout == printed
+        assert rows_of(command("leaderboard", "results/premier.db", "--format", "json")) == rows
+        assert command("compare", "results/premier.db").returncode == 0
+        assert "league_points" in command("leaderboard", "results/premier.db", "--format", "csv").stdout.splitlines()[0]
+    assert not (folder / "loaded").exists()
+
+
+def test_show_lists_its_columns_and_its_options(command: Arena) -> None:
+    """Each with its type, its default and its description."""
+    said = command("show", "league", "--plugin", "league.py").stdout
+    assert "for games; boards are ranked by the format itself" in said
+    assert "league_points: League points, the points of all games" in said
+    assert "win: whole number from 1; default 3; points for a win" in said
+    assert "draw: whole number from 0; default 1; points for a draw" in said
+
+
+def test_its_options_and_columns_are_checked_in_a_spec(folder: Path) -> None:
+    """An option by its type, a column by its key, each with its place."""
+    chosen = {**SPEC, "columns": ["agent", "league_points"], "sort": "league_points"}
+    (folder / "chosen.yaml").write_text(yaml.safe_dump(chosen))
+    (board,) = leaderboards(arena.run(folder / "chosen.yaml"))
+    assert (board.columns, board.sort) == (("agent", "league_points"), "league_points")
+    wrong = {**SPEC, "format": {"name": "league", "win": 0}, "columns": ["agent", "leage_points"]}
+    (folder / "wrong.yaml").write_text(yaml.safe_dump(wrong))
+    with pytest.raises(SpecError) as refused:
+        load_spec(folder / "wrong.yaml")
+    assert "format.win: " in str(refused.value)
+    assert "unknown column 'leage_points'; did you mean 'league_points'?" in str(refused.value)
+
+
+def test_a_board_that_is_not_over_is_ranked_by_its_score_and_says_so(folder: Path, command: Arena) -> None:
+    """Shards and their merger are no whole run; the next run of the merged store has nothing to play, and ranks it."""
+    for part in (1, 2):
+        command("run", "premier.yaml", "--quiet", "--store", f"{part}.db", "--shard", f"{part}/2")
+    command("merge", "all.db", "1.db", "2.db")
+    for store in ("1.db", "all.db"):
+        assert UNRANKED in " ".join(command("leaderboard", store).stdout.split())
+        rows = rows_of(command("leaderboard", store, "--format", "json"))
+        assert [row["score"] for row in rows] == sorted([row["score"] for row in rows], reverse=True)
+        assert "league_points" not in rows[0]
+    said = command("run", "premier.yaml", "--store", "all.db", "--format", "json")
+    assert "nothing was left to play" in said.stderr
+    whole = rows_of(command("run", "premier.yaml", "--format", "json", "--quiet"))
+    keys = ("rank", "agent", "league_points", "form")
+    assert [[row[key] for key in keys] for row in rows_of(said)] == [[row[key] for key in keys] for row in whole]
+
+
+WRONG = [
+    ("return 1 / 0", r"ZeroDivisionError: division by zero \(.*league\.py:\d+\)"),
+    ("return []", "expected a Placing for each of 4 entries"),
+    ("return [Placing((float('nan'),))] * 4", "merit: expected as many finite numbers for every entry"),
+    ("return [Placing((1,))] * 3 + [Placing((1, 2))]", "merit: expected as many finite numbers for every entry"),
+    ("return [Placing((1,), {'goals': 1})] * 4", "values: no column of the format has the key 'goals'"),
+    ("return [Placing((1,), {'form': float('inf')})] * 4", "values: form: expected a finite number, a text or None"),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), WRONG)
+def test_a_ranking_that_is_none_is_a_fault_of_the_plugin(folder: Path, body: str, message: str) -> None:
+    """With the format's file and line; the matches are kept."""
+    plugin = LEAGUE.read_text().replace('results: list[str] = [""] * entries', body)
+    (folder / "league.py").write_text(plugin)
+    with pytest.raises(PluginError, match=rf"league\.py:\d+: format league: ranking: {message}"):
+        arena.run(folder / "premier.yaml", store=folder / "kept.db")
+    said = arena_in(folder)("leaderboard", "kept.db").stdout
+    assert "24 games" in said
+    assert UNRANKED in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('"form", "Form"', '"score", "Form"', "expected a key of its own in small letters, digits and _, got 'score'"),
+        ('"form", "Form"', '"league_points", "Form"', "expected a key of its own"),
+        ('"Form", "text"', '"Form", "txt"', "unknown style 'txt'; did you mean 'text'?"),
+    ],
+)
+def test_columns_that_cannot_be_shown_are_refused(folder: Path, before: str, after: str, message: str) -> None:
+    """When the plugin is loaded, with its file and line."""
+    (folder / "league.py").write_text(LEAGUE.read_text().replace(before, after))
+    with pytest.raises(PluginError, match=r"league\.py:\d+\): columns: ") as refused:
+        load_plugins([folder / "league.py"], environ=False)
+    assert message in str(refused.value)
+
+
+def test_members_of_older_plugins_that_mean_something_else_are_left_alone(folder: Path) -> None:
+    """A format that has had `columns` and `ranking` of another kind is played as before."""
+    text = LEAGUE.read_text().replace("columns = (", "columns = ('points',)\n    more = (")
+    (folder / "league.py").write_text(text.replace("self, entries: int, outcomes: Outcomes", "self"))
+    rows = leaderboards(arena.run(folder / "premier.yaml"))[0].rows
+    assert [row["score"] for row in rows] == sorted([row["score"] for row in rows], reverse=True)

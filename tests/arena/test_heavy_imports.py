@@ -1,0 +1,60 @@
+"""Libraries that take long to import stay out of processes that have no use for them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import arena
+
+HEAVY = {"numpy", "scipy", "rich"}
+SPY = '''
+import os
+import sys
+from pathlib import Path
+
+from arena import Agent, hookimpl
+
+
+class Spy(Agent):
+    """Plays the first action, and writes down what its process has imported."""
+
+    name = "spy"
+
+    def choose(self, game, state, search):
+        Path({folder!r}, f"{{os.getpid()}}.txt").write_text("\\n".join([sys.modules["__main__"].__file__, *sys.modules]))
+        return game.actions(state)[0]
+
+
+@hookimpl
+def arena_agents():
+    return [Spy]
+'''
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import arena",
+        "import arena.cli\ntry: arena.cli.cli(['--help'])\nexcept SystemExit: pass",
+        "import arena.cli\ntry: arena.cli.cli(['play', '--help'])\nexcept SystemExit: pass",
+    ],
+)
+def test_neither_the_package_nor_a_help_imports_them(code: str) -> None:
+    whole = f"import sys\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, check=True)
+    found = set(done.stdout.splitlines()[-1].split())
+    assert "arena" in found
+    assert not found & HEAVY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("keys", "workers", "program"), [({}, 2, "worker.py"), ({"isolation": "process"}, 1, "agent_host.py")])
+def test_neither_workers_nor_agent_hosts_import_them(tmp_path: Path, keys: dict[str, str], workers: int, program: str) -> None:
+    (tmp_path / "spy.py").write_text(SPY.format(folder=str(tmp_path)))
+    spec = {"game": "tic-tac-toe", "agents": ["spy", "random"], "plugins": [str(tmp_path / "spy.py")], "rounds": 4, **keys}
+    assert {record.termination for record in arena.run(spec, workers=workers).records} == {"normal"}
+    written = [file.read_text().splitlines() for file in tmp_path.glob("*.txt")]
+    assert {Path(main).name for main, *_ in written} == {program}
+    assert not {module for _, *imported in written for module in imported} & HEAVY
