@@ -39,10 +39,7 @@ def bundle(entry: str = "player.js") -> str:
 
 
 def board_script(name: str, source: str) -> str:
-    """Return a script that makes the module of a board known by the name of its game; it stands behind that of `bundle`.
-
-    Each board is a script of its own, so that a fault in one leaves the rest of a page alone.
-    """
+    """Return a script that makes the module of a board known by the name of its game; it stands behind that of `bundle`."""
     return f'arenaModules["board.js"].addBoard({json.dumps(name)}, {_called(source)});\n'
 
 

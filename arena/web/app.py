@@ -264,7 +264,7 @@ def _shell(title: str, module: str, path: str) -> Endpoint:
 
 async def _body(request: Request) -> dict[str, Any]:
     try:
-        return form.mapping(json.loads(await request.body()), "the request")
+        return form.read(form.MAPPING, json.loads(await request.body()), "the request")
     except (ValueError, RecursionError) as error:
         raise BadRequest("expected JSON") from error
 

@@ -24,8 +24,6 @@ from arena.web import form
 from arena.web.form import BadRequest
 from arena.web.inventory import inventory
 
-MOST_STATE = 200_000
-"""Characters of a position."""
 Reply = dict[str, Any]
 
 
@@ -64,10 +62,10 @@ class Requests:
         if asked.get("state") is not None:
             state = _state(game, asked)
         else:
-            state = game.initial(random.Random(form.whole(asked.get("seed", 0), "seed", 0, 2**53)))
+            state = game.initial(random.Random(form.read(form.SEED, asked.get("seed", 0), "seed")))
         module = board_module(type(game))
         frames = [self._situation(game, state, module)]
-        for text in form.actions_of(asked.get("actions")):
+        for text in form.read(form.ACTIONS, [] if asked.get("actions") is None else asked["actions"], "actions"):
             state, frame = self._after(game, state, text, module)
             frames.append(frame)
         return {"game": _with_board(described(game), module), "frame": frames[0], "frames": frames}
@@ -75,9 +73,8 @@ class Requests:
     def apply(self, asked: Mapping[str, Any]) -> Reply:
         """The position after `action`."""
         game = self._game(asked)
-        return {
-            "frame": self._after(game, _state(game, asked), form.text(asked.get("action"), "action"), board_module(type(game)))[1]
-        }
+        action = form.read(form.TEXT, asked.get("action"), "action")
+        return {"frame": self._after(game, _state(game, asked), action, board_module(type(game)))[1]}
 
     def _after(self, game: Game, state: State, text: str, module: BoardModule) -> tuple[State, Reply]:
         """The state after an action, and that position as a frame; BadRequest where the action is not legal."""
@@ -143,10 +140,12 @@ class Requests:
         return _shown(game, record)
 
     def _game(self, asked: Mapping[str, Any]) -> Game:
-        given = form.game_of(asked.get("game"))
-        kind = self._registry.game(given.pop("name"))
+        given = form.read(form.GAME, asked.get("game"), "game")
+        kind = self._registry.game(given.name)
         faults: list[str] = []
-        values = validated(kind, given, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}"))
+        values = validated(
+            kind, given.parameters, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}")
+        )
         if values is None:
             raise BadRequest("\n".join(faults))
         return _parsed("game", lambda: kind(**values))  # type: ignore[no-any-return]
@@ -155,19 +154,19 @@ class Requests:
         """The board of a small spec: one position, one agent, who sits in every seat."""
         game = self._game(asked)
         text = game.format_state(_state(game, asked))
-        entry = form.entry_of(asked.get("agent"))
+        entry = form.read(form.ENTRY, asked.get("agent"), "agent").keys()
         entry.pop("label", None)
         limits = form.limits_of(asked.get("limits"))
         if moves is not None and not (isinstance(game, Puzzle) and solves(self._registry.agent(entry["agent"]))):
             limits["moves"] = moves
         spec = load_spec(
             {
-                "game": form.game_of(asked.get("game")),
+                "game": form.read(form.GAME, asked.get("game"), "game").keys(),
                 "agents": [entry, *[{**entry, "label": f"seat {seat}"} for seat in range(1, game.players)]],
                 "positions": [text],
                 "limits": limits,
                 "isolation": "none",  # this very process is the isolation
-                "seed": form.whole(asked.get("seed", 0), "seed", 0, 2**53),
+                "seed": form.read(form.SEED, asked.get("seed", 0), "seed"),
             },
             plugins=self._plugins,
         )
@@ -215,7 +214,7 @@ def _refused(faults: Sequence[str]) -> Reply:
 
 
 def _state(game: Game, asked: Mapping[str, Any]) -> State:
-    text = form.text(asked.get("state"), "state", MOST_STATE)
+    text = form.read(form.STATE, asked.get("state"), "state")
     return _parsed("position", lambda: game.parse_state(text))
 
 

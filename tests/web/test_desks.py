@@ -228,7 +228,9 @@ def test_a_form_knows_sweeps_and_parameters_of_heuristics(server: Any) -> None:
     assert {one["name"]: [p["name"] for p in one["parameters"]] for one in known["sliding-tiles"]}["pattern-db"] == ["partition"]
     deep = {"sweep": [{"sweep": [1]}]}
     refused = server.ask("/api/spec", {"tournament": asked | {"agents": [{"agent": "lookahead", "options": {"depth": deep}}]}})
-    assert refused.json["faults"] == ["agents[0].options.depth.sweep: expected a number or a word, got dict"]
+    assert refused.json["faults"] == [
+        "agents[0].options.depth.sweep[0]: expected a number or a word of at most 200 characters, got {'sweep': [1]}"
+    ]
 
 
 def test_a_position_is_reached_again_by_its_actions(server: Any) -> None:
