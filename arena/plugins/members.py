@@ -59,10 +59,10 @@ def ignored(kind: type) -> Iterator[str]:
     required = {one.name for one in fields(kind) if one.default is MISSING} if is_dataclass(kind) else set()
     for name, wanted in _members(kind).items():
         given = _given(kind, name, wanted.default)
-        if name in required:  # such a field leaves no attribute in the class, or a slot
-            yield f"{name}: expected {wanted.expected}, got a field of a dataclass, which is ignored"
-        elif not wanted.fits(given):
-            yield f"{name}: expected {wanted.expected}, got {shown(given)}, which is ignored"
+        field = name in required  # which leaves no attribute in the class, or a slot
+        if not wanted.fits(given) or (field and given is wanted.default):
+            got = "a field of a dataclass" if field else shown(given)
+            yield f"{name}: expected {wanted.expected}, got {got}, which is ignored"
 
 
 def grid_fault(cells: Any) -> str | None:

@@ -16,7 +16,7 @@ from arena.report.evidence import Findings
 from arena.report.selection import Chosen, chosen, rank_of
 from arena.store import Store
 from arena.store.run import Run
-from arena.views import Frame, MatchView, board_module, view
+from arena.views import BoardModule, Frame, MatchView, board_module, view
 
 TOGETHER = 40
 """Matches in one pack at the most: the page unpacks one of them at a time."""
@@ -62,7 +62,8 @@ def carried(store: Store, found: Findings, most: int) -> Carried:
         if packs.size > MOST_CHARACTERS:
             break
     of = sum(len(evidence.matches) for evidence in found.boards)
-    return Carried(tuple(packs.listed), tuple(packs.done()), of, games.trouble, games.boards, tuple(games.notes))
+    boards = {name: module.source for name, module in games.modules.items() if module.source is not None}
+    return Carried(tuple(packs.listed), tuple(packs.done()), of, games.trouble, boards, tuple(games.notes))
 
 
 class _Packs:
@@ -97,10 +98,8 @@ class _Games:
     """The games of the boards, by their numbers."""
 
     of: Mapping[int, Game] = field(default_factory=dict)
-    boards: dict[str, str] = field(default_factory=dict)
-    """The sources of the modules that draw games, by their names."""
-    faults: dict[str, str] = field(default_factory=dict)
-    """What is wrong with the modules of games, by their names."""
+    modules: Mapping[str, BoardModule] = field(default_factory=dict)
+    """What draws the games, by their names."""
     notes: dict[str, None] = field(default_factory=dict)
     """All that cannot be used, in the order in which it was met."""
     trouble: str | None = None
@@ -111,8 +110,8 @@ class _Games:
         name, note = game["name"], game["note"]
         if note is not None:
             self.notes[f"game {name}: {note}"] = None
-        board = name if name in self.boards else None
-        return {**game, "board": board, "note": self.faults.get(name) or note}
+        module = self.modules[name]
+        return {**game, "board": name if module.source is not None else None, "note": module.note or note}
 
 
 def _games(run: Run) -> _Games:
@@ -120,16 +119,15 @@ def _games(run: Run) -> _Games:
         spec = run.load()
     except ArenaError as error:
         return _Games(trouble=f"The spec cannot be loaded here, so matches are shown as text alone: {error}")
-    games = _Games({number: board.game for number, board in enumerate(spec.boards)})
-    for board in spec.boards:
-        module = board_module(type(board.game))
-        if module.source is not None:
-            games.boards[board.name] = module.source
-        if module.note is not None:
-            games.faults[board.name] = module.note
-        for note in [*ignored(type(board.game)), *filter(None, [module.note])]:
-            games.notes[f"game {board.name}: {note}"] = None
-    return games
+    kinds = {board.name: type(board.game) for board in spec.boards}
+    modules = {name: board_module(kind) for name, kind in kinds.items()}
+    notes = [
+        f"game {name}: {note}"
+        for name, kind in kinds.items()
+        for note in (*ignored(kind), modules[name].note)
+        if note is not None
+    ]
+    return _Games({number: board.game for number, board in enumerate(spec.boards)}, modules, dict.fromkeys(notes))
 
 
 def _records(store: Store, places: Sequence[int]) -> dict[int, Record]:
@@ -154,7 +152,7 @@ def _shown(games: _Games, record: Record, described: Mapping[str, Any], board: i
     if game is None or game.name != record.game:
         return _unplayed(record, described, [])
     try:
-        shown = view(game, record, drawn=record.game in games.boards)
+        shown = view(game, record, drawn=games.modules[record.game].source is not None)
         return {**_compact(shown), "game": games.told(shown.game)}
     except Interrupted:
         raise

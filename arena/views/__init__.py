@@ -2,12 +2,11 @@
 
 from arena.views.board_files import BoardModule, board_module
 from arena.views.bundle import STATIC, board_script, bundle, served, static_files
-from arena.views.match_frames import Depiction, Frame, MatchView, depicted, described, frames, view
+from arena.views.match_frames import Frame, MatchView, depicted, described, view
 
 __all__ = [
     "STATIC",
     "BoardModule",
-    "Depiction",
     "Frame",
     "MatchView",
     "board_module",
@@ -15,7 +14,6 @@ __all__ = [
     "bundle",
     "depicted",
     "described",
-    "frames",
     "served",
     "static_files",
     "view",

@@ -110,51 +110,36 @@ def described(game: Game) -> dict[str, Any]:
     return {"name": name_of(game), "parameters": plain(settings(game)), "colors": colors}
 
 
-def frames(game: Game, record: Record, *, drawn: bool = False) -> list[Frame]:
-    """Return a frame for each position of a record, from the first one; raises Differs if the rules forbid an action.
-
-    With `drawn` frames have neither a rendering nor a grid: a board draws them from the notation.
-    """
-    return [_frame(game, record, step, depicted(game, step.state, drawn=drawn)) for step in steps(game, record)]
-
-
 def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -> MatchView:
     """Return a view of a record, up to the first action that the rules forbid; `differences` tells of that.
 
-    A match of more than `most` positions, or of LONGEST characters, is cut to the first ones and the last.
+    A match of more than `most` positions, or of LONGEST characters, is cut to the first ones and the last. With `drawn` frames
+    have neither a rendering nor a grid: a board draws them from the notation.
     """
-    found: list[Frame] = []
+    found: list[tuple[Frame, str | None]] = []
     differences: list[str] = []
-    notes: list[str] = []
     left_out, first, last, skipped = 0, None, None, None
     room = LONGEST
-
-    def keep(step: Step) -> None:
-        depiction = depicted(game, step.state, drawn=drawn)
-        found.append(_frame(game, record, step, depiction))
-        if depiction.note is not None:
-            notes.append(depiction.note)
-
     try:
         for step in steps(game, record):
             first, last = first or step, step
             if len(found) < most and room > 0:
-                keep(step)
-                room -= _length(found[-1])
+                found.append(_frame(game, record, step, drawn))
+                room -= _length(found[-1][0])
             else:
                 left_out, skipped = left_out + 1, step
     except Differs as differs:
         differences.append(str(differs))
     if skipped is not None:
-        keep(skipped)
+        found.append(_frame(game, record, skipped, drawn))
         left_out -= 1
     if first is not None and last is not None and not differences:
         differences = against_rules(game, record, first, last)
     return MatchView(
         id=record.id,
-        game={**described(game), "note": notes[0] if notes else None},
+        game={**described(game), "note": next((note for _, note in found if note is not None), None)},
         labels=record.labels,
-        frames=tuple(found),
+        frames=tuple([frame for frame, _ in found]),
         left_out=left_out,
         returns=record.returns,
         solved=record.solved if isinstance(game, Puzzle) else None,
@@ -178,9 +163,10 @@ def _length(frame: Frame) -> int:
     return len(frame.state) + len(frame.rendered or "") + sum([len(mark) + 3 for row in frame.grid or () for mark in row])
 
 
-def _frame(game: Game, record: Record, step: Step, depiction: Depiction) -> Frame:
-    used = step.decision
-    return Frame(
+def _frame(game: Game, record: Record, step: Step, drawn: bool) -> tuple[Frame, str | None]:
+    """The frame of a step, and the note on its grid."""
+    used, depiction = step.decision, depicted(game, step.state, drawn=drawn)
+    frame = Frame(
         number=step.number,
         state=game.format_state(step.state),
         rendered=depiction.rendered,
@@ -190,6 +176,7 @@ def _frame(game: Game, record: Record, step: Step, depiction: Depiction) -> Fram
         label=None if step.seat is None else record.labels[step.seat],
         **{name: getattr(used, name, None) for name in _USED},
     )
+    return frame, depiction.note
 
 
 def _total(seat: int, label: str, decisions: Iterable[Decision]) -> dict[str, Any]:

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 import arena
-from arena.match.replay import Differs
+from arena.match.replay import Differs, steps
 from arena.plugins.registry import Registry
 from arena.views import board_module, bundle, static_files, view
-from arena.views.match_frames import frames
 
 GAMES = [
     ("tic-tac-toe", ["random", "greedy"]),
@@ -67,7 +66,7 @@ def test_a_record_that_breaks_the_rules_is_shown_as_far_as_it_goes(registry: Reg
     assert len(shown.frames) == 3
     assert "action 3" in shown.differences[0]
     with pytest.raises(Differs):
-        frames(game, forged)
+        list(steps(game, forged))
 
 
 def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Registry) -> None:
