@@ -41,7 +41,9 @@ def page(found: Findings, matches: Carried) -> bytes:
         .render(
             policy=POLICY,
             style=Markup(_file(STATIC / "style.css") + _file(OWN / "static" / "report.css")),  # noqa: S704 - arena's own
-            scripts=[Markup(_safe(script)) for script in _scripts(matches)],  # noqa: S704 - made safe
+            library=Markup(_safe(bundle())),  # noqa: S704 - too
+            board_scripts=[Markup(_safe(board_script(*board))) for board in sorted(matches.boards.items())],  # noqa: S704 - made safe
+            script=Markup(_safe(_file(OWN / "static" / "report.js"))),  # noqa: S704 - arena's own
             run=found.run,
             summary=_summary(found),
             origin=_origin(found),
@@ -128,12 +130,6 @@ def _listing(found: Findings, matches: Carried) -> dict[str, Any]:
         for evidence in found.boards
     ]
     return {"replay": replay_command(found.store, ""), "boards": boards, "frame": FRAME, "matches": matches.listed}
-
-
-def _scripts(matches: Carried) -> list[str]:
-    """Each board is a script of its own, so that a fault in one leaves the rest of the page alone."""
-    boards = [board_script(name, source) for name, source in sorted(matches.boards.items())]
-    return [bundle(), *boards, _file(OWN / "static" / "report.js")]
 
 
 def _safe(script: str) -> str:
