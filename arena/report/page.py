@@ -4,6 +4,7 @@ What is on it is put together here, how it is written stands in `templates/`. Al
 no message of a plugin becomes HTML; only what is arena's own, and drawn from numbers, is marked as HTML already.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from arena.report.html_tables import leaderboard_table, numbers_table, overall_t
 from arena.report.plot import Plot, printable
 from arena.report.plots import plots_of
 from arena.results.tables import document, overall, remarks, replay_command
-from arena.views import STATIC, bundle
+from arena.views import STATIC, board_script, bundle
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,7 +41,9 @@ def page(found: Findings, matches: Carried) -> bytes:
         .render(
             policy=POLICY,
             style=Markup(_file(STATIC / "style.css") + _file(OWN / "static" / "report.css")),  # noqa: S704 - arena's own
-            scripts=[Markup(_safe(script)) for script in (bundle(), _file(OWN / "static" / "report.js"))],  # noqa: S704 - too
+            library=Markup(_safe(bundle())),  # noqa: S704 - too
+            board_scripts=[Markup(_safe(board_script(*board))) for board in sorted(matches.boards.items())],  # noqa: S704 - made safe
+            script=Markup(_safe(_file(OWN / "static" / "report.js"))),  # noqa: S704 - arena's own
             run=found.run,
             summary=_summary(found),
             origin=_origin(found),
@@ -130,5 +133,5 @@ def _listing(found: Findings, matches: Carried) -> dict[str, Any]:
 
 
 def _safe(script: str) -> str:
-    """A script of arena's own that does not end the element that it stands in."""
-    return "\n" + script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    """A script of arena's own, or of a plugin, that does not end the element that it stands in."""
+    return "\n" + re.sub("</(script)", r"<\\/\1", script, flags=re.IGNORECASE).replace("<!--", "<\\!--")

@@ -9,11 +9,8 @@ from typing import Any
 
 from arena.errors import CodeChanged
 from arena.plugins.dependencies import beside, imported, sources
-from arena.plugins.registry import Registry, Source
+from arena.plugins.registry import OWN, Registry, Source
 from arena.spec import Board, Spec
-
-OWN = "gamearena:"
-"""How the names of the plugins that come with arena begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +58,14 @@ def trusted(spec: Spec) -> bool:
 
     An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
     """
-    return not any(_commands(spec)) and all(source.name.startswith(OWN) for source, _ in _used(spec))
+    return not any(_commands(spec)) and all(source.own for source, _ in _used(spec))
 
 
 def _used(spec: Spec) -> Iterator[tuple[Source, Any]]:
     for board in spec.boards:
         for key in _keys(board):
             source = spec.registry.sources.get(key)
-            if source is not None and not (key[0] == "format" and source.name.startswith(OWN)):  # that would be all of arena
+            if source is not None and not (key[0] == "format" and source.own):  # that would be all of arena
                 yield source, _value(spec.registry, key)
 
 

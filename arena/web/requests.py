@@ -7,7 +7,6 @@ from typing import Any
 import yaml
 
 from arena.agent import solves
-from arena.configured import name_of
 from arena.errors import ArenaError, SpecError, describe
 from arena.game import Game, Puzzle, State, overrides
 from arena.isolation.agent_process import AgentProcesses
@@ -20,8 +19,7 @@ from arena.plugins.registry import Registry
 from arena.spec import Board, load_spec
 from arena.spec.parameters import validated
 from arena.store import Store
-from arena.views import board_modules, view
-from arena.views.frames import described
+from arena.views import BoardModule, board_module, depicted, described, view
 from arena.web import form
 from arena.web.form import BadRequest
 from arena.web.inventory import inventory
@@ -35,7 +33,6 @@ class Requests:
     def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
         self._registry = registry
         self._plugins = plugins
-        self._drawn = board_modules(registry)
         self._known: dict[str, Callable[[Mapping[str, Any]], Reply]] = {
             "inventory": lambda asked: inventory(registry),
             "position": self.position,
@@ -66,18 +63,20 @@ class Requests:
             state = _state(game, asked)
         else:
             state = game.initial(random.Random(form.read(form.SEED, asked.get("seed", 0), "seed")))
-        frames = [self._situation(game, state)]
+        module = board_module(type(game))
+        frames = [self._situation(game, state, module)]
         for text in form.read(form.ACTIONS, [] if asked.get("actions") is None else asked["actions"], "actions"):
-            state, frame = self._after(game, state, text)
+            state, frame = self._after(game, state, text, module)
             frames.append(frame)
-        return {"game": described(game), "frame": frames[0], "frames": frames}
+        return {"game": _with_board(described(game), module), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: Mapping[str, Any]) -> Reply:
         """The position after `action`."""
         game = self._game(asked)
-        return {"frame": self._after(game, _state(game, asked), form.read(form.TEXT, asked.get("action"), "action"))[1]}
+        action = form.read(form.TEXT, asked.get("action"), "action")
+        return {"frame": self._after(game, _state(game, asked), action, board_module(type(game)))[1]}
 
-    def _after(self, game: Game, state: State, text: str) -> tuple[State, Reply]:
+    def _after(self, game: Game, state: State, text: str, module: BoardModule) -> tuple[State, Reply]:
         """The state after an action, and that position as a frame; BadRequest where the action is not legal."""
         if game.is_terminal(state):
             raise BadRequest(f"{text} is not legal here")
@@ -88,7 +87,7 @@ class Requests:
             raise BadRequest(told) from illegal
         played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
         after = game.result(state, action)
-        return after, self._situation(game, after) | played
+        return after, self._situation(game, after, module) | played
 
     def move(self, asked: Mapping[str, Any]) -> Reply:
         """What an agent does at a position: its action, what it used, and the position after it."""
@@ -113,7 +112,7 @@ class Requests:
         if not isinstance(board.game, Puzzle):
             raise BadRequest(f"{board.name} is no puzzle")
         record = _played(board)
-        return {"view": view(board.game, record, drawn=board.name in self._drawn).as_dict()}
+        return _shown(board.game, record)
 
     def spec(self, asked: Mapping[str, Any]) -> Reply:
         """The spec that a form stands for, as YAML, and how many matches it has; an error with all its faults."""
@@ -138,7 +137,7 @@ class Requests:
         game = next((board.game for board in boards if board.name == record.game), None)
         if game is None:
             raise BadRequest(f"the last run of this store does not play {record.game}")
-        return {"view": view(game, record, drawn=record.game in self._drawn).as_dict()}
+        return _shown(game, record)
 
     def _game(self, asked: Mapping[str, Any]) -> Game:
         given = form.read(form.GAME, asked.get("game"), "game")
@@ -173,12 +172,12 @@ class Requests:
         )
         return spec.boards[0]
 
-    def _situation(self, game: Game, state: State) -> Reply:
+    def _situation(self, game: Game, state: State, module: BoardModule) -> Reply:
         """A position as a frame, with what can be done there."""
         over = game.is_terminal(state)
         return {
             "state": game.format_state(state),
-            "rendered": None if name_of(game) in self._drawn else game.render(state),
+            **depicted(game, state, drawn=module.source is not None)._asdict(),
             "action": None,
             "seat": None,
             "label": None,
@@ -192,6 +191,18 @@ class Requests:
             "value": None,
             "seconds": None,
         }
+
+
+def _shown(game: Game, record: Record) -> Reply:
+    """A match as a view with the board that draws it."""
+    module = board_module(type(game))
+    found = view(game, record, drawn=module.source is not None).as_dict()
+    return {"view": {**found, "game": _with_board(found["game"], module)}}
+
+
+def _with_board(told: Reply, module: BoardModule) -> Reply:
+    """What is told of a game, with the source of the module that draws it; the server gives that an address."""
+    return {**told, "board": module.source, "note": module.note or told.get("note")}
 
 
 def _told(error: SpecError) -> list[str]:
