@@ -11,9 +11,11 @@ FILES = [file for folder in ("arena", "agents", "games") for file in sorted((TOP
 MODULES = {
     "__init__": "of every package",
     "plugin": "the hooks of arena_agents and of arena_games",
-    "export": "the command and its work in results",
-    "replay": "the command and what it does with a record",
-    "run": "the command, the run of a tournament and the run that a store keeps",
+    "export": "the command, and its work in results",
+    "leaderboard": "the command, and its work in results",
+    "replay": "the command, and its work in match",
+    "run": "the command, its work in tournament, and what a store keeps of it",
+    "schema": "the command, and the tables of a store",
 }
 """Module names that come more than once. A command's file has the command's name."""
 CLASSES: dict[str, str] = {}
