@@ -172,9 +172,9 @@ def _inside(location: tuple[str | int, ...], value: Any) -> Path:
 
 
 def _at(value: Any, path: Path) -> Any:
-    """The value at a path; None for a key that is missing."""
+    """Return the value at a path; None where a key or an item is missing."""
     for part in path:
-        value = value.get(part) if isinstance(value, dict) else value[part]
+        value = value.get(part) if isinstance(value, dict) else next(iter(value[part : part + 1]), None)
     return value
 
 
