@@ -35,8 +35,9 @@ docs: $(VENV)/.dev ## Build the manual into build/docs; warnings are errors
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
-figures: $(VENV)/.dev ## Draw the manual's figures from matches played here
+figures: $(VENV)/.dev ## Draw the manual's figures, from matches played here and from the imports of the package
 	$(BIN)/python docs/make_figures.py
+	$(BIN)/python docs/make_map.py
 
 screenshots: $(VENV)/.dev ## Take the pictures of docs/web.md with Chromium
 	$(BIN)/python docs/screenshots.py

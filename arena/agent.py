@@ -1,6 +1,7 @@
 """Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
 
 from abc import ABC
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from arena.configured import Configured
@@ -25,6 +26,13 @@ class Agent(Configured, ABC):
     optimal: Literal["cost", "length", "admissible"] | None = None
     """What a solver claims of every way that it returns before a budget ends: that none is cheaper (`cost`), that none is shorter
     (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). Nobody checks it."""
+    reference: ClassVar[bool | Literal["games", "puzzles"]]
+    """Whether `arena try` sets new agents against this one, and lends it new heuristics if it wants one; `games` or `puzzles` for
+    those alone. A class that derives from this one does not inherit it. False if it is not given, as nothing is proposed then."""
+    proposed: ClassVar[Mapping[str, int]]
+    """The weight of this agent where nobody names one: by a trait of the game, or by `heuristic` for games that have a default
+    one; the largest that applies counts. The agent of the largest weight is the opponent, the adviser or the solver. This is not
+    inherited either."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return a legal action for the seat whose turn it is. TypeError for agents that only solve."""

@@ -7,8 +7,8 @@ in and handed back. That is what makes a search safe, a record replayable and a 
 import ast
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.configured import Configured, name_of
 
@@ -33,6 +33,13 @@ class Game(Configured, ABC):
     """Whether the returns of all seats add up to 0 at every terminal state."""
     default_heuristic: ClassVar[str | None] = None
     """The name of the heuristic that agents get where a spec names none."""
+    board: ClassVar[str | None]
+    """The JavaScript module that draws states in reports and on pages: its path relative to the file of the class, in the same
+    package, as in `boards/othello.js`. Without one states are drawn by `grid`, else shown by `render`. This, `grid_colors` and
+    `grid` are optional and have no value here: it would become the default of a field of that name in a dataclass."""
+    grid_colors: ClassVar[Mapping[str, str]]
+    """Colours of cells by the mark that `grid` puts into them, as `#d33`, `#dd3333` or the name of a CSS colour; the ink is black
+    or white, whichever can be read on it."""
 
     @abstractmethod
     def initial(self, rng: random.Random) -> State:
@@ -69,6 +76,14 @@ class Game(Configured, ABC):
     def render(self, state: State) -> str:
         """Return the state as a person would want to see it, over several lines."""
         return self.format_state(state)
+
+    if TYPE_CHECKING:
+
+        def grid(self, state: State) -> list[list[str]]:
+            """Return the state as rows of cells, to be drawn in reports and on pages; optional.
+
+            Each cell is a text of at most 8 characters, '' where it is empty; rows have one length; at most 4,096 cells.
+            """
 
     def format_state(self, state: State) -> str:
         """Return the one-line text notation of a state. The default is its Python literal."""

@@ -40,12 +40,12 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_help_does_not_load_what_it_does_not_need() -> None:
-    """`arena --help` imports neither pydantic nor PyYAML nor tabulate: that keeps it quick."""
+    """`arena --help` imports neither pydantic nor PyYAML nor tabulate nor numpy: that keeps it quick."""
     code = (
         "import sys, arena.cli\n"
         "try:\n    arena.cli.cli(['--help'])\n"
         "except SystemExit: pass\n"
-        "heavy = ('pydantic', 'yaml', 'tabulate', 'arena.spec', 'arena.plugins.registry')\n"
+        "heavy = ('pydantic', 'yaml', 'tabulate', 'numpy', 'arena.spec', 'arena.plugins.registry')\n"
         "print([name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,5 +1,6 @@
 """Minimax without the lines that cannot matter."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from arena import Action, Agent, Game, Search, State
@@ -18,6 +19,8 @@ class AlphaBeta(Agent):
 
     name = "alpha-beta"
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
+    reference = True
+    proposed: ClassVar[Mapping[str, int]] = {"heuristic": 5, "zero-sum": 3}
 
     def __init__(self, *, depth: Depth | None = None, table: bool = False) -> None:
         self.depth = depth

@@ -5,7 +5,7 @@ figure 3.7; A* is by P. Hart, N. Nilsson, B. Raphael, A Formal Basis for the Heu
 Paths, 1968.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
 from typing import Annotated, ClassVar, cast
 
@@ -46,6 +46,7 @@ class BestFirst(Agent):
     name = "best-first"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
+    reference = True
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a way to a goal; None where there is none."""
@@ -65,6 +66,8 @@ class AStar(Agent):
     name = "a-star"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
+    reference = True
+    proposed: ClassVar[Mapping[str, int]] = {"path": 5, "solution-only": 2}
 
     def __init__(self, *, weight: Weight = 1.0) -> None:
         self.weight = weight

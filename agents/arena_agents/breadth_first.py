@@ -16,6 +16,7 @@ class BreadthFirst(Agent):
     name = "bfs"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "length"
+    reference = True
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a shortest way to a goal; None where there is none."""

@@ -1,6 +1,6 @@
 """Depth-first search, and the same with a depth that grows: the agents dfs and iterative-deepening."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, cast
 
 from pydantic import Field
@@ -25,6 +25,7 @@ class DepthFirst(Agent):
 
     name = "dfs"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
+    proposed: ClassVar[Mapping[str, int]] = {"single-player": 3}
 
     def __init__(self, *, visited: bool = True, depth: Depth | None = None) -> None:
         self.visited = visited

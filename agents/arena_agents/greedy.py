@@ -8,6 +8,7 @@ class Greedy(Agent):
 
     name = "greedy"
     wants_heuristic = True
+    reference = True
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return the action with the best successor."""

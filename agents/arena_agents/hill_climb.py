@@ -24,6 +24,7 @@ class HillClimb(Agent):
 
     name = "hill-climb"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
+    reference = True
 
     def __init__(self, *, sideways: Count = 0, choice: Literal["random", "first"] = "random", restarts: Count = 0) -> None:
         self.sideways = sideways

@@ -3,7 +3,7 @@
 R. Korf, Depth-First Iterative-Deepening: An Optimal Admissible Tree Search, 1985.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, cast
 
 from arena import Action, Agent, Game, Path, Puzzle, Search, State
@@ -28,6 +28,7 @@ class IdaStar(Agent):
     name = "ida-star"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
+    proposed: ClassVar[Mapping[str, int]] = {"path": 4, "solution-only": 1}
 
     def __init__(self, *, weight: Weight = 1.0) -> None:
         self.weight = weight

@@ -17,6 +17,7 @@ class Lookahead(Agent):
 
     name = "lookahead"
     wants_heuristic: ClassVar[bool] = True
+    reference = "games"
 
     def __init__(self, *, depth: Depth = 2) -> None:
         self.depth = depth

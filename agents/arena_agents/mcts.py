@@ -1,6 +1,7 @@
 """Monte-Carlo tree search: a tree that grows where random play has gone well."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -26,6 +27,8 @@ class MCTS(Agent):
     """
 
     name = "mcts"
+    reference = "games"
+    proposed: ClassVar[Mapping[str, int]] = {"two-player": 4, "multi-player": 4}
 
     def __init__(self, *, exploration: Exploration = 1.414, rollouts: Rollouts | None = None) -> None:
         self.exploration = exploration

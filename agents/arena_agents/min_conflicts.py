@@ -1,7 +1,7 @@
 """Min-conflicts: repairs a complete state change by change, never for the worse."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -25,6 +25,8 @@ class MinConflicts(Agent):
 
     name = "min-conflicts"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
+    reference = True
+    proposed: ClassVar[Mapping[str, int]] = {"local": 4}
 
     def __init__(self, *, patience: Patience = 10_000, restarts: Count = 10) -> None:
         self.patience = patience

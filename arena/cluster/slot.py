@@ -12,7 +12,7 @@ from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.workers.pool import Finished, WorkerPool
 
-GUARDED = (sys.executable, "-I", "-S", str(Path(__file__).with_name("guard.py")))
+GUARDED = (sys.executable, "-I", "-S", str(Path(__file__).with_name("worker_parent.py")))
 """The command of a worker with a guard between it and this process."""
 
 

@@ -5,24 +5,57 @@ its type and within its range, and must fit the match that was asked for.
 """
 
 import json
-from collections.abc import Callable, Sequence
-from math import inf
-from typing import Any, NamedTuple, get_args
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AllowInfNan, Field, InstanceOf, StrictBool, StrictInt, TypeAdapter, ValidationError
 
 from arena.errors import ArenaError, shown
 from arena.format import Pairing
 from arena.game import Puzzle
-from arena.limits import LARGEST, is_count
+from arena.limits import LARGEST
 from arena.match.record import FAULTS, Decision, Reason, Record
 from arena.match.referee import lost
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec
+from arena.spec.parameters import explained
 
 TOLERANCE = 1e-9
 MOST_TIMINGS = 16
 LONGEST_SECONDS = 1e9
-"""What a decision may have taken, for a start: the store keeps nanoseconds."""
-REASONS = frozenset(get_args(Reason))
+"""Of a decision. The store keeps nanoseconds as 64-bit integers."""
+
+# An instance, since a strict `str` refuses the halves of surrogates that a message may hold, and a strict `float` takes any int.
+Text = InstanceOf[str]
+Flag = StrictBool
+Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
+Number = Annotated[int, Field(strict=True, ge=-LARGEST, le=LARGEST)] | Annotated[InstanceOf[float], AllowInfNan(False)]
+Seconds = Annotated[float, Field(strict=True, ge=0, le=LONGEST_SECONDS)]
+_TYPES: dict[str, Any] = {
+    "id": Text,
+    "game": Text,
+    "position": Text,
+    "labels": tuple[Text, ...],
+    "seed": StrictInt,
+    "actions": tuple[Text, ...],
+    "answer": Text | None,
+    "returns": tuple[Number, ...],
+    "solved": Flag | None,
+    "termination": Reason,
+    "seat": Count | None,
+    "message": Text | None,
+    "traceback": Text | None,
+    "moves": Count | None,
+    "cost": Number | None,
+    "fallbacks": Count,
+    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None], ...],
+    "drew": tuple[Flag, ...],
+    "timing": Annotated[dict[Text, Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
+}
+"""What each key of a record holds on the wire."""
+_HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))
+_ROW: TypeAdapter[tuple[Any, ...]] = TypeAdapter(_HINT)
+_DURATION: TypeAdapter[float] = TypeAdapter(Annotated[Number, Field(ge=0)])
 
 
 class Invalid(ArenaError):
@@ -86,8 +119,12 @@ class Reader:
             return NodeAnswer(asks=True)
         if isinstance(said.get("refused"), str):
             return NodeAnswer(refused=said["refused"][:2000])
-        rows, seconds = said.get("records"), said.get("seconds", -1)
-        if not isinstance(rows, list) or not _is_number(seconds) or not 0 <= seconds < inf:
+        rows = said.get("records")
+        try:
+            seconds = _DURATION.validate_python(said.get("seconds"))
+        except ValidationError:
+            rows = None
+        if not isinstance(rows, list):
             raise Invalid("expected records and the seconds they took")
         if len(rows) != len(asked):
             raise Invalid(f"expected {len(asked)} records, got {len(rows)}")
@@ -96,40 +133,34 @@ class Reader:
     def _record(self, row: Any, scheduled: Scheduled, identity: str) -> Record:
         if not isinstance(row, list) or len(row) != len(Record._fields):
             raise Invalid(f"match {identity}: expected a record of {len(Record._fields)} values")
-        record = Record(*row)
+        try:
+            record = Record._make(_ROW.validate_python(row))
+        except ValidationError as error:
+            raise Invalid(f"match {identity}: {_explained(error, row)}") from None
         if record.id != identity:
             raise Invalid(f"match {identity}: got a record of {shown(record.id)}, which was not asked for")
-        fault = self._fault(row, record, scheduled)
+        fault = self._fault(record, scheduled)
         if fault is not None:
             raise Invalid(f"match {identity}: {fault}")
-        return record._replace(
-            labels=tuple(record.labels),
-            actions=tuple(record.actions),
-            returns=tuple([float(value) for value in record.returns]),
-            decisions=tuple([Decision(*one) for one in record.decisions]),
-            drew=tuple(record.drew),
-        )
+        return record._replace(returns=tuple(map(float, record.returns)), decisions=tuple(map(Decision._make, record.decisions)))
 
-    def _fault(self, row: list[Any], record: Record, scheduled: Scheduled) -> str | None:
-        """What is wrong with a record, None where nothing is. Its sequences are lists as yet."""
+    def _fault(self, record: Record, scheduled: Scheduled) -> str | None:
+        """What does not fit the match, or itself; None if everything does."""
         board = self._spec.boards[scheduled.board]
-        labels = [board.seats[entry].label for entry in scheduled.pairing.seats]
+        labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
         for key, got, wanted in (
             ("game", record.game, board.name),
             ("labels", record.labels, labels),
             ("seed", record.seed, self._spec.seed),
         ):
-            if got != wanted or type(got) is not type(wanted):
+            if got != wanted:
                 return f"{key}: expected {shown(wanted)}, got {shown(got)}"
-        for value, (key, fits, what) in zip(row, _KEYS, strict=True):
-            if fits is not None and not fits(value):
-                return f"{key}: expected {what}, got {shown(value)}"
         puzzle = isinstance(board.game, Puzzle)
         answers = isinstance(board.game, Puzzle) and not board.game.path_matters
         return (
             _wrong_result(record, len(labels), puzzle=puzzle, zero_sum=board.game.zero_sum)
             or _wrong_ending(record, len(labels), puzzle=puzzle, answers=answers)
-            or _wrong_effort(record, len(labels))
+            or _wrong_seats(record, len(labels))
         )
 
 
@@ -149,80 +180,10 @@ def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number")
 
 
-def _is_text(value: Any) -> bool:
-    return type(value) is str
-
-
-def _is_text_or_none(value: Any) -> bool:
-    return value is None or _is_text(value)
-
-
-def _is_number(value: Any) -> bool:
-    return (type(value) is float and -inf < value < inf) or (type(value) is int and -LARGEST <= value <= LARGEST)
-
-
-def _is_number_or_none(value: Any) -> bool:
-    return value is None or _is_number(value)
-
-
-def _is_flag_or_none(value: Any) -> bool:
-    return value is None or type(value) is bool
-
-
-def _is_count_or_none(value: Any) -> bool:
-    return value is None or is_count(value)
-
-
-def _are_texts(value: Any) -> bool:
-    return type(value) is list and {str}.issuperset(map(type, value))
-
-
-def _are_numbers(value: Any) -> bool:
-    return type(value) is list and all(map(_is_number, value))
-
-
-def _are_flags(value: Any) -> bool:
-    return type(value) is list and {bool}.issuperset(map(type, value))
-
-
-def _is_reason(value: Any) -> bool:
-    return type(value) is str and value in REASONS
-
-
-def _is_list(value: Any) -> bool:
-    return type(value) is list
-
-
-def _is_timing(value: Any) -> bool:
-    """What an honest node says of the clock: a number, or numbers for each seat or decision, by name."""
-    if value is None:
-        return True
-    return type(value) is dict and len(value) <= MOST_TIMINGS and all(map(_are_timed, value.values()))
-
-
-def _are_timed(value: Any) -> bool:
-    return _is_number_or_none(value) or (type(value) is list and all(map(_is_number_or_none, value)))
-
-
-_FITS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "position": (_is_text, "a text"),
-    "actions": (_are_texts, "a list of texts"),
-    "answer": (_is_text_or_none, "a text or null"),
-    "returns": (_are_numbers, "a list of numbers"),
-    "solved": (_is_flag_or_none, "true, false or null"),
-    "termination": (_is_reason, "a known termination"),
-    "seat": (_is_count_or_none, "a seat or null"),
-    "message": (_is_text_or_none, "a text or null"),
-    "traceback": (_is_text_or_none, "a text or null"),
-    "moves": (_is_count_or_none, "a count or null"),
-    "cost": (_is_number_or_none, "a number or null"),
-    "fallbacks": (is_count, "a count"),
-    "decisions": (_is_list, "a list"),
-    "drew": (_are_flags, "a list of true and false"),
-    "timing": (_is_timing, "numbers by name, or null"),
-}
-"""What the keys of a record hold, but for those that follow from the match."""
-_KEYS = tuple([(key, *_FITS.get(key, (None, ""))) for key in Record._fields])
+def _explained(error: ValidationError, row: list[Any]) -> str:
+    """The first fault of a record: the key, what was expected and what came."""
+    (number, *inside), message = explained(error, row)[0]
+    return f"{Record._fields[int(number)]}{''.join([f'[{part}]' for part in inside])}: {message}"
 
 
 def _wrong_result(record: Record, seats: int, *, puzzle: bool, zero_sum: bool) -> str | None:
@@ -260,23 +221,10 @@ def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
     return None
 
 
-def _wrong_effort(record: Record, seats: int) -> str | None:
+def _wrong_seats(record: Record, seats: int) -> str | None:
     if len(record.drew) != seats:
         return f"drew: expected {seats} values, got {len(record.drew)}"
-    one: Any
-    for number, one in enumerate(record.decisions):
-        if type(one) is not list or len(one) != 6:
-            return f"decisions[{number}]: expected {len(Decision._fields)} values, got {shown(one)}"
-        seat, nodes, evaluations, seconds, depth, value = one
-        if not (
-            is_count(seat)
-            and seat < seats
-            and is_count(nodes)
-            and is_count(evaluations)
-            and (type(seconds) is float or type(seconds) is int)
-            and 0 <= seconds <= LONGEST_SECONDS
-            and _is_count_or_none(depth)
-            and _is_number_or_none(value)
-        ):
-            return f"decisions[{number}]: expected seat, nodes, evaluations, seconds, depth and value, got {shown(one)}"
-    return None
+    wrong = next((number for number, one in enumerate(record.decisions) if one[0] >= seats), None)
+    if wrong is None:
+        return None
+    return f"decisions[{wrong}]: expected a seat less than {seats}, got {shown(record.decisions[wrong][0])}"

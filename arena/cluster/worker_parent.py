@@ -1,4 +1,4 @@
-"""Stands between a node and a worker, as the worker's parent: `guard.py PARENT MEMORY bound|free`.
+"""Stands between a node and a worker, as the worker's parent: `worker_parent.py PARENT MEMORY bound|free`.
 
 An agent that plays in the worker's own process may do harm to the parent of that process. Here it hits this program, which
 ends like the worker did; the Dask worker above only sees a worker process that has ended. It is run by its path and imports

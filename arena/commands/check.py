@@ -29,6 +29,7 @@ from arena.testing import Finding, Verdict, Violation, agent_verdicts, game_verd
 from arena.testing.culprits import method_at_fault, where_of
 from arena.testing.patience import PATIENCE
 from arena.traits import listed
+from arena.views import board_module
 
 SHARE = 5
 """An agent plays one match for so many of a game: its matches take longer, and it plays several games."""
@@ -154,6 +155,9 @@ class CheckRun:
         if key[0] == "game":
             yield from self._told(game_verdicts(value, **how), key, value)
             yield from self._default_heuristic(key[1], value)
+            fault = board_module(value).note
+            if fault is not None:
+                yield True, f"  note    {fault}"
         elif key[0] == "heuristic":
             yield from self._told(heuristic_verdicts(value, self.registry.game(key[1]), **how), key, value)
         elif key[0] == "agent":

@@ -1,6 +1,7 @@
 """Comparisons of two entries as text: sentences and tables for `arena compare`, sentences on Elo for `arena stats` too."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from arena.results import figures
 from arena.results.comparison import Comparison, GamesComparison
@@ -8,8 +9,10 @@ from arena.results.figures import between, elo, figure, likelihood, percentage_p
 from arena.results.layout import crossing, table
 from arena.results.puzzle_comparison import Means, PuzzleComparison
 from arena.schedule.board_info import BoardInfo
-from arena.stats.calculator import Worth
-from arena.stats.intervals import Difference
+from arena.stats.calculator import EloEstimate
+
+if TYPE_CHECKING:
+    from arena.stats.intervals import Difference
 
 SIGNIFICANT = 0.05
 """The significance level of a difference."""
@@ -123,7 +126,7 @@ def _at_one_table(found: GamesComparison, said: str) -> str:
     return f"By all games of the board {where}{sure}."
 
 
-def _bounds(difference: Difference) -> str:
+def _bounds(difference: "Difference") -> str:
     """The interval of a difference of ratings, if it has one."""
     low, high = difference.low, difference.high
     return "" if low is None or high is None else f" ({elo(low)} to {elo(high)}, 95 %)"
@@ -147,13 +150,13 @@ def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, 
 # Elo
 
 
-def score_words(worth: Worth) -> str:
+def score_words(worth: EloEstimate) -> str:
     """The share of the points with its interval, if there is one."""
     known = worth.score_low is not None and worth.score_high is not None
     return f"{share(worth.score)}{f' ({share(worth.score_low)} to {share(worth.score_high)}, 95 %)' if known else ''}"
 
 
-def elo_words(worth: Worth) -> str:
+def elo_words(worth: EloEstimate) -> str:
     """The Elo difference with its interval and the likelihood of superiority, as a sentence."""
     low, high = (None if bound is None else elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
     interval = "" if low is None and high is None else f" ({between(low, high)}, 95 %)"

@@ -34,3 +34,4 @@ def _lines(plugin: Plugin, width: int) -> Iterator[str]:
             yield paragraph(f"{kind}s: {', '.join(names)}", width)
     if not plugin.names:
         yield "  brings nothing"
+    yield from [f"  note: {note}" for note in plugin.notes]

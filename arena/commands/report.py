@@ -40,6 +40,8 @@ def _write_page(store: Path, out: Path, matches: int) -> None:
         kept = carried(opened, found, matches)
     content = page(found, kept)
     write_whole(out, content)
+    for note in kept.notes:
+        say(f"note: {note}")
     say(f"{out}: {len(kept.listed):,} of {kept.of:,} matches, {len(content) / 1e6:,.1f} MB")
 
 

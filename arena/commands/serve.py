@@ -14,7 +14,8 @@ from arena.spec import load_spec
 
 SQLITE = b"SQLite format 3\0"
 """The first bytes of a store."""
-MISSING = "arena serve needs starlette and uvicorn; install them with: pip install 'gamearena[web]'"
+NEEDED = ("starlette", "uvicorn", "jinja2")
+MISSING = "arena serve needs starlette, uvicorn and Jinja2; install them with: pip install 'gamearena[web]'"
 
 
 @click.command()
@@ -24,7 +25,7 @@ MISSING = "arena serve needs starlette and uvicorn; install them with: pip insta
 @plugin_option
 def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
     """Show tournaments, matches, games and puzzles in the browser: a STORE, or a SPEC that is then played."""
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+    if any(find_spec(name) is None for name in NEEDED):
         raise ArenaError(MISSING)
     from arena.web.server import host as hosted  # needs an extra
 

@@ -19,10 +19,12 @@ from arena.format import Format, own_columns, ranks
 from arena.game import Game
 from arena.heuristic import info_of
 from arena.plugins.contract import source_line
+from arena.plugins.members import gives_grid, member
 from arena.plugins.registry import Key, Registry
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
 from arena.traits import listed
+from arena.views import board_module
 
 
 @click.command()
@@ -63,15 +65,32 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
 def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:
     yield f"  traits: {traits_of(kind) or 'unknown without parameters'}"
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {kind.default_heuristic or 'none'}"
+    yield from _pictures(kind)
     game = with_defaults(kind)
     fit = [] if game is None else sorted(registry.agents_for(game))
     yield paragraph(f"agents: {', '.join(fit) or 'none'}", width)
+
+
+def _pictures(kind: type[Game]) -> Iterator[str]:
+    """The board and the grid of a game, if it gives them, or the fault of its board."""
+    file, colors = member(kind, "board"), member(kind, "grid_colors").items()
+    if file is not None:
+        fault = board_module(kind).note
+        yield f"  board: {file}" if fault is None else f"  note: {fault}"
+    if gives_grid(kind):
+        told = ", ".join([f"{mark or 'empty'} {color}" for mark, color in colors])
+        yield f"  grid: cells as text{f'; colors: {told}' if told else ''}"
 
 
 def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator[str]:
     does = [word for word, can in (("chooses actions", chooses(agent)), ("solves puzzles", solves(agent))) if can]
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
     yield f"  {' and '.join(does)}; needs: {listed(agent.needs) or 'nothing'}{wants}"
+    reference, weights = member(agent, "reference"), member(agent, "proposed")
+    if reference:
+        yield f"  reference: {'games, puzzles' if reference is True else reference}"
+    if weights:
+        yield f"  proposed: {', '.join([f'{word} {weight}' for word, weight in weights.items()])}"
     yield paragraph(f"games: {', '.join(sorted(registry.games_for(agent))) or 'none'}", width)
 
 

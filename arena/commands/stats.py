@@ -11,7 +11,7 @@ import click
 
 from arena.commands.comparison_text import elo_words, score_words
 from arena.console.output import results_alone
-from arena.stats.calculator import Worth, worth_of_games, worth_of_pairs
+from arena.stats.calculator import EloEstimate, elo_of_games, elo_of_pairs
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 
 MOST_COUNTED = 10**12
@@ -48,10 +48,10 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
     test = None if sprt is None else Sprt(*sprt)
     ratio = None if test is None else log_likelihood_ratio(counts, test)
     if pentanomial:
-        worth, counted_words = worth_of_pairs(counts), f"{sum(counts):,} pairs"
+        worth, counted_words = elo_of_pairs(counts), f"{sum(counts):,} pairs"
     else:
         wins, draws, losses = counts
-        worth, counted_words = worth_of_games(wins, draws, losses), f"{wins} won, {draws} drawn, {losses} lost"
+        worth, counted_words = elo_of_games(wins, draws, losses), f"{wins} won, {draws} drawn, {losses} lost"
     with results_alone() as out:
         if style == "json":
             print(json.dumps(_document(worth, test, ratio), indent=2, allow_nan=False), file=out)
@@ -60,14 +60,14 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
     return 0
 
 
-def _document(worth: Worth, test: Sprt | None, ratio: float | None) -> dict[str, Any]:
+def _document(worth: EloEstimate, test: Sprt | None, ratio: float | None) -> dict[str, Any]:
     document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
     if test is not None and ratio is not None:
         document["sprt"] = {"llr": ratio, "lower": test.lower, "upper": test.upper, "verdict": test.verdict(ratio)}
     return document
 
 
-def _sentences(worth: Worth, test: Sprt | None, ratio: float | None) -> Iterator[str]:
+def _sentences(worth: EloEstimate, test: Sprt | None, ratio: float | None) -> Iterator[str]:
     margin = "" if worth.margin is None else f" Margin ± {worth.margin:.2f}."
     yield elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin
     if worth.normalized_elo is not None:
@@ -84,7 +84,7 @@ def _sentences(worth: Worth, test: Sprt | None, ratio: float | None) -> Iterator
         yield f"A match between such agents takes about {likely:,.0f} pairs in all."
 
 
-def _expected_length(test: Sprt, worth: Worth, ratio: float) -> float | None:
+def _expected_length(test: Sprt, worth: EloEstimate, ratio: float) -> float | None:
     """The expected number of pairs of a whole test that goes on as so far; None if it would never end."""
     pairs = worth.games / 2
     likely = None if worth.normalized_elo is None else expected_pairs(test, worth.normalized_elo)

@@ -19,10 +19,12 @@ def say(line: str) -> None:
 
 
 def say_problems(registry: Registry) -> None:
-    """Write a line to stderr for each installed plugin that was left out."""
+    """Write a line to stderr for each installed plugin that was left out, and for each member of a class that is ignored."""
     for plugin in registry.plugins:
         if plugin.problem is not None:
             say(f"plugin {plugin.source} left out: {plugin.problem}")
+        for note in plugin.notes:
+            say(f"note: {note}")
 
 
 def say_notes(spec: "Spec", *, quiet: bool = False) -> None:

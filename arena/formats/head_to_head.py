@@ -9,7 +9,7 @@ from pydantic import Field as Bounds
 
 from arena.errors import ArenaError
 from arena.format import Field, Format, Kind, Outcomes, Pairing, result_points
-from arena.stats.pairs import PAIR_SCORES
+from arena.stats.observations import PAIR_SCORES
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 
 PAIRS_AT_ONCE = 4

@@ -11,7 +11,7 @@ from pydantic import Field as Bounds
 from arena.columns import Column
 from arena.format import Field, Format, Kind, Outcomes, Pairing, Placing, result_points
 from arena.stats.bracket import Slot, advances, first_round, next_round, rounds_of
-from arena.stats.swiss import draw_lots, swiss_round
+from arena.stats.swiss_pairing import draw_lots, swiss_round
 from arena.stats.tiebreaks import Encounter, standings
 
 
@@ -56,18 +56,17 @@ class Swiss(Format):
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
         """Yield round after round, each when the one before is over."""
-        history: list[Encounter] = []
-        lots = draw_lots(sorted(field.keys), field.lots(self.name))
+        history: list[Encounter[int]] = []
+        # Drawn among keys, and not numbers, so that the lots do not depend on the order of the spec.
+        lots = [field.keys.index(key) for key in draw_lots(sorted(field.keys), field.lots(self.name))]
         for number in range(field.rounds):
-            met = [
-                (field.keys.index(one), None if two is None else field.keys.index(two)) for one, two in swiss_round(lots, history)
-            ]
+            met = swiss_round(lots, history)
             for first, second in met:
                 if second is not None:
                     yield Pairing(number, (first, second))
                     yield Pairing(number, (second, first))
             yield None
-            history += [encounter(field, outcomes, [number], first, second) for first, second in met]
+            history += [encounter(outcomes, [number], first, second) for first, second in met]
 
     def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
         """Return placings by points, then Buchholz, then Sonneborn-Berger; who is missing from a round had a bye."""
@@ -87,17 +86,17 @@ def _longest(entries: int) -> int:
     return entries - 1 if entries % 2 == 0 else entries
 
 
-def encounter(field: Field, outcomes: Outcomes, numbers: Sequence[int], first: int, second: int | None) -> Encounter:
+def encounter(outcomes: Outcomes, numbers: Sequence[int], first: int, second: int | None) -> Encounter[int]:
     """The encounter of two entries on these positions, void games left out; all of them void is a draw."""
     if second is None:
-        return Encounter(field.keys[first], None)
+        return Encounter(first, None)
     share = [
         result_points(returns[seat], returns[1 - seat])
         for number in numbers
         for seat, seats in enumerate(((first, second), (second, first)))
         if (returns := outcomes.of(Pairing(number, seats))) is not None
     ]
-    return Encounter(field.keys[first], field.keys[second], sum(share) / len(share) if share else 0.5)
+    return Encounter(first, second, sum(share) / len(share) if share else 0.5)
 
 
 def _encounters(outcomes: Outcomes) -> dict[int, dict[tuple[int, int], list[float]]]:
@@ -142,21 +141,21 @@ class Knockout(Format):
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
         """Yield the ties of a round together, then their replays, then the next round."""
-        slots: tuple[Slot, ...] = first_round(field.keys)
+        slots: tuple[Slot[int], ...] = first_round(range(field.entries))
         for _ in range(rounds_of(field.entries)):
             winners = yield from self._winners(field, outcomes, slots)
             slots = next_round(winners)
 
     def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
         """Return placings by the rounds won so far; who went out in the same round shares a rank."""
-        points: dict[tuple[str, str], list[float]] = defaultdict(list)
+        points: dict[tuple[int, int], list[float]] = defaultdict(list)
         for met in _encounters(outcomes).values():
             for (one, two), found in met.items():
-                points[str(one), str(two)] += found
-                points[str(two), str(one)] += [1 - share for share in found]
-        seeds = [str(entry) for entry in range(entries)]
+                points[one, two] += found
+                points[two, one] += [1 - share for share in found]
+        seeds = range(entries)
         won = dict.fromkeys(seeds, 0)
-        slots: tuple[Slot, ...] = first_round(seeds)
+        slots: tuple[Slot[int], ...] = first_round(seeds)
         while slots and all(two is None or (one, two) in points for one, two in slots):
             winners = [advances(slot, 1.0 if slot[1] is None else fmean(points[slot[0], slot[1]]), seeds) for slot in slots]
             for winner in winners:
@@ -164,30 +163,27 @@ class Knockout(Format):
             slots = next_round(winners)
         return [Placing((won[seed],), {"rounds_won": won[seed]}) for seed in seeds]
 
-    def _winners(self, field: Field, outcomes: Outcomes, slots: Sequence[Slot]) -> Generator[Pairing | None, None, list[str]]:
+    def _winners(
+        self, field: Field, outcomes: Outcomes, slots: Sequence[Slot[int]]
+    ) -> Generator[Pairing | None, None, list[int]]:
         numbers = {slot: list(range(field.rounds)) for slot in slots}
         level = [slot for slot in slots if slot[1] is not None]
         for replay in range(1 + (self.replays if field.drawn else 0)):
             for slot in level:
                 if replay:
                     numbers[slot].append(field.rounds + replay - 1)
-                yield from _games(field, slot, numbers[slot] if not replay else numbers[slot][-1:])
+                yield from _games(slot, numbers[slot] if not replay else numbers[slot][-1:])
             yield None
-            level = [slot for slot in level if self._share(field, outcomes, slot, numbers[slot]) == 0.5]
+            level = [slot for slot in level if encounter(outcomes, numbers[slot], *slot).points == 0.5]
             if not level:
                 break
-        return [advances(slot, self._share(field, outcomes, slot, numbers[slot]), field.keys) for slot in slots]
-
-    def _share(self, field: Field, outcomes: Outcomes, slot: Slot, numbers: Sequence[int]) -> float:
-        one, two = slot
-        second = None if two is None else field.keys.index(two)
-        return encounter(field, outcomes, numbers, field.keys.index(one), second).points
+        seeds = range(field.entries)
+        return [advances(slot, encounter(outcomes, numbers[slot], *slot).points, seeds) for slot in slots]
 
 
-def _games(field: Field, slot: Slot, numbers: Sequence[int]) -> Iterator[Pairing]:
-    one, two = slot
-    assert two is not None
-    first, second = field.keys.index(one), field.keys.index(two)
+def _games(slot: Slot[int], numbers: Sequence[int]) -> Iterator[Pairing]:
+    first, second = slot
+    assert second is not None
     for number in numbers:
         yield Pairing(number, (first, second))
         yield Pairing(number, (second, first))

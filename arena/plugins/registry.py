@@ -14,6 +14,8 @@ from arena.plugins.contract import Unfit, line, source_line
 from arena.traits import refusal
 
 Brought = TypeVar("Brought")
+OWN = "gamearena:"
+"""Prefix of the names of the plugins that come with arena."""
 Key = tuple[str, ...]
 """What stands for one thing in `Registry.sources`: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
 
@@ -31,6 +33,11 @@ class Source:
     def __str__(self) -> str:
         return f"{self.name} {self.version}" if self.version else self.name
 
+    @property
+    def own(self) -> bool:
+        """Whether the plugin came with arena."""
+        return self.name.startswith(OWN)
+
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
@@ -43,6 +50,8 @@ class Plugin:
     """Why it was left out, None where it was not."""
     file: str | None = None
     """Where its code lies; None where it could not be found."""
+    notes: tuple[str, ...] = ()
+    """Members of its classes that are ignored, since their names mean something else in arena."""
 
 
 @dataclass(slots=True)

@@ -14,9 +14,11 @@ from hashlib import blake2b
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from arena.errors import Interrupted, PluginError, describe
-from arena.plugins.contract import Unfit, brought
+from arena.plugins.contract import Unfit, brought, line
+from arena.plugins.members import ignored
 from arena.plugins.registry import Plugin, Registry, Source, enter, refuse_duplicates
 
 GROUP = "arena"
@@ -173,7 +175,14 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
         return
     for key, value in found:
         enter(registry, source, key, value)
-    registry.plugins.append(Plugin(source, tuple(" ".join(key) for key, _ in found), file=_place(loaded, place)))
+    names = tuple(" ".join(key) for key, _ in found)
+    registry.plugins.append(Plugin(source, names, file=_place(loaded, place), notes=tuple(_notes(found))))
+
+
+def _notes(found: list[tuple[tuple[str, ...], Any]]) -> Iterator[str]:
+    for key, value in found:
+        if isinstance(value, type):
+            yield from [f"{' '.join(key)} ({line(value)}): {note}" for note in ignored(value)]
 
 
 def _place(loaded: object, place: str) -> str:

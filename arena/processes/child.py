@@ -63,7 +63,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         return Usage(0, 0, ())
 
     def end(self) -> None:
-        """Kill it and everything that it started, as `end_families` does. It is gone afterwards."""
+        """Kill it and everything that it started, as `end_trees` does. It is gone afterwards."""
         end_trees([ProcessTree(self.pid, OF_AGENT, self._mark)])
         self.kill()
         self.wait()

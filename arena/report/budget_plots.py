@@ -10,7 +10,7 @@ from arena.report.lines import legend, share_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, room_for, short
 from arena.results.attempts import stopped
-from arena.stats.budget import Step, share_at, solved_by_budget
+from arena.stats.solved_share import BudgetStep, share_at, solved_by_budget
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ def budget_plots(evidence: Evidence) -> list[Plot]:
 class _Line:
     """What one agent has solved by budget, as far as that is known."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[BudgetStep, ...]
     end: float
     """The least that an attempt spent which a limit stopped: nobody knows what it would have done with more."""
 

@@ -4,18 +4,19 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any
 
 from arena.errors import ArenaError, describe
 from arena.game import Game
 from arena.match.record import Record
+from arena.plugins.members import ignored
 from arena.report.evidence import Findings
 from arena.report.selection import Chosen, chosen, rank_of
 from arena.store import Store
 from arena.store.run import Run
-from arena.views import Frame, View, board_modules, view
+from arena.views import BoardModule, Frame, MatchView, board_module, view
 
 TOGETHER = 40
 """Matches in one pack at the most: the page unpacks one of them at a time."""
@@ -25,7 +26,7 @@ MOST_POSITIONS = 200_000
 """Of all matches that are carried: as many as take seconds to be played through again."""
 MOST_CHARACTERS = 12_000_000
 """Of all packs."""
-FRAME = ("number", "state", "rendered", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
+FRAME = ("number", "state", "rendered", "grid", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
 """What is kept of a frame, as a list in this order; the label follows from the seat."""
 _FRAME = attrgetter(*FRAME)
 
@@ -41,6 +42,10 @@ class Carried:
     """How many matches the boards have."""
     trouble: str | None
     """Why matches are not shown on boards; None where they are."""
+    boards: Mapping[str, str]
+    """The sources of the modules that draw games, by the names of the games."""
+    notes: tuple[str, ...]
+    """Boards and grids that cannot be used."""
 
 
 def carried(store: Store, found: Findings, most: int) -> Carried:
@@ -57,7 +62,8 @@ def carried(store: Store, found: Findings, most: int) -> Carried:
         if packs.size > MOST_CHARACTERS:
             break
     of = sum(len(evidence.matches) for evidence in found.boards)
-    return Carried(tuple(packs.listed), tuple(packs.done()), of, games.trouble)
+    boards = {name: module.source for name, module in games.modules.items() if module.source is not None}
+    return Carried(tuple(packs.listed), tuple(packs.done()), of, games.trouble, boards, tuple(games.notes))
 
 
 class _Packs:
@@ -87,24 +93,41 @@ class _Packs:
         self._open = []
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Games:
     """The games of the boards, by their numbers."""
 
-    of: Mapping[int, Game]
-    drawn: frozenset[str]
-    """Those that are drawn on a board, by their names."""
-    trouble: str | None
-    """What was in the way of loading them again."""
+    of: Mapping[int, Game] = field(default_factory=dict)
+    modules: Mapping[str, BoardModule] = field(default_factory=dict)
+    """What draws the games, by their names."""
+    notes: dict[str, None] = field(default_factory=dict)
+    """All that cannot be used, in the order in which it was met."""
+    trouble: str | None = None
+    """What was in the way of loading the games again."""
+
+    def told(self, game: dict[str, Any]) -> dict[str, Any]:
+        """What a view tells of a game, with the board that draws it, and what is wrong with that or with its grid."""
+        name, note = game["name"], game["note"]
+        if note is not None:
+            self.notes[f"game {name}: {note}"] = None
+        module = self.modules[name]
+        return {**game, "board": name if module.source is not None else None, "note": module.note or note}
 
 
 def _games(run: Run) -> _Games:
     try:
         spec = run.load()
     except ArenaError as error:
-        return _Games({}, frozenset(), f"The spec cannot be loaded here, so matches are shown as text alone: {error}")
-    games = {number: board.game for number, board in enumerate(spec.boards)}
-    return _Games(games, frozenset(board_modules(spec.registry)), None)
+        return _Games(trouble=f"The spec cannot be loaded here, so matches are shown as text alone: {error}")
+    kinds = {board.name: type(board.game) for board in spec.boards}
+    modules = {name: board_module(kind) for name, kind in kinds.items()}
+    notes = [
+        f"game {name}: {note}"
+        for name, kind in kinds.items()
+        for note in (*ignored(kind), modules[name].note)
+        if note is not None
+    ]
+    return _Games({number: board.game for number, board in enumerate(spec.boards)}, modules, dict.fromkeys(notes))
 
 
 def _records(store: Store, places: Sequence[int]) -> dict[int, Record]:
@@ -129,13 +152,14 @@ def _shown(games: _Games, record: Record, described: Mapping[str, Any], board: i
     if game is None or game.name != record.game:
         return _unplayed(record, described, [])
     try:
-        return _compact(view(game, record, drawn=record.game in games.drawn))
+        shown = view(game, record, drawn=games.modules[record.game].source is not None)
+        return {**_compact(shown), "game": games.told(shown.game)}
     except Exception as error:  # a plugin's own fault: the other matches go on
         return _unplayed(record, described, [f"the match cannot be shown: {describe(error)}"])
 
 
-def _compact(shown: View) -> dict[str, Any]:
-    plain = {field.name: getattr(shown, field.name) for field in fields(shown)}  # asdict would copy everything deeply
+def _compact(shown: MatchView) -> dict[str, Any]:
+    plain = {one.name: getattr(shown, one.name) for one in fields(shown)}  # asdict would copy everything deeply
     plain["frames"] = [_values(frame) for frame in shown.frames]
     return plain
 
@@ -151,9 +175,9 @@ def _unplayed(record: Record, game: Mapping[str, Any], differences: Sequence[str
     text = "\n\n".join([record.position, " ".join(record.actions), *([record.answer] if record.answer else [])])
     return {
         "id": record.id,
-        "game": {"name": f"{game['name']} as text", "parameters": {}},
+        "game": {"name": game["name"], "parameters": {}},
         "labels": record.labels,
-        "frames": [[0, record.position, text, None, None, None, None, None, None, None]],
+        "frames": [[0, record.position, text, *[None] * (len(FRAME) - 3)]],
         "left_out": 0,
         "returns": record.returns,
         "solved": record.solved,

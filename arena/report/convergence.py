@@ -10,9 +10,7 @@ from arena.report.lines import count_axis, legend, share_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, room_for, short
 from arena.results.rating import MOST_RATED
-from arena.stats.bradley_terry import fit
-from arena.stats.pairs import Tally
-from arena.stats.plackett_luce import fit_rankings, ranking_of
+from arena.stats.observations import WinDrawLoss, ranking_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +52,8 @@ def rating_points(evidence: Evidence) -> tuple[Point, ...]:
     labels = evidence.sheet.labels
     if len(labels) > MOST_RATED:
         return ()
-    anchor = str(labels.index(evidence.sheet.anchor)) if evidence.sheet.anchor in labels else None
-    names = [str(entry) for entry in range(len(labels))]
-    games = _Rated(names)
+    anchor = labels.index(evidence.sheet.anchor) if evidence.sheet.anchor in labels else None
+    games = _GamesSoFar(range(len(labels)))
     points = []
     for played, part in _parts(tuple(evidence.scored)):
         games.add(part)
@@ -64,7 +61,7 @@ def rating_points(evidence: Evidence) -> tuple[Point, ...]:
             ratings = games.elo(anchor)
         except ArenaError:
             return ()
-        points.append(Point(played, {entry: ratings[str(entry)] for entry in sorted(games.seen)}))
+        points.append(Point(played, {entry: ratings[entry] for entry in sorted(games.seen)}))
     return tuple(points)
 
 
@@ -81,13 +78,13 @@ def solved_points(evidence: Evidence) -> tuple[Point, ...]:
     return tuple(points)
 
 
-class _Rated:
-    """Games so far, as the likelihood needs them."""
+class _GamesSoFar:
+    """The games so far, as the likelihood takes them; entries by their numbers."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-        self._counts: dict[tuple[str, str], list[int]] = {}
-        self._rankings: list[tuple[tuple[str, ...], ...]] = []
+    def __init__(self, entries: Sequence[int]) -> None:
+        self._entries = entries
+        self._counts: dict[tuple[int, int], list[int]] = {}
+        self._rankings: list[tuple[tuple[int, ...], ...]] = []
         self.seen: set[int] = set()
 
     def add(self, matches: Iterable[MatchSummary]) -> None:
@@ -95,16 +92,18 @@ class _Rated:
             self.seen.update(match.seats)
             if len(match.seats) == 2:
                 got, theirs = match.returns
-                cell = self._counts.setdefault((str(match.seats[0]), str(match.seats[1])), [0, 0, 0])
+                cell = self._counts.setdefault((match.seats[0], match.seats[1]), [0, 0, 0])
                 cell[0 if got > theirs else 1 if got == theirs else 2] += 1
             else:
-                returns = zip(match.seats, match.returns, strict=True)
-                self._rankings.append(ranking_of({str(entry): value for entry, value in returns}))
+                self._rankings.append(ranking_of(dict(zip(match.seats, match.returns, strict=True))))
 
-    def elo(self, anchor: str | None) -> dict[str, float]:
+    def elo(self, anchor: int | None) -> dict[int, float]:
+        from arena.stats.bradley_terry import fit
+        from arena.stats.plackett_luce import fit_rankings
+
         if self._rankings:
-            return fit_rankings(self._rankings, self._names).elo(anchor)
-        return fit({seats: Tally(*counts) for seats, counts in self._counts.items()}, self._names).elo(anchor)
+            return fit_rankings(self._rankings, self._entries).elo(anchor)
+        return fit({seats: WinDrawLoss(*counts) for seats, counts in self._counts.items()}, self._entries).elo(anchor)
 
 
 def _parts(matches: Sequence[MatchSummary]) -> Iterable[tuple[int, Sequence[MatchSummary]]]:

@@ -10,7 +10,7 @@ from arena.report.evidence import Evidence, MatchSummary
 from arena.report.lines import legend, share_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, room_for, short
-from arena.stats import wilson
+from arena.stats.solved_share import wilson
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

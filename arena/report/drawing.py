@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.report.markup import printable
 from arena.report.palette import PAGE, PAPER, VARIABLES, Palette
-from arena.report.plot import Plot
+from arena.report.plot import Plot, printable
 
 WIDTH = 4.0
 """Of every plot, in inches: it fits a column of a paper, and a phone."""
@@ -22,12 +22,13 @@ _TIMELESS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def require() -> None:
-    """Raise ArenaError, which says what to do, where matplotlib is missing."""
-    try:
-        import matplotlib.figure  # noqa: F401 - whether it can be imported is the question
-    except ImportError as error:
-        what = "cannot be imported" if find_spec("matplotlib") else "is not installed"
-        raise ArenaError(f"plots need matplotlib, which {what} ({error}); try: pip install 'gamearena[report]'") from error
+    """Raise ArenaError, which says what to do, where what draws plots or writes pages is missing."""
+    for name, what in (("matplotlib.figure", "plots need matplotlib"), ("jinja2", "pages need Jinja2")):
+        try:
+            import_module(name)
+        except ImportError as error:
+            why = "cannot be imported" if find_spec(name.partition(".")[0]) else "is not installed"
+            raise ArenaError(f"{what}, which {why} ({error}); try: pip install 'gamearena[report]'") from error
 
 
 def inline(plot: Plot, key: str) -> str:

@@ -1,10 +1,9 @@
 """A plot before it is drawn: the numbers that it shows, the words that go with it, and how to draw it."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
-
-from arena.report.markup import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +34,14 @@ class Plot:
     height: float
     """In inches, of a plot that is 4 wide."""
     draw: "Callable[[Axes, Palette], None]"
+
+
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """A text in which whatever no page can show, control characters and halves of surrogates, is a replacement character."""
+    return _ODD.sub("\ufffd", text)
 
 
 def short(label: str) -> str:

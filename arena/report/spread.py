@@ -9,7 +9,6 @@ from arena.report.evidence import Evidence, MatchSummary
 from arena.report.lines import count_axis
 from arena.report.palette import Palette
 from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
-from arena.stats.quantile import quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,9 +89,11 @@ def _values(evidence: Evidence, value: Values) -> dict[int, list[float]]:
 
 
 def _summary(values: Sequence[float]) -> Iterator[float | int]:
+    import numpy as np
+
     yield len(values)
     yield fmean(values)
-    yield from (quantile(values, share) for share in QUANTILES)
+    yield from np.quantile(values, QUANTILES).tolist()
 
 
 def _draw(axes: "Axes", palette: Palette, name: str, rows: Sequence[tuple[str, list[float]]], *, log: bool) -> None:
@@ -119,7 +120,7 @@ def _row(axes: "Axes", palette: Palette, place: int, values: list[float], edges:
     heights = 0.62 * counts / max(1, counts.max())
     axes.stairs(place - heights, edges, baseline=place, fill=True, facecolor=palette.blue, alpha=0.4, edgecolor="none")
     axes.plot([edges[0], edges[-1]], [place, place], color=palette.grid, linewidth=0.8)
-    low, middle, high = (quantile(values, share) for share in (0.25, 0.5, 0.75))
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
     axes.plot([low, high], [place + 0.1, place + 0.1], color=palette.blue, linewidth=3, solid_capstyle="butt")
     axes.plot([middle], [place + 0.1], marker="d", color=palette.vermillion, markersize=6)
 

@@ -4,17 +4,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from arena.identity import Stream
 from arena.results.attempts import Attempts
 from arena.results.puzzle_comparison import PuzzleComparison, compare_attempts
 from arena.results.tally import Tally
 from arena.schedule.board_info import BoardInfo
-from arena.stats.calculator import Worth, worth_of_pairs
-from arena.stats.intervals import Difference, rate
+from arena.stats.calculator import EloEstimate, elo_of_pairs
+from arena.stats.observations import Pair, pentanomial, swapped
 from arena.stats.paired import holm
-from arena.stats.pairs import Pair, pentanomial, swapped
-from arena.stats.plackett_luce import rate_rankings
+
+if TYPE_CHECKING:
+    from arena.stats.intervals import Difference
 
 Entry = tuple[str, int]
 """The label of an entry and its number."""
@@ -31,10 +33,10 @@ class GamesComparison:
 
     Pairs that only repeat another are counted with it where no seat drew a random number.
     """
-    worth: Worth | None
+    worth: EloEstimate | None
     p_value: float
     """Two-sided."""
-    table: Difference | None
+    table: "Difference | None"
     """The difference of the ratings by all games of the board, in Elo."""
     games: int = 0
     """The number of games, repeats and halves of pairs among them."""
@@ -79,18 +81,20 @@ def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: C
     pairings = tally.matches.pairings()
     if not pairings:
         return
-    ratings = rate(pairings, [str(entry) for entry in range(len(sheet.labels))], rng=Stream(f"bootstrap/{sheet.title}"))
+    from arena.stats.intervals import rate
+
+    ratings = rate(pairings, range(len(sheet.labels)), rng=Stream(f"bootstrap/{sheet.title}"))
     for (one, i), (other, j) in combinations(here, 2):
-        pairs = pairings.get((str(min(i, j)), str(max(i, j))), [])
+        pairs = pairings.get((min(i, j), max(i, j)), [])
         if pairs:
             games = pairs if i < j else list(map(swapped, pairs))
-            yield compare_games((one, other), games, ratings.difference(str(i), str(j)), distinct[frozenset((i, j))])
+            yield compare_games((one, other), games, ratings.difference(i, j), distinct[frozenset((i, j))])
 
 
-def compare_games(names: tuple[str, str], pairs: list[Pair], table: Difference | None, distinct: int) -> GamesComparison:
+def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> GamesComparison:
     """Compare two entries by the games between them, so many of them `distinct`; halves of pairs do not count."""
     counts = counted(pairs)
-    worth = worth_of_pairs(counts)
+    worth = elo_of_pairs(counts)
     games = round(sum(pair.games for pair in pairs))
     return GamesComparison(*names, counts, worth, _two_sided(worth.superiority), table, games, distinct)
 
@@ -103,12 +107,13 @@ def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
 
 def _at_tables(here: Sequence[Entry], sheet: BoardInfo, tally: Tally) -> Iterator[Comparison]:
     """Compare entries that sat at one table with others by their ratings alone."""
+    from arena.stats.plackett_luce import rate_rankings
+
     rankings = tally.matches.rankings()
-    ratings = rate_rankings(dict(rankings), [str(entry) for entry in range(len(sheet.labels))])
-    tables = [{entry for level in game for entry in level} for group in rankings.values() for games in group for game in games]
+    ratings = rate_rankings(rankings, range(len(sheet.labels)))
     for (one, i), (other, j) in combinations(here, 2):
-        if any({str(i), str(j)} <= table for table in tables):
-            found = ratings.difference(str(i), str(j))
+        if any({i, j} <= set(group) for group in rankings):
+            found = ratings.difference(i, j)
             sure = 0.5 if found.superiority is None else found.superiority
             yield GamesComparison(one, other, None, None, _two_sided(sure), found)
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from arena.columns import Column
 from arena.format import Kind
-from arena.results.rating import Decision, Strengths, decision, strengths
+from arena.results.rating import SprtState, Strengths, sprt_state, strengths
 from arena.results.tally import Count, Failure, Tally, tallies_of
 from arena.schedule.board_info import board_info
-from arena.stats import wilson
+from arena.stats.solved_share import wilson
 from arena.store import Store
 from arena.store.run import mixed
 from arena.tournament.results import Results
@@ -61,7 +61,7 @@ class Leaderboard:
     """The source of the intervals of ratings, `bootstrap` or `sandwich`; None if there are none."""
     cycles: tuple[tuple[str, ...], ...]
     """Intransitive cycles, each lead of which is significant."""
-    decision: Decision | None
+    test: SprtState | None
     """The state of the test of a head-to-head match."""
     mixed: tuple[str, ...] = ()
     """Plugins of which the matches in the store were played with more than one version."""
@@ -75,8 +75,8 @@ class Leaderboard:
         more: dict[str, Any] = {}
         if self.cycles:
             more["cycles"] = [list(circle) for circle in self.cycles]
-        if self.decision is not None:
-            more["test"] = asdict(self.decision)
+        if self.test is not None:
+            more["test"] = asdict(self.test)
         unfinished = {} if self.finished else {"finished": False, "size": self.size}
         return {
             "game": self.game,
@@ -178,7 +178,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         anchor=sheet.anchor if sheet.anchor in sheet.labels else None,
         method=None if rated is None else rated.method,
         cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
-        decision=decision(sheet, tally.matches),
+        test=sprt_state(sheet, tally.matches),
         own_columns=() if ranking is None else ranking.columns,
         unranked=sheet.format if ranking is not None and placings is None else None,
     )

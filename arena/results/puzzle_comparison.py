@@ -8,8 +8,8 @@ from statistics import fmean, geometric_mean
 
 from arena.identity import Stream
 from arena.results.attempts import Attempt
-from arena.stats.budget import optimality_gap, par2, share_at, solved_by_budget
 from arena.stats.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
+from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget
 
 BUDGETS = 8
 """The most rows of a table of solved shares by budget."""

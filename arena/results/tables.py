@@ -206,7 +206,7 @@ def _strengths(board: Leaderboard) -> list[str]:
     elif board.games:
         lines.append(REPEATS)
     lines += [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in board.cycles]
-    return lines if board.decision is None else [*lines, _tested(board)]
+    return lines if board.test is None else [*lines, _tested(board)]
 
 
 REPEATS = (
@@ -217,7 +217,7 @@ REPEATS = (
 
 def _tested(board: Leaderboard) -> str:
     """The state of a test in words."""
-    found = board.decision
+    found = board.test
     assert found is not None
     verdict = {"H1": "H1 accepted", "H0": "H0 accepted", None: "not decided"}[found.verdict]
     worth = found.worth

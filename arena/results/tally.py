@@ -2,7 +2,7 @@
 
 From a store, memory grows neither with puzzles nor with games of two seats in which one drew random numbers; of pairs in which
 none did, those that differ are kept, of a format with a ranking of its own every result, of games for three and more every
-ranking (see `arena.games`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
+ranking (see `arena.results.pairs`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
 """
 
 from collections import Counter, defaultdict
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
-from arena.games import Games
 from arena.match.record import FAULTS, Reason, Record
+from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.store import Store
@@ -92,7 +92,7 @@ class Tally:
         self.fallbacks = 0
         self.distinct: int | None = None
         """Counted by a store; None if the matches are counted one by one."""
-        self.matches = Games()
+        self.matches = PairedGames()
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 

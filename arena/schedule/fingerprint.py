@@ -13,8 +13,6 @@ from arena.plugins.registry import Source
 from arena.plugins.syntax import parsed
 from arena.spec import Board, Spec
 
-OWN = "gamearena:"
-"""The start of the names of the plugins that come with arena."""
 WHOLE = ""
 """The key of a hash of all files of a plugin, byte by byte: what older versions of arena kept of it."""
 PROGRAM = "program"
@@ -72,7 +70,7 @@ def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
             yield Part(Source(" ".join(command)), PROGRAM, command=command, folder=seat.program.folder)
     for key in keys:
         source = spec.registry.sources.get(key)
-        if source is not None and not (key[0] == "format" and source.name.startswith(OWN)):
+        if source is not None and not (key[0] == "format" and source.own):
             yield Part(source, " ".join(key), getattr(spec.registry.value(key), "__module__", None) or "")
 
 
@@ -110,7 +108,7 @@ def trusted(spec: Spec) -> bool:
 
     An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
     """
-    return all(part.source.name.startswith(OWN) and not part.command for part in _parts(spec))
+    return all(part.source.own and not part.command for part in _parts(spec))
 
 
 def _hash(files: Iterable[Path]) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic_core import PydanticCustomError, to_jsonable_python
 
 from arena.configured import initializer, parameters_of
 from arena.errors import cut, describe, suggestion
@@ -120,16 +120,26 @@ def plain(value: Any) -> Any:
         return value
 
 
+def refused(message: str) -> PydanticCustomError:
+    """What a validator raises that has its own words for a fault: `explained` repeats them as they are."""
+    return PydanticCustomError("refused", "{message}", {"message": message})
+
+
 def explained(error: ValidationError, value: Any) -> list[tuple[Path, str]]:
     """Every fault of a value as (path inside it, message); alternatives at one place are joined by `or`."""
     wanted: dict[Path, list[str]] = {}
+    own: dict[Path, str] = {}
     for detail in error.errors(include_url=False):
         where = _inside(detail["loc"], value)
+        if detail["type"] == "missing":
+            where = (*where, detail["loc"][-1])
+        if detail["type"] == "refused":
+            own.setdefault(where, detail["msg"])
         words = _expected(detail["type"], detail.get("ctx", {}), detail["msg"])
         if words not in wanted.setdefault(where, []):
             wanted[where].append(words)
     deepest = {where for where in wanted if not any(other != where and other[: len(where)] == where for other in wanted)}
-    return [(where, _message(words, _at(value, where))) for where, words in wanted.items() if where in deepest]
+    return [(where, own.get(where) or _message(words, _at(value, where))) for where, words in wanted.items() if where in deepest]
 
 
 def _message(words: list[str], value: Any) -> str:
@@ -161,8 +171,9 @@ def _inside(location: tuple[str | int, ...], value: Any) -> Path:
 
 
 def _at(value: Any, path: Path) -> Any:
+    """Return the value at a path; None where a key or an item is missing."""
     for part in path:
-        value = value[part]
+        value = value.get(part) if isinstance(value, dict) else next(iter(value[part : part + 1]), None)
     return value
 
 
@@ -189,10 +200,14 @@ _WORDS = {
     "unexpected_keyword_argument": UNKNOWN_KEY,
 }
 
+_INSTANCES = {"str": "text", "float": "a number"}
+
 
 def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
     if kind in _WORDS:
         return _WORDS[kind]
+    if kind == "is_instance_of" and context["class"] in _INSTANCES:
+        return _INSTANCES[context["class"]]
     if kind in ("literal_error", "enum"):
         return f"one of {context['expected']}"
     if kind == "greater_than_equal":

@@ -1,14 +1,12 @@
-"""Statistics: pure functions over plain values.
+"""Statistics: pure functions over plain values, generic in what a competitor is.
 
-    proportion, quantile   shares of a sample             elo, calculator   what a score is worth
-    pairs            pairs of games, tables of games      sprt              stop a match when it is decided
-    intervals        ratings of a field, with intervals   plackett_luce     ratings from rankings of three and more
-    paired, budget   puzzles: two agents on one set of positions, and what a budget buys
-    cycles           A beats B beats C beats A            swiss, tiebreaks, bracket   who meets whom
+    observations     pairs of games, rankings, tables     elo, calculator   scores and Elo of a match
+    intervals        ratings of a field, with intervals   sprt              sequential probability ratio test
+    plackett_luce    ratings from rankings                cycles            intransitive cycles
+    paired, solved_share   puzzles: two agents on the same positions; solved shares and budgets
+    swiss_pairing, tiebreaks, bracket   pairings of Swiss tournaments and knockouts
 
-Each is imported by itself, since few commands need more than one.
+Ratings (`intervals`, `plackett_luce` and the modules below them: `bradley_terry`, `newton`, `prior`, `refit`, `bootstrap`,
+`sandwich`, `profile`) import numpy and scipy with their module, so whoever uses them imports them inside a function; all others
+import libraries where they are called. So the command line starts quickly, and workers and agents' processes never load them.
 """
-
-from arena.stats.proportion import wilson
-
-__all__ = ["wilson"]

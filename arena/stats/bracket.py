@@ -1,4 +1,4 @@
-"""Single elimination: a seeded bracket in which the best can meet last, with byes for the best where the field is no power of
+"""Single elimination: a seeded bracket in which the best seeds can meet last, with byes for them where the field is no power of
 two.
 """
 
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from arena.errors import ArenaError
+from arena.stats.observations import Competitor
 
-Slot: TypeAlias = tuple[str, str | None]
-"""Two agents who meet, the better seed first; or one that has a bye."""
+Slot: TypeAlias = tuple[Competitor, Competitor | None]
+"""Two who meet, the better seed first; or one with a bye."""
 
 
 def seed_order(size: int) -> tuple[int, ...]:
-    """The seeds, from 1, from the top of a bracket to its bottom; `size` is a power of two.
+    """The seeds, numbered from 1, from the top of a bracket down; `size` is a power of two.
 
     If the better seed always wins, every round is 1 against the worst seed left, 2 against the second worst, and so on.
 
@@ -25,23 +26,22 @@ def seed_order(size: int) -> tuple[int, ...]:
     return order
 
 
-def first_round(seeds: Sequence[str]) -> tuple[Slot, ...]:
-    """The first round, from the top of the bracket down, for agents from the best seed to the worst.
+def first_round(seeds: Sequence[Competitor]) -> tuple[Slot[Competitor], ...]:
+    """The first round, from the top of the bracket down; `seeds` go from the best to the worst.
 
-    Where their number is no power of two, the best seeds have byes. Raises ArenaError under two agents, or where one is there
-    twice.
+    Where their number is no power of two, the best have byes. Raises ArenaError under two, or where one is there twice.
     """
     if len(seeds) < 2 or len(set(seeds)) < len(seeds):
-        raise ArenaError(f"knockout: expected two or more agents, each once; got {', '.join(seeds) or 'none'}")
+        raise ArenaError(f"knockout: expected two or more agents, each once; got {', '.join(map(str, seeds)) or 'none'}")
     order = seed_order(1 << (len(seeds) - 1).bit_length())
     drawn = [seeds[seed - 1] if seed <= len(seeds) else None for seed in order]
     return tuple((upper, lower) for upper, lower in zip(drawn[::2], drawn[1::2], strict=True) if upper is not None)
 
 
-def next_round(winners: Sequence[str]) -> tuple[Slot, ...]:
-    """The round after one that these agents won, from the top of the bracket down; empty after the final.
+def next_round(winners: Sequence[Competitor]) -> tuple[Slot[Competitor], ...]:
+    """The round of the winners of a round, from the top of the bracket down; empty after the final.
 
-    Raises ArenaError where their number is no power of two, since then a slot of the round before is missing.
+    Raises ArenaError where their number is no power of two: a slot of the round before is missing.
     """
     if not winners or len(winners) & (len(winners) - 1):
         raise ArenaError(f"knockout: expected the winners of a whole round, a power of two of them; got {len(winners)}")
@@ -49,14 +49,14 @@ def next_round(winners: Sequence[str]) -> tuple[Slot, ...]:
 
 
 def rounds_of(agents: int) -> int:
-    """How many rounds a bracket of so many agents has."""
+    """The number of rounds of a bracket."""
     return (agents - 1).bit_length() if agents > 1 else 0
 
 
-def advances(slot: Slot, points: float, seeds: Sequence[str]) -> str:
-    """Who goes on: the one of a bye, the one with more than half of the points, or after a tie the better seed.
+def advances(slot: Slot[Competitor], points: float, seeds: Sequence[Competitor]) -> Competitor:
+    """The winner of a slot: the one with the bye, the one with more than half of the points, or after a tie the better seed.
 
-    `points` is the share of the first of the slot. Replays of a tie are added to the points before they come here.
+    `points` is the share of the first of the slot, with all replays of a tie.
     """
     one, two = slot
     if two is None or points > 0.5:

@@ -1,4 +1,4 @@
-"""What a score is worth: Elo, its 95 % interval and the likelihood of superiority, from games or from pairs of games."""
+"""Elo of a match with its 95 % interval and the likelihood of superiority, from games or from pairs of games."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from arena.errors import ArenaError
 from arena.stats.elo import elo_difference, normalized_elo
 from arena.stats.likelihood import mean_interval, superiority
-from arena.stats.pairs import PAIR_SCORES
+from arena.stats.observations import PAIR_SCORES
 
 GAME_SCORES = (0.0, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
-    """What a score is worth. None stands where there is nothing to say: an Elo at 0 or 100 %, any interval under two outcomes."""
+class EloEstimate:
+    """A score with its interval, and both in Elo. None: an Elo at 0 or 100 %, any interval under two outcomes."""
 
     games: float
-    """How many games there were: a pair has two."""
+    """The number of games; a pair has two."""
     score: float
     """The share of the points, within [0, 1]; one half without games."""
     score_low: float | None
@@ -37,26 +37,26 @@ class Worth:
         return (self.elo_high - self.elo_low) / 2
 
 
-def worth_of_games(wins: float, draws: float, losses: float) -> Worth:
-    """What so many games are worth, taken as independent. Raises ArenaError where a count is negative.
+def elo_of_games(wins: float, draws: float, losses: float) -> EloEstimate:
+    """The estimate from games, taken as independent. Raises ArenaError where a count is negative.
 
-    >>> worth = worth_of_games(wins=120, draws=80, losses=200)
-    >>> round(worth.score, 2), round(worth.elo or 0, 1), round(worth.margin or 0, 1)
+    >>> found = elo_of_games(wins=120, draws=80, losses=200)
+    >>> round(found.score, 2), round(found.elo or 0, 1), round(found.margin or 0, 1)
     (0.4, -70.4, 31.0)
     """
-    return _worth((losses, draws, wins), GAME_SCORES, games=1)
+    return _estimate((losses, draws, wins), GAME_SCORES, games=1)
 
 
-def worth_of_pairs(counts: Sequence[float]) -> Worth:
-    """What so many pairs are worth: the five counts of those that scored 0, 0.5, 1, 1.5 and 2 points.
+def elo_of_pairs(counts: Sequence[float]) -> EloEstimate:
+    """The estimate from pentanomial counts: of pairs with 0, 0.5, 1, 1.5 and 2 points.
 
     Raises ArenaError where there are not five counts, or one is negative.
     """
-    return _worth(checked(counts), PAIR_SCORES, games=2)
+    return _estimate(checked(counts), PAIR_SCORES, games=2)
 
 
 def checked(counts: Sequence[float]) -> Sequence[float]:
-    """The five pentanomial counts, if they are that; raises ArenaError otherwise."""
+    """The counts, if they are five and none is negative; raises ArenaError otherwise."""
     if len(counts) != len(PAIR_SCORES) or min(counts) < 0:
         raise ArenaError(
             f"pentanomial: expected five counts of pairs, none negative, for 0, 0.5, 1, 1.5 and 2 points; got {list(counts)}"
@@ -64,25 +64,15 @@ def checked(counts: Sequence[float]) -> Sequence[float]:
     return counts
 
 
-def mean_of(counts: Sequence[float], scores: Sequence[float]) -> float:
-    """The mean of counted scores; one half where nothing is counted."""
-    total = sum(counts)
-    return sum(n * score for n, score in zip(counts, scores, strict=True)) / total if total else 0.5
-
-
-def variance_of(counts: Sequence[float], scores: Sequence[float]) -> float:
-    """The mean squared distance of counted scores from their mean; 0 where nothing is counted."""
-    total, mean = sum(counts), mean_of(counts, scores)
-    return sum(n * (score - mean) ** 2 for n, score in zip(counts, scores, strict=True)) / total if total else 0.0
-
-
-def _worth(counts: Sequence[float], scores: Sequence[float], *, games: int) -> Worth:
+def _estimate(counts: Sequence[float], scores: Sequence[float], *, games: int) -> EloEstimate:
     if min(counts) < 0:
         raise ArenaError(f"expected counts of games, none negative; got {', '.join(map(str, counts))}")
-    mean = mean_of(counts, scores)
+    total = sum(counts)
+    mean = sum(n * score for n, score in zip(counts, scores, strict=True)) / total if total else 0.5
+    variance = sum(n * (score - mean) ** 2 for n, score in zip(counts, scores, strict=True)) / total if total else 0.0
     low, high = mean_interval(counts, scores) or (None, None)
-    return Worth(
-        games=sum(counts) * games,
+    return EloEstimate(
+        games=total * games,
         score=mean,
         score_low=low,
         score_high=high,
@@ -90,5 +80,5 @@ def _worth(counts: Sequence[float], scores: Sequence[float], *, games: int) -> W
         elo_low=None if low is None else elo_difference(low),
         elo_high=None if high is None else elo_difference(high),
         superiority=superiority(counts, scores, 0.5),
-        normalized_elo=normalized_elo(mean, variance_of(counts, scores)) if games == 2 else None,
+        normalized_elo=normalized_elo(mean, variance) if games == 2 else None,
     )

@@ -1,22 +1,22 @@
-"""Intransitive cycles: A beats B, B beats C, and C beats A, each beyond noise; no list of ratings can show that."""
+"""Intransitive cycles: A beats B, B beats C, and C beats A, each significantly; ratings are transitive and cannot show them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from arena.stats.likelihood import mean_interval
-from arena.stats.pairs import PAIR_SCORES, Pairings, kinds_of
+from arena.stats.observations import PAIR_SCORES, Competitor, Pairings, kinds_of
 
-Beats: TypeAlias = Mapping[str, frozenset[str]]
-"""Whom each agent beats."""
+Beats: TypeAlias = Mapping[Competitor, frozenset[Competitor]]
+"""For every competitor those whom it beats."""
 
 
-def beats(pairings: Pairings) -> dict[str, frozenset[str]]:
-    """Whom each agent beats beyond noise: its share of the points against that agent alone has a 95 % interval above one half.
+def beats(pairings: Pairings[Competitor]) -> dict[Competitor, frozenset[Competitor]]:
+    """For every competitor those against whom its score has a 95 % interval above one half.
 
-    The interval goes by pairs of games. Ratings are of no use here, since they put all agents on one line.
+    The interval rests on the pairs of these two alone; ratings, which put all competitors on one line, are not asked.
     """
-    found: dict[str, set[str]] = {}
+    found: dict[Competitor, set[Competitor]] = {}
     for (one, two), pairs in pairings.items():
         found.setdefault(one, set())
         found.setdefault(two, set())
@@ -30,43 +30,49 @@ def beats(pairings: Pairings) -> dict[str, frozenset[str]]:
             found[one].add(two)
         elif bounds and bounds[1] < 0.5:
             found[two].add(one)
-    return {agent: frozenset(others) for agent, others in found.items()}
+    return {one: frozenset(others) for one, others in found.items()}
 
 
-def cycles(beats: Beats, *, most: int = 20) -> tuple[tuple[str, ...], ...]:
-    """The shortest cycles, each from its first agent by name on, at most `most` of them, in order; empty where there is none.
+def cycles(beats: Beats[Competitor], *, most: int = 20) -> tuple[tuple[Competitor, ...], ...]:
+    """The shortest cycles, at most `most` of them, ordered by their competitors' texts, each from its first one on.
 
-    All cycles of three where there are any (where all have met, there are some if there is any cycle), else one shortest cycle.
+    All cycles of three where there are any (a tournament graph with a cycle has one of three), else one shortest cycle; empty
+    where there is none.
     """
-    threes = sorted(_threes(beats))
-    if threes:
-        return tuple(threes[:most])
-    around = [found for agent in sorted(beats) if (found := _shortest(beats, agent))]
-    return (_turned(min(around, key=lambda cycle: (len(cycle), cycle))),) if around else ()
+    names = sorted(beats, key=str)  # whatever is hashable has a text; not all have an order
+    place = {name: k for k, name in enumerate(names)}
+    edges = [sorted(place[other] for other in beats[name] if other in place) for name in names]
+    found = sorted(_threes(edges))[:most]
+    if not found:
+        around = [cycle for k in range(len(names)) if (cycle := _shortest(edges, k))]
+        found = [_turned(min(around, key=lambda cycle: (len(cycle), cycle)))] if around else []
+    return tuple(tuple(names[k] for k in cycle) for cycle in found)
 
 
-def _threes(beats: Beats) -> Iterable[tuple[str, ...]]:
-    for one in beats:
-        for two in beats[one]:
-            for three in beats.get(two, frozenset()):
-                if one < two and one < three and one in beats.get(three, frozenset()):
+def _threes(edges: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+    """Every cycle of three, once: from its least vertex on."""
+    beaten = [frozenset(found) for found in edges]
+    for one, found in enumerate(edges):
+        for two in found:
+            for three in edges[two]:
+                if one < two and one < three and one in beaten[three]:
                     yield one, two, three
 
 
-def _shortest(beats: Beats, start: str) -> tuple[str, ...] | None:
-    """A shortest way from an agent back to itself."""
-    paths: dict[str, tuple[str, ...]] = {start: (start,)}
+def _shortest(edges: Sequence[Sequence[int]], start: int) -> tuple[int, ...] | None:
+    """A shortest cycle through a vertex, by breadth-first search; None where there is none."""
+    paths: dict[int, tuple[int, ...]] = {start: (start,)}
     frontier = [start]
-    for agent in frontier:
-        for other in sorted(beats.get(agent, frozenset())):
+    for vertex in frontier:  # grows while it is iterated
+        for other in edges[vertex]:
             if other == start:
-                return paths[agent]
+                return paths[vertex]
             if other not in paths:
-                paths[other] = (*paths[agent], other)
+                paths[other] = (*paths[vertex], other)
                 frontier.append(other)
     return None
 
 
-def _turned(cycle: tuple[str, ...]) -> tuple[str, ...]:
+def _turned(cycle: tuple[int, ...]) -> tuple[int, ...]:
     first = cycle.index(min(cycle))
     return cycle[first:] + cycle[:first]

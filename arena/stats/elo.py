@@ -1,26 +1,27 @@
-"""Elo: a logarithmic scale of strength, and how it relates to the share of the points."""
+"""Elo: a logarithmic scale of strength, and its relation to the expected score."""
 
 from math import exp, log, log10, sqrt
 
 ELO = 400 / log(10)
-"""Elo points of one natural unit: 400 points are odds of ten to one."""
+"""Elo points of one natural unit (one unit of log-odds): 400 points are odds of ten to one."""
 
 NORMALIZED_ELO = 800 / log(10)
 """Normalised Elo of one standard deviation of a single game."""
 
 
 def expected_score(elo: float) -> float:
-    """The share of the points, within [0, 1], that a lead of `elo` points makes expect (A. Elo, 1978, the logistic form).
+    """The expected score, within [0, 1], at a lead of `elo` points (A. Elo, 1978, the logistic form).
 
     >>> round(expected_score(191), 2)
     0.75
     """
     x = elo / ELO
+    # exp of a number at or below 0 alone, and not of one below -700: neither overflows, nor gives denormal numbers.
     return 1 / (1 + exp(-x)) if x >= 0 else exp(max(x, -700.0)) / (1 + exp(max(x, -700.0)))
 
 
 def elo_difference(score: float) -> float | None:
-    """The lead in Elo that makes `score`, a share of the points, expect; None at 0 and 1, where no number is large enough.
+    """The lead in Elo at which `score` is the expected score; None at 0 and 1, where it is infinite.
 
     >>> round(elo_difference(0.75) or 0)
     191
@@ -35,13 +36,11 @@ def normalized_elo(score: float, variance: float) -> float | None:
     variance.
 
     `variance` is that of the mean of a pair of games, so half of that of a game (M. Van den Bergh, Normalized Elo in practice).
-    It says how many games are needed to tell two agents apart, whatever the share of draws.
+    It determines the number of games that a test needs, whatever the share of draws.
     """
     return (score - 0.5) / sqrt(2 * variance) * NORMALIZED_ELO if variance > 0 else None
 
 
 def effect_size(elo: float) -> float:
-    """The same lead as standard deviations of a pair: what the score exceeds one half by, divided by the deviation of a pair's
-    mean.
-    """
+    """The effect size of a normalised lead: the mean score of pairs above one half, in standard deviations of a pair's mean."""
     return elo * sqrt(2) / NORMALIZED_ELO

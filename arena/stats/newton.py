@@ -1,133 +1,86 @@
-"""Newton's method for concave functions of ratings, which are known only up to a common shift and so are held to the mean 0."""
+"""Newton's method for concave functions of ratings, which are determined up to a common shift and so are held to the mean 0."""
 
-from collections.abc import Callable, Sequence
-from math import isfinite, sqrt
-from operator import mul
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from arena.errors import ArenaError
 
-Vector: TypeAlias = list[float]
-Matrix: TypeAlias = list[list[float]]
+Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Slope(NamedTuple):
-    """A function at one place: its value, its gradient, and its information, which is minus the matrix of second derivatives."""
+    """A function at one place: its value, its gradient, and its information (minus the matrix of second derivatives)."""
 
     value: float
-    gradient: Vector
-    information: Matrix
-
-
-class Maximum(NamedTuple):
-    """The place of a maximum and the function there."""
-
-    place: Vector
-    slope: Slope
+    gradient: Array
+    information: Array
 
 
 ACCURACY = 1e-9
-"""The last step's largest part, in natural units; the error left is about its square. An Elo point is 0.006 natural units."""
+"""The last step's largest component, in natural units (an Elo point is 0.006); by quadratic convergence the error is its square.
+"""
+
+_LEAP = 4.0  # far from the maximum the quadratic model does not hold: no step is longer, in any component
+_FAR = 200.0  # no data gives a rating of 35,000 Elo: whatever is still climbing there has no finite maximum
+_HALVINGS = 40
 
 
-def maximise(function: Callable[[Sequence[float]], Slope], start: Sequence[float], *, ratings: int) -> Maximum:
-    """Where a concave function is largest among all places whose first `ratings` parts have the mean 0; `start` is one.
+def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) -> tuple[Array, Slope]:
+    """The maximum of a concave function among the places whose first `ratings` components have the mean 0, and the function
+    there.
 
-    Newton's method, the step halved until the value grows. Raises ArenaError where there is no finite maximum.
+    `start` is such a place. Newton's method with backtracking. Raises ArenaError where there is no finite maximum.
     """
-    place = list(start)
+    place = start
     here = function(place)
     for _ in range(300):
-        step = _step(here, ratings)
-        largest = max(map(abs, step), default=0.0)
+        step = constrained_inverse(here.information, ratings) @ here.gradient
+        largest = np.abs(step).max(initial=0.0)
         if largest > _LEAP:
-            step = [part * _LEAP / largest for part in step]
+            step *= _LEAP / largest
         place, here = _climb(function, place, here, step)
         if largest < ACCURACY:
-            return Maximum(place, here)
-        if max(map(abs, place)) > _FAR:
+            return place, here
+        if np.abs(place).max() > _FAR:
             break
     raise ArenaError(
         "ratings: expected a table with a finite fit, got one where some ratings grow without end; keep the prior on"
     )
 
 
-_LEAP = 4.0
-_FAR = 200.0
-_HALVINGS = 40
-
-
-def _climb(function: Callable[[Sequence[float]], Slope], place: Vector, here: Slope, step: Vector) -> tuple[Vector, Slope]:
-    slack = 1e-12 * (1 + abs(here.value))
+def _climb(function: Callable[[Array], Slope], place: Array, here: Slope, step: Array) -> tuple[Array, Slope]:
+    """The place after the step, or after the first of its halves that does not lower the value; else the same place."""
+    slack = 1e-12 * (1 + abs(here.value))  # next to the maximum the value falls by rounding alone
     for halving in range(_HALVINGS):
-        tried = [x + part / 2**halving for x, part in zip(place, step, strict=True)]
+        tried = place + step / 2**halving
         there = function(tried)
         if there.value >= here.value - slack:
             return tried, there
     return place, here
 
 
-def _step(here: Slope, ratings: int) -> Vector:
-    solver = Constrained(here.information, ratings)
-    return solver.solve(here.gradient)
+def constrained_inverse(information: Array, ratings: int) -> Array:
+    """The inverse of information matrices among the places whose first `ratings` components have the mean 0.
 
-
-class Constrained:
-    """Solves equations in an information matrix among the places whose first `ratings` parts have the mean 0.
-
-    Raises ArenaError where the information is not positive definite there.
+    It turns gradients into Newton steps; of a likelihood's information it is the covariance of the estimates. `information` is
+    one matrix or a stack of them. Raises ArenaError where one is not positive definite there.
     """
-
-    def __init__(self, information: Matrix, ratings: int) -> None:
-        self._ratings = ratings
-        fixed = [list(row) for row in information]
-        weight = max((information[k][k] for k in range(ratings)), default=1.0) / max(ratings, 1)
-        for row in fixed[:ratings]:  # says how stiff the forbidden direction is: it changes no solution
-            row[:ratings] = [value + weight for value in row[:ratings]]
-        self._factor = _cholesky(fixed)
-        self._shift = self._plain([1.0] * ratings + [0.0] * (len(information) - ratings))
-        self._stiffness = sum(self._shift[:ratings])
-
-    def solve(self, right: Sequence[float]) -> Vector:
-        """The place x of mean 0 with x'y = x'(information)z for every allowed x, z being the answer and y the right side."""
-        free = self._plain(right)
-        if not self._ratings:
-            return free
-        excess = sum(free[: self._ratings]) / self._stiffness
-        return [value - excess * shift for value, shift in zip(free, self._shift, strict=True)]
-
-    def inverse(self) -> Matrix:
-        """The answers to all unit vectors: the covariance of the estimates, if the information is that of a likelihood."""
-        size = len(self._factor)
-        return [self.solve([1.0 if k == unit else 0.0 for k in range(size)]) for unit in range(size)]
-
-    def _plain(self, right: Sequence[float]) -> Vector:
-        factor = self._factor
-        forward: Vector = []
-        for k, row in enumerate(factor):
-            forward.append((right[k] - sum(map(mul, row, forward))) / row[k])
-        rest = forward
-        for k in range(len(factor) - 1, -1, -1):
-            row = factor[k]
-            found = rest[k] / row[k]
-            rest[k] = found
-            if found:
-                for j in range(k):
-                    rest[j] -= found * row[j]
-        return rest
-
-
-def _cholesky(matrix: Matrix) -> Matrix:
-    """The rows, each up to its diagonal, of the lower triangle L with L L' = matrix."""
-    factor: Matrix = []
-    for k, source in enumerate(matrix):
-        row: Vector = []
-        for j in range(k):
-            other = factor[j]
-            row.append((source[j] - sum(map(mul, row, other))) / other[j])
-        pivot = source[k] - sum(map(mul, row, row))
-        if not isfinite(pivot) or pivot <= 1e-14 * max(source[k], 1e-300):
-            raise ArenaError("ratings: expected a table that connects all agents, got one that falls apart; keep the prior on")
-        row.append(sqrt(pivot))
-        factor.append(row)
-    return factor
+    # A likelihood does not see a common shift of all ratings, so the information alone is (nearly) singular. Stiffness in that
+    # direction makes it regular; the projection below then removes the shift, and with it every trace of the stiffness.
+    stiff = information.copy()
+    if ratings:
+        stiff[..., :ratings, :ratings] += stiff[..., :ratings, :ratings].max(axis=(-2, -1), keepdims=True) / ratings
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(stiff), axis1=-2, axis2=-1) ** 2
+    except np.linalg.LinAlgError:
+        pivots = np.zeros(1)
+    # A pivot that cancels down to rounding belongs to a singular matrix: groups that never met, without the prior.
+    if not (pivots > 1e-14 * np.maximum(np.diagonal(stiff, axis1=-2, axis2=-1), 1e-300)).all():
+        raise ArenaError("ratings: expected a table that connects all agents, got one that falls apart; keep the prior on")
+    inverse: Array = np.linalg.inv(stiff).astype(np.float64, copy=False)
+    shift = inverse[..., :, :ratings].sum(axis=-1, keepdims=True)
+    if ratings:
+        inverse -= shift * shift.swapaxes(-2, -1) / shift[..., :ratings, :].sum(axis=-2, keepdims=True)
+    return inverse

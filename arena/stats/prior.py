@@ -1,38 +1,56 @@
-"""The weak prior of all ratings, told as virtual games, so that whoever wins or loses everything still has a finite rating.
+"""The weak prior of all ratings, as virtual games, so that whoever wins or loses everything still has a finite rating.
 
-Each agent has played one virtual draw against a player of the field's mean rating. A virtual draw is half a win and half a loss,
-so with a rating x above the mean it adds  ln(s(x)) / 2 + ln(1 - s(x)) / 2,  s being the logistic function, and says nothing about
-how often real games are drawn. The two terms that all games share get one virtual game each: the first-mover term a virtual draw
-of two equal agents, and the draw term a game of two equal agents that was half drawn and half decided.
+Every competitor has played one virtual draw against an opponent of the field's mean rating. A virtual draw is half a win and half
+a loss, so a rating x above the mean adds  ln(s(x)) / 2 + ln(1 - s(x)) / 2,  s being the logistic function, and the share of draws
+among real games is not touched. The two terms that all games share get one virtual game each: the first-mover term a virtual draw
+of two equal competitors, and the draw term a game of two equal ones that was half drawn and half decided.
 """
 
-from math import cosh, exp, log, log1p, tanh
+from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
+
+from arena.stats.newton import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The terms that are fitted beside the ratings, and the number of virtual draws of each competitor; 0 turns the prior off."""
+
+    draws: bool = True
+    first_mover: bool = True
+    prior: float = 1.0
+
+
+MODEL = Model()
 
 
 class Term(NamedTuple):
-    """A concave term of one variable: its value, slope, and information, which is minus its second derivative."""
+    """A concave term, component by component: its value, slope, and information (minus its second derivative)."""
 
-    value: float
-    slope: float
-    information: float
-
-
-def virtual_draw(x: float) -> Term:
-    """Half a win and half a loss with a lead of `x` natural units."""
-    return Term(-_log_two_cosh(x / 2), -tanh(x / 2) / 2, 1 / (4 * cosh(min(abs(x) / 2, 300.0)) ** 2))
+    value: Array
+    slope: Array
+    information: Array
 
 
-def virtual_drawn_half(log_draws: float) -> Term:
+def virtual_games(place: Array, model: Model) -> Term:
+    """The prior's terms, one for each component of the place: ratings, then the model's shared terms."""
+    term = virtual_draw(place)
+    if model.draws:
+        for each, last in zip(term, virtual_half_draw(place[..., -1]), strict=True):
+            each[..., -1] = last
+    return Term(*[model.prior * each for each in term])
+
+
+def virtual_draw(x: Array) -> Term:
+    """Half a win and half a loss at a lead of `x` natural units."""
+    half = x / 2
+    cosh = np.cosh(np.minimum(np.abs(half), 300.0))  # its square overflows beyond
+    return Term(-np.logaddexp(half, -half), -np.tanh(half) / 2, 1 / (4 * cosh * cosh))
+
+
+def virtual_half_draw(log_draws: Array) -> Term:
     """A game of equals that was half drawn and half decided, a draw weighing exp(log_draws) against two decisions of 1 each."""
-    share = 1 / (1 + 2 * exp(-max(-700.0, min(log_draws, 700.0))))
-    return Term((log_draws + log(2)) / 2 - _log_two_and(log_draws), 0.5 - share, share * (1 - share))
-
-
-def _log_two_cosh(y: float) -> float:
-    return abs(y) + log1p(exp(-2 * abs(y)))
-
-
-def _log_two_and(x: float) -> float:
-    """The logarithm of 2 + exp(x)."""
-    return x + log1p(2 * exp(-x)) if x > 0 else log(2 + exp(x))
+    share = 1 / (1 + 2 * np.exp(-np.clip(log_draws, -700.0, 700.0)))
+    return Term((log_draws + np.log(2)) / 2 - np.logaddexp(log_draws, np.log(2)), 0.5 - share, share * (1 - share))

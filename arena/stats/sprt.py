@@ -1,11 +1,11 @@
-"""The sequential probability ratio test: stop a match as soon as it is decided which of two hypotheses about Elo fits better.
+"""The sequential probability ratio test (SPRT) of two hypotheses about Elo: a match ends as soon as either is accepted.
 
 A. Wald, Sequential Analysis, 1947; generalised to hypotheses that leave the rest of the distribution open, and to pairs of games,
 by M. Van den Bergh, The generalized sequential probability ratio test for Elo; the normalised model: the same, Normalized Elo in
 practice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, expm1, isnan, log, nan, sqrt
@@ -14,25 +14,25 @@ from typing import Literal
 from arena.errors import ArenaError
 from arena.stats.calculator import checked
 from arena.stats.elo import effect_size, expected_score
-from arena.stats.likelihood import likeliest, log_likelihood
-from arena.stats.pairs import PAIR_SCORES
+from arena.stats.likelihood import bisect, likeliest, log_likelihood
+from arena.stats.observations import PAIR_SCORES
 
 Verdict = Literal["H0", "H1"]
 
 INDEPENDENT_GAMES = 0.125
-"""The variance of a pair's mean when nothing is ever drawn and the two games have nothing to do with each other."""
+"""The variance of a pair's mean score when nothing is ever drawn and its two games are independent."""
 
 LARGEST = {"normalized": 250.0, "logistic": 1000.0}
-"""The largest Elos that may be tested for; 250 normalised ones are one standard deviation of a pair."""
+"""The largest Elos that may be tested for: 250 normalised ones are one standard deviation of a pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
     """A test of H0, the lead is `elo0`, against H1, the lead is `elo1`. Raises ArenaError where the numbers make no test.
 
-    H1 is accepted though H0 holds in at most about a share `alpha` of all matches, H0 though H1 holds in about `beta`. The model
-    says what the two Elos are: `normalized` (in standard deviations of a game: the number of pairs needed does not depend on how
-    often is drawn) or `logistic` (the ordinary ones).
+    `alpha` and `beta` are the probabilities of errors of the first kind (H1 accepted under H0) and of the second, approximately.
+    The model is the unit of the two Elos: `normalized` (standard deviations of a game: the number of pairs needed does not depend
+    on the share of draws) or `logistic` (ordinary Elo).
     """
 
     elo0: float = 0.0
@@ -60,18 +60,17 @@ class Sprt:
         return log((1 - self.beta) / self.alpha)
 
     def verdict(self, llr: float) -> Verdict | None:
-        """What a log-likelihood ratio decides; None while the match has to go on."""
+        """The accepted hypothesis; None while the match has to go on."""
         if llr >= self.upper:
             return "H1"
         return "H0" if llr <= self.lower else None
 
 
 def log_likelihood_ratio(counts: Sequence[float], test: Sprt) -> float:
-    """How much likelier H1 makes the pairs than H0 does, as a logarithm; finite for all counts, 0 without pairs.
+    """The log-likelihood ratio of H1 to H0; finite for all counts, 0 without pairs.
 
-    `counts` are pentanomial. Under either hypothesis the likeliest distribution is taken that fits it, over all five scores, seen
-    or not; so a match that one side wins throughout is decided too. Raises ArenaError where `counts` are not five, or one is
-    negative.
+    `counts` are pentanomial. Either likelihood is the largest under its hypothesis, over all five scores, seen or not; so a match
+    that one side wins throughout is decided too. Raises ArenaError where `counts` are not five, or one is negative.
     """
     if not sum(checked(counts)):
         return 0.0
@@ -83,15 +82,15 @@ def log_likelihood_ratio(counts: Sequence[float], test: Sprt) -> float:
 
 
 def expected_pairs(test: Sprt, elo: float, *, variance: float = INDEPENDENT_GAMES) -> float:
-    """About how many pairs the test takes when the true lead is `elo`, in the test's own Elo.
+    """The expected number of pairs when the true lead is `elo`, in the test's own Elo.
 
-    Wald's approximation, the ratio taken for a Brownian motion. `variance` is a guess of that of a pair's mean, which the
-    logistic model alone needs: the default holds without draws, and is too large with them.
+    Wald's approximation, the ratio taken for a Brownian motion. `variance` is that of a pair's mean score, which the logistic
+    model alone needs: the default holds without draws, and is too large with them.
     """
     low, high, true = (_effect(test, lead, variance) for lead in (test.elo0, test.elo1, elo))
     step = high - low
     drift = step * (true - (low + high) / 2)
-    if abs(drift) < 1e-9 * step * step:
+    if abs(drift) < 1e-9 * step * step:  # the limit, since the general formula becomes 0 / 0
         return -test.lower * test.upper / (step * step)
     tilted = -2 * drift / (step * step)
     up = _hits_upper(tilted, test.lower, test.upper)
@@ -99,7 +98,10 @@ def expected_pairs(test: Sprt, elo: float, *, variance: float = INDEPENDENT_GAME
 
 
 def _hits_upper(tilted: float, lower: float, upper: float) -> float:
-    """The chance that a Brownian motion leaves at the upper bound, exp(tilted x) being a martingale of it."""
+    """The probability that a Brownian motion leaves at the upper bound, exp(tilted x) being a martingale of it.
+
+    Exponents above 700 would overflow; the probability is 0 or 1 to all digits there.
+    """
     if tilted > 0:
         return expm1(tilted * lower) / (expm1(tilted * lower) - expm1(tilted * upper)) if tilted * upper < 700 else 0.0
     if tilted * lower > 700:
@@ -114,31 +116,31 @@ def _effect(test: Sprt, elo: float, variance: float) -> float:
 
 
 def _at_effect(counts: Sequence[float], effect: float) -> float:
-    """The largest log-likelihood of the counts, the mean lying `effect` standard deviations of a pair above one half.
+    """The largest log-likelihood of the counts among distributions of this effect size.
 
-    That is no linear condition, so it is replaced by the linear one that touches it where the last solution lies, again and
-    again; a large effect is approached in steps, each from the solution of the one before. Where that comes to no rest, as for
-    pairs that are nearly all alike, the solutions are looked for along the mean.
+    The condition is not linear in the probabilities, so it is linearised at the last solution, again and again; a large effect is
+    approached in steps, each from the solution of the one before. Where that does not converge, as for pairs that are nearly all
+    alike, the solutions are searched for along the mean.
     """
     shares: list[float] | None = [1 / len(counts)] * len(counts)
     steps = max(1, ceil(abs(effect) / _STEP))
     for step in range(1, steps + 1):
         shares = shares and _settle(counts, shares, effect * step / steps)
-    return _along_means(counts, effect) if shares is None else _chance(counts, shares)
+    return _along_means(counts, effect) if shares is None else _log_probability(counts, shares)
 
 
 _STEP = 0.25
-"""How far, in standard deviations of a pair, the touching condition may be taken at once."""
+"""The largest change of the effect size for which the linearised condition is good enough to converge."""
 _MEANS = 400
-"""How many means are looked at between which a solution may lie."""
+"""The number of means between which roots are bracketed."""
 
 
-def _chance(counts: Sequence[float], shares: Sequence[float]) -> float:
+def _log_probability(counts: Sequence[float], shares: Sequence[float]) -> float:
     return sum(n * log(max(share, 1e-300)) for n, share in zip(counts, shares, strict=True) if n)
 
 
 def _along_means(counts: Sequence[float], effect: float) -> float:
-    """The same as `_at_effect`, from every mean that comes back as the mean of the likeliest shares beside it."""
+    """The same as `_at_effect`, from every fixed point: a mean that the likeliest distribution, linearised there, has."""
 
     def at(mean: float) -> list[float]:
         deviation = (mean - 0.5) / effect
@@ -150,27 +152,21 @@ def _along_means(counts: Sequence[float], effect: float) -> float:
         return sum(p * s for p, s in zip(shares, PAIR_SCORES, strict=True)) - mean if shares else nan
 
     end = 1.0 if effect > 0 else 0.0
+    # Cubically closer towards one half, where the deviation that belongs to a mean is small and solutions crowd.
     means = [0.5 + (end - 0.5) * (step / _MEANS) ** 3 for step in range(1, _MEANS)]
     gaps = [(mean, off(mean)) for mean in means]
-    found = [_root(off, one, gap, two) for (one, gap), (two, other) in pairwise(gaps) if gap * other <= 0]
-    if not found:
+    found = [
+        bisect(lambda mean, side=-gap: off(mean) * side, one, two)  # type: ignore[misc]
+        for (one, gap), (two, other) in pairwise(gaps)
+        if gap * other <= 0
+    ]
+    if not found:  # a solution at the very end of the range, or between two means that do not bracket it
         found = [min((abs(gap), mean) for mean, gap in gaps if not isnan(gap))[1]]
-    return max(_chance(counts, at(mean)) for mean in found)
-
-
-def _root(off: Callable[[float], float], one: float, gap: float, two: float) -> float:
-    """Where `off` changes its sign between two means, `gap` being its value at the first."""
-    for _ in range(60):
-        middle = (one + two) / 2
-        if off(middle) * gap > 0:
-            one = middle
-        else:
-            two = middle
-    return (one + two) / 2
+    return max(_log_probability(counts, at(mean)) for mean in found)
 
 
 def _settle(counts: Sequence[float], shares: list[float], effect: float) -> list[float] | None:
-    """The shares that reproduce themselves; None where there is no end to it."""
+    """The probabilities that the linearised condition reproduces; None where it does not converge."""
     for _ in range(100):
         values = _touching(shares, effect)
         if not min(values) < 0 < max(values):
@@ -184,7 +180,7 @@ def _settle(counts: Sequence[float], shares: list[float], effect: float) -> list
 
 
 def _touching(shares: Sequence[float], effect: float) -> list[float]:
-    """Values whose mean is 0 where the mean lies `effect` deviations above one half: at these shares, and nearly so beside."""
+    """The gradient of the condition at these probabilities: values whose mean is 0 where the condition holds, to first order."""
     mean = sum(p * s for p, s in zip(shares, PAIR_SCORES, strict=True))
     deviation = max(1e-9, sqrt(sum(p * (s - mean) ** 2 for p, s in zip(shares, PAIR_SCORES, strict=True))))
     return [s - 0.5 - effect * (deviation + (s - mean) ** 2 / deviation) / 2 for s in PAIR_SCORES]

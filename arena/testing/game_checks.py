@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from arena.configured import name_of
 from arena.game import Action, Game, Puzzle, State, overrides
+from arena.plugins.members import GRID, gives_grid, grid_fault
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
 from arena.testing.finding import Abandoned, Finding
@@ -30,6 +31,7 @@ CHECKS = {
     "actions": "actions hash, compare by value, pickle, and come in a fixed order without duplicates",
     "purity": "methods that look change nothing, and result always says the same",
     "notation": "texts of states and actions are one line and read back",
+    "grid": f"grid gives {GRID}",
     "termination": "every match ends",
     "returns": "returns has a number in [-1, 1] for every seat, adding up to 0 if zero-sum",
     "threats": "threats are the actions that win at once",
@@ -59,8 +61,9 @@ def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 2
 
     Checked are: the same position from the same seed; states and actions that hash, compare by value and pickle; seats in
     range; actions in a fixed order without duplicates; `result` that changes nothing and always says the same, also with
-    another match played in between; both text notations there and back; an end to every match; returns in range, and
-    zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views for local search; and that
+    another match played in between; both text notations there and back; rows of short texts from `grid`; an end to every
+    match; returns in range, and zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views
+    for local search; and that
     the global random generator is left alone. No call may take longer than `patience` seconds. Violation, an
     AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows it
     again with one match. ValueError for less than one match.
@@ -87,8 +90,9 @@ def _suite(game: Game | type[Game], seed: int, matches: int, patience: float) ->
 def _inapplicable(game: Game | type[Game]) -> set[str]:
     """The checks of methods that a game of this kind does not have."""
     kind = game if isinstance(game, type) else type(game)
+    grid = set() if gives_grid(kind) else {"grid"}
     views = set() if any(overrides(kind, view) for view in VIEWS) else {"local search"}
-    return {"termination"} | views if issubclass(kind, Puzzle) else {"goals", "costs", "local search"}
+    return grid | ({"termination"} | views if issubclass(kind, Puzzle) else {"goals", "costs", "local search"})
 
 
 def _named(game: Game | type[Game] | str) -> Game | type[Game]:
@@ -192,6 +196,10 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
         _check_notation(game, trial, state)
         drawn = trial.call("render", game.render, state)
         trial.expect(isinstance(drawn, str), "render gives text", "text", drawn)
+    if gives_grid(type(game)):
+        with trial.checking("grid"):
+            fault = grid_fault(trial.call("grid", game.grid, state))
+            trial.expect(fault is None, "grid gives rows of short texts", GRID, fault)
     seat = trial.call("to_move", game.to_move, state)
     trial.expect(seat in range(game.players), "to_move gives a seat", f"0 to {game.players - 1}", seat)
     over = trial.call("is_terminal", game.is_terminal, state)

@@ -11,8 +11,9 @@ from typing import Any
 from arena.errors import StoreError
 from arena.format import Outcomes
 from arena.match.record import Record
+from arena.plugins.registry import OWN
 from arena.processes.interrupts import user_interrupts
-from arena.schedule.fingerprint import OWN, WHOLE, parts_of
+from arena.schedule.fingerprint import WHOLE, parts_of
 from arena.schedule.schedule import Scheduled, identity_of, timed
 from arena.spec import Spec
 from arena.store import Run, Store

@@ -1,7 +1,20 @@
-"""What every view needs: a match as frames, boards that draw them, and the one style sheet."""
+"""What reports and pages share: a match as frames, the boards that draw them, and the style sheet."""
 
-from arena.views.boards import STATIC, board_modules, static_files
-from arena.views.bundle import bundle
-from arena.views.frames import Frame, View, view
+from arena.views.board_files import BoardModule, board_module
+from arena.views.bundle import STATIC, board_script, bundle, served, static_files
+from arena.views.match_frames import Frame, MatchView, depicted, described, view
 
-__all__ = ["STATIC", "Frame", "View", "board_modules", "bundle", "static_files", "view"]
+__all__ = [
+    "STATIC",
+    "BoardModule",
+    "Frame",
+    "MatchView",
+    "board_module",
+    "board_script",
+    "bundle",
+    "depicted",
+    "described",
+    "served",
+    "static_files",
+    "view",
+]

@@ -14,13 +14,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from arena.console.notices import say
 from arena.errors import ArenaError, StoreError
 from arena.store import Store
 from arena.web import form
+from arena.web.board_addresses import BoardAddresses
 from arena.web.form import BadRequest
 from arena.web.guard import BodyTooLong
 from arena.web.matches import matches
-from arena.web.pages import fault_page, files, page
+from arena.web.pages import KINDS, fault_page, files, page
 from arena.web.plugin_process import Busy, PluginProcesses, ProcessEnded, ProcessFailed
 from arena.web.tournaments import ServedTournament, Tournaments, Underway
 
@@ -45,6 +47,7 @@ class Server:
         self._files = files()
         self._streams = 0
         self._inventory: dict[str, Any] | None = None
+        self._boards = BoardAddresses()
 
     def app(self) -> Starlette:
         """The application, without its guard."""
@@ -57,6 +60,7 @@ class Server:
             ("/t/{key}/matches", self.matches_page),
             ("/t/{key}/match/{id}", self.match_page),
             ("/static/{name:path}", self.file),
+            ("/boards/{name}", self.board_module),
             ("/api/inventory", self.inventory),
             ("/api/tournaments", self.overview),
             ("/api/t/{key}", self.state),
@@ -120,6 +124,13 @@ class Server:
         if found is None:
             raise HTTPException(404, "no such file")
         return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
+
+    async def board_module(self, request: Request) -> Response:
+        """The module of a board that a desk has told of: from a table again, and never from the disk."""
+        found = self._boards.get(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404, "no such board; load the page again")
+        return Response(found, media_type=KINDS[".js"], headers={"cache-control": "no-cache"})
 
     # Tournaments
 
@@ -203,6 +214,8 @@ class Server:
         """Everything that can be chosen."""
         if self._inventory is None:
             self._inventory = await self._asked(request, {"do": "inventory"}, DEADLINES["inventory"])
+            for note in self._inventory["notes"]:
+                say(f"note: {note}")
         return JSONResponse(self._inventory)
 
     def desk(self, what: str) -> Endpoint:
@@ -231,6 +244,9 @@ class Server:
         reply = await self.desks.ask(asked, seconds, gone)
         if "error" in reply:
             raise BadRequest(*reply.get("faults", [reply["error"]]))
+        told = reply.get("view", reply)
+        if "game" in told:
+            self._boards.put(told["game"])
         return reply
 
 
@@ -248,7 +264,7 @@ def _shell(title: str, module: str, path: str) -> Endpoint:
 
 async def _body(request: Request) -> dict[str, Any]:
     try:
-        return form.mapping(json.loads(await request.body()), "the request")
+        return form.read(form.MAPPING, json.loads(await request.body()), "the request")
     except (ValueError, RecursionError) as error:
         raise BadRequest("expected JSON") from error
 

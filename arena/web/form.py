@@ -1,25 +1,24 @@
-"""What a page may ask for, turned into the keys of a spec: known names and plain values alone.
+"""Turns what a page asks for into the keys of a spec: known names and plain values alone.
 
 A spec can name plugins, programs and files. What comes from a page cannot: it holds a game, agents, options and limits, and
-everything else is refused here, whatever the page may say.
+everything else is refused here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from arena.errors import ArenaError, cut
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError, WrapValidator
+
+from arena.errors import ArenaError, shown
+from arena.spec.faults import dotted
+from arena.spec.parameters import explained, refused
 
 MOST_AGENTS = 16
-MOST_ROUNDS = 1000
 MOST_SWEPT = 20
 """Values of one sweep."""
 MOST_ACTIONS = 2000
 """Actions that are played again from a position."""
-MOST_SECONDS = 60.0
-MOST_NODES = 10**9
-DECISION = frozenset({"nodes", "seconds", "depth"})
-"""The limits of a decision that a page may set."""
 TAKEN = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugins"})
 """Keys of an entry that are no options of its agent."""
 
@@ -32,92 +31,132 @@ class BadRequest(ArenaError):
         self.faults = faults
 
 
-def mapping(value: Any, what: str) -> dict[str, Any]:
-    """A mapping with text as keys; BadRequest for anything else."""
-    if not isinstance(value, dict):
-        raise BadRequest(f"{what}: expected a mapping, got {type(value).__name__}")
-    return value
+def _told(what: str) -> WrapValidator:
+    """Have a type say that `what` was expected, for whatever reason pydantic refuses a value."""
+
+    def check(value: Any, handler: Any) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            raise refused(f"expected {what}, got {'nothing' if value is None else shown(value)}") from None
+
+    return WrapValidator(check)
 
 
-def text(value: Any, what: str, most: int = 200) -> str:
-    """Text that is not too long; BadRequest for anything else."""
-    if not isinstance(value, str) or len(value) > most:
-        raise BadRequest(f"{what}: expected text of at most {most:,} characters, got {_said(value)}")
-    return value
+def _sized(least: int, most: int) -> BeforeValidator:
+    """Have a list say how many values it may have, before any of them is looked at."""
+    lists = Annotated[list[Any], Field(min_length=least, max_length=most), _told(f"from {least} to {most:,} of them")]
+    return BeforeValidator(TypeAdapter(lists).validate_python)
 
 
-def whole(value: Any, what: str, least: int, most: int) -> int:
-    """A whole number within bounds; BadRequest for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise BadRequest(f"{what}: expected a whole number from {least:,} to {most:,}, got {_said(value)}")
-    return value
+def _without(names: Collection[str], what: str) -> AfterValidator:
+    def check(values: dict[str, Any]) -> dict[str, Any]:
+        for name in values:
+            if name in names:
+                raise refused(f"{name} is no {what}")
+        return values
+
+    return AfterValidator(check)
 
 
-def actions_of(given: Any) -> list[str]:
-    """Actions in the notation of a game; none for None."""
-    if given is None:
-        return []
-    if not isinstance(given, list) or len(given) > MOST_ACTIONS:
-        raise BadRequest(f"actions: expected a list of at most {MOST_ACTIONS:,} of them")
-    return [text(action, "actions") for action in given]
+T = TypeVar("T")
+V = TypeVar("V")
+OR_NONE = BeforeValidator(lambda given: given or None)
+OR_EMPTY = BeforeValidator(lambda given: given or {})
+# An instance, since a strict `str` refuses halves of surrogates: what a text may hold is for games and agents to say.
+Text = Annotated[InstanceOf[str], Field(max_length=200), _told("text of at most 200 characters")]
+Label = Annotated[InstanceOf[str], Field(max_length=100), _told("text of at most 100 characters")]
+State = Annotated[InstanceOf[str], Field(max_length=200_000), _told("text of at most 200,000 characters")]
+Seed = Annotated[int, Field(strict=True, ge=0, le=2**53), _told(f"a whole number from 0 to {2**53:,}")]
+Count = Annotated[int, Field(strict=True, ge=1, le=1000), _told("a whole number from 1 to 1,000")]
+Nodes = Annotated[int, Field(strict=True, ge=1, le=10**9), _told("a whole number from 1 to 1,000,000,000")]
+Depth = Annotated[int, Field(strict=True, ge=1, le=10**6), _told("a whole number from 1 to 1,000,000")]
+Seconds = Annotated[float, Field(strict=True, gt=0, le=60), _told("a number above 0, at most 60")]
+Plain = Annotated[InstanceOf[int] | InstanceOf[float] | Text | None, _told("a number or a word of at most 200 characters")]
+Swept = Plain | Annotated[dict[Literal["sweep"], Annotated[list[Plain], _sized(1, MOST_SWEPT)]], Field(min_length=1)]
+Values = Annotated[dict[Any, V], OR_EMPTY]
+"""Parameters or options by their names."""
 
 
-def game_of(given: Any, *, sweeps: bool = False) -> dict[str, Any]:
-    """The key `game` of a spec from `{name, parameters}`; with `sweeps` a parameter may be one."""
-    values = mapping(given, "game")
-    parameters = _plain(values.get("parameters") or {}, "game.parameters", sweeps=sweeps)
-    return {**parameters, "name": text(values.get("name"), "game.name")}
+class NamedForm(BaseModel, Generic[V]):
+    """A game or a heuristic by its name, with its parameters."""
+
+    name: Text
+    parameters: Annotated[Values[V], _without({"name"}, "parameter")] = {}
+
+    def keys(self) -> Any:
+        """Itself in a spec: a mapping, or its name where it has no parameters."""
+        return {"name": self.name, **self.parameters} if self.parameters else self.name
 
 
-def entry_of(given: Any, what: str = "agent", *, sweeps: bool = False) -> dict[str, Any]:
-    """An entry of `agents` from `{agent, options, heuristic, label}`; with `sweeps` an option may be one.
+class EntryForm(BaseModel, Generic[V]):
+    """An agent with its options, its heuristic and its label."""
 
-    `heuristic` is a name, or `{name, parameters}`.
-    """
-    values = mapping(given, what)
-    options = _plain(values.get("options") or {}, f"{what}.options", sweeps=sweeps)
-    for name in options:
-        if name in TAKEN:
-            raise BadRequest(f"{what}.options: {name} is no option of an agent")
-    entry = {"agent": text(values.get("agent"), f"{what}.agent"), **options}
-    if values.get("heuristic"):
-        entry["heuristic"] = _heuristic(values["heuristic"], f"{what}.heuristic", sweeps=sweeps)
-    if values.get("label"):
-        entry["label"] = text(values["label"], f"{what}.label", 100)
-    return entry
+    agent: Text
+    options: Annotated[Values[V], _without(TAKEN, "option of an agent")] = {}
+    heuristic: Annotated[Label | NamedForm[V] | None, OR_NONE] = None
+    label: Annotated[Label | None, OR_NONE] = None
+
+    def keys(self) -> dict[str, Any]:
+        """The entry of a spec."""
+        heuristic = self.heuristic.keys() if isinstance(self.heuristic, NamedForm) else self.heuristic
+        more = {"heuristic": heuristic, "label": self.label}
+        return {"agent": self.agent, **self.options, **{key: value for key, value in more.items() if value is not None}}
 
 
-def _heuristic(given: Any, what: str, *, sweeps: bool) -> Any:
-    if not isinstance(given, dict):
-        return text(given, what, 100)
-    parameters = _plain(given.get("parameters") or {}, f"{what}.parameters", sweeps=sweeps)
-    name = text(given.get("name"), f"{what}.name", 100)
-    if "name" in parameters:
-        raise BadRequest(f"{what}.parameters: name is no parameter of a heuristic")
-    return {"name": name, **parameters} if parameters else name
+class LimitsForm(BaseModel):
+    """The limits of a decision that a page may set."""
+
+    nodes: Nodes | None = None
+    seconds: Seconds | None = None
+    depth: Depth | None = None
+
+    def keys(self) -> dict[str, Any]:
+        """The limits of a spec, those that are set."""
+        return self.model_dump(exclude_none=True)
+
+
+def _known(limits: Any) -> Any:
+    for name, value in limits.items() if isinstance(limits, dict) else ():
+        if value is not None and name not in LimitsForm.model_fields:
+            raise refused(f"unknown {name!r}; expected {', '.join(sorted(LimitsForm.model_fields))}")
+    return limits
+
+
+MAPPING: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[Any, Any])
+TEXT, STATE, SEED = TypeAdapter(Text), TypeAdapter(State), TypeAdapter(Seed)
+ACTIONS = TypeAdapter(Annotated[list[Text], _sized(0, MOST_ACTIONS)])
+GAME = TypeAdapter(NamedForm[Plain])
+ENTRY = TypeAdapter(EntryForm[Plain])
+LIMITS: TypeAdapter[LimitsForm] = TypeAdapter(Annotated[LimitsForm, BeforeValidator(_known), OR_EMPTY])
+_TOURNAMENT: dict[str, tuple[TypeAdapter[Any], Any]] = {
+    "name": (TypeAdapter(Label), None),
+    "game": (TypeAdapter(NamedForm[Swept]), None),
+    "format": (TypeAdapter(Annotated[Text | None, OR_NONE]), None),
+    "rounds": (TypeAdapter(Count), 10),
+    "openings.plies": (TypeAdapter(Count | None), None),
+    "agents": (TypeAdapter(Annotated[list[EntryForm[Swept]], _sized(1, MOST_AGENTS)]), None),
+    "limits": (LIMITS, None),
+    "seed": (SEED, 0),
+}
+"""What the form for a small tournament holds, in the order of a file, and what it is where it is missing."""
 
 
 def limits_of(given: Any) -> dict[str, Any]:
-    """The limits of a decision, each within what a page may ask for."""
-    values = {key: value for key, value in mapping(given or {}, "limits").items() if value is not None}
-    unknown = sorted(set(values) - DECISION)
-    if unknown:
-        raise BadRequest(f"limits: unknown {unknown[0]!r}; expected {', '.join(sorted(DECISION))}")
-    found: dict[str, Any] = {}
-    faults: list[str] = []
-    for key, value in values.items():
-        try:
-            most = MOST_NODES if key == "nodes" else 10**6
-            found[key] = _seconds(value) if key == "seconds" else whole(value, f"limits.{key}", 1, most)
-        except BadRequest as error:
-            faults += error.faults
-    if faults:
-        raise BadRequest(*faults)
-    return found
+    """The limits of a decision as a spec has them."""
+    return read(LIMITS, given, "limits").keys()
+
+
+def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
+    """The value of a type; BadRequest with every fault of what is none, each with its place in `what`."""
+    try:
+        return adapter.validate_python(given)
+    except ValidationError as error:
+        raise BadRequest(*[f"{dotted((what, *where))}: {message}" for where, message in explained(error, given)]) from None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TournamentForm:
     """What the form for a small tournament holds, as far as it is sound."""
 
     values: dict[str, Any]
@@ -130,81 +169,28 @@ class Asked:
         return {"game", "agents"} <= set(self.values)
 
 
-def tournament_of(given: Any) -> Asked:
+def tournament_of(given: Any) -> TournamentForm:
     """The keys of a spec from what the form for a small tournament holds, and everything that is wrong with that."""
-    values = mapping(given, "tournament")
-    read: dict[str, Callable[[], Any]] = {
-        "name": lambda: text(values.get("name"), "name", 100).strip() or "Tournament",
-        "game": lambda: _game(values.get("game")),
-        "format": lambda: text(values["format"], "format") if values.get("format") else None,
-        "rounds": lambda: whole(values.get("rounds", 10), "rounds", 1, MOST_ROUNDS),
-        "openings": lambda: _openings(values.get("plies")),
-        "agents": lambda: _entries(values.get("agents")),
-        "limits": lambda: limits_of(values.get("limits")) or None,
-        "seed": lambda: whole(values.get("seed", 0), "seed", 0, 2**53),
-    }
+    values = read(MAPPING, given, "tournament")
     found: dict[str, Any] = {}
     faults: list[str] = []
-    for key, one in read.items():
+    for path, (adapter, default) in _TOURNAMENT.items():
+        key, _, inner = path.partition(".")
         try:
-            value = one()
+            found[key] = read(adapter, values.get(inner or key, default), path)
         except BadRequest as error:
             faults += error.faults
-        else:
-            found |= {} if value is None else {key: value}
-    return Asked(found, tuple(faults))
+    keys = {key: _written(key, value) for key, value in found.items()}
+    return TournamentForm({key: value for key, value in keys.items() if value not in (None, {})}, tuple(faults))
 
 
-def _game(given: Any) -> Any:
-    game = game_of(given, sweeps=True)
-    return {"name": game.pop("name"), **game} if len(game) > 1 else game["name"]
-
-
-def _openings(plies: Any) -> dict[str, Any] | None:
-    return None if plies is None else {"plies": whole(plies, "openings.plies", 1, 1000)}
-
-
-def _entries(given: Any) -> list[Any]:
-    if not isinstance(given, list) or not 1 <= len(given) <= MOST_AGENTS:
-        raise BadRequest(f"agents: expected from 1 to {MOST_AGENTS} of them")
-    entries: list[Any] = []
-    faults: list[str] = []
-    for number, agent in enumerate(given):
-        try:
-            entries.append(entry_of(agent, f"agents[{number}]", sweeps=True))
-        except BadRequest as error:
-            faults += error.faults
-    if faults:
-        raise BadRequest(*faults)
-    return [entry["agent"] if len(entry) == 1 else entry for entry in entries]
-
-
-def _seconds(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= MOST_SECONDS:
-        raise BadRequest(f"limits.seconds: expected a number above 0, at most {MOST_SECONDS:g}, got {_said(value)}")
-    return float(value)
-
-
-def _plain(given: Any, what: str, *, sweeps: bool = False) -> dict[str, Any]:
-    """Options and parameters: numbers, words, true, false and null, with `sweeps` also `{sweep: [...]}` of them."""
-    values: Mapping[str, Any] = mapping(given, what)
-    for name, value in values.items():
-        if sweeps and isinstance(value, dict) and set(value) == {"sweep"} and isinstance(value["sweep"], list):
-            if not 1 <= len(value["sweep"]) <= MOST_SWEPT:
-                raise BadRequest(f"{what}.{name}: expected from 1 to {MOST_SWEPT} values of a sweep, got {len(value['sweep'])}")
-            for one in value["sweep"]:
-                _check_plain(one, f"{what}.{name}.sweep")
-        else:
-            _check_plain(value, f"{what}.{name}")
-    return dict(values)
-
-
-def _check_plain(value: Any, what: str) -> None:
-    if not (value is None or isinstance(value, (bool, int, float, str))):
-        raise BadRequest(f"{what}: expected a number or a word, got {type(value).__name__}")
-    if isinstance(value, str):
-        text(value, what)
-
-
-def _said(value: Any) -> str:
-    return "nothing" if value is None else cut(repr(value))
+def _written(key: str, value: Any) -> Any:
+    """A value of the form as a person writes it in a spec; nothing for what says nothing."""
+    if key == "name":
+        return value.strip() or "Tournament"
+    if key == "openings":
+        return None if value is None else {"plies": value}
+    if key == "agents":
+        keys = [entry.keys() for entry in value]
+        return [entry if len(entry) > 1 else entry["agent"] for entry in keys]
+    return value.keys() if isinstance(value, (NamedForm, LimitsForm)) else value

@@ -7,22 +7,31 @@ from typing import Any
 from arena.agent import Agent, chooses, solves
 from arena.configured import parameters_of, with_defaults
 from arena.game import Game, Puzzle
+from arena.plugins.proposals import first_game, proposed, references
 from arena.plugins.registry import Registry
 from arena.spec.parameters import adapters, plain
-from arena.views import board_modules
+from arena.views import board_module
 
 PEOPLE = frozenset({"human"})
 """Agents that ask somebody at a terminal."""
 
 
 def inventory(registry: Registry) -> dict[str, Any]:
-    """Games, agents and formats as plain values. A game that cannot be made without being told parameters is left out."""
-    drawn = board_modules(registry)
-    games = [_game(registry, name, kind, name in drawn) for name, kind in sorted(registry.games.items())]
+    """Return games, agents and formats as plain values, and `first`, the game and the puzzle that pages begin with.
+
+    A game that cannot be made without being told parameters is left out.
+    """
+    modules = {name: board_module(kind) for name, kind in sorted(registry.games.items())}
+    games = [_game(registry, name, registry.games[name], module.source is not None) for name, module in modules.items()]
     return {
         "games": [game for game in games if game is not None],
+        "first": {"game": first_game(registry, puzzle=False), "puzzle": first_game(registry, puzzle=True)},
         "agents": [_agent(name, kind) for name, kind in sorted(registry.agents.items()) if name not in PEOPLE],
         "formats": [{"name": name, "kind": kind.kind} for name, kind in sorted(registry.formats.items())],
+        "notes": [
+            *[note for plugin in registry.plugins for note in plugin.notes],
+            *[f"game {name}: {module.note}" for name, module in modules.items() if module.note is not None],
+        ],
     }
 
 
@@ -40,9 +49,19 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         "drawn": drawn,
         "parameters": list(_parameters(kind)),
         "agents": fit,
+        "proposed": proposed(registry, game, informed=True),
+        "entries": _entries(registry, game),
         "heuristics": [_heuristic(registry, name, heuristic) for heuristic in registry.heuristics_of(name)],
         "default_heuristic": kind.default_heuristic,
     }
+
+
+def _entries(registry: Registry, game: Game) -> list[str]:
+    """The agents of a tournament that nobody has changed: references of a game; solvers, those that want a heuristic first."""
+    if isinstance(game, Puzzle):
+        solvers = proposed(registry, game, informed=True)
+        return sorted(solvers, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
+    return references(registry, game)[:3]
 
 
 def _heuristic(registry: Registry, game: str, name: str) -> dict[str, Any]:

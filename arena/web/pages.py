@@ -1,56 +1,36 @@
-"""The pages as they are sent: one frame for all, filled by the module that each of them names; and the files they need."""
+"""The pages as they are sent, by one template: a frame that a module of its own fills; and the files they need."""
 
-from html import escape
+from functools import cache
 from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from arena.views import static_files
 
-OWN = Path(__file__).with_name("static")
+OWN = Path(__file__).parent
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 PAGES = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzzles"), ("New", "/new"))
 """What the navigation offers."""
 
-_FRAME = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} | arena</title>
-<link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/static/style.css">
-{script}</head>
-<body{data}>
-<a class="skip" href="#main">Skip to the content</a>
-<header class="top">
-<a class="brand" href="/"><svg viewBox="0 0 24 24" aria-hidden="true"><path class="mark-x" d="M3 4.5 10 12 3 19.5"/>\
-<circle class="mark-o" cx="17" cy="12" r="4.5"/></svg>arena</a>
-<nav class="nav" aria-label="pages">{nav}</nav>
-</header>
-<main id="main" tabindex="-1">{content}</main>
-</body>
-</html>
-"""
+
+@cache
+def _template() -> Template:
+    loader = FileSystemLoader(OWN / "templates")
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return made.get_template("page.html")
 
 
 def page(title: str, module: str, path: str, **data: str) -> str:
     """A page: its title, the module that fills it, which entry of the navigation it is, and what it is told."""
-    told = "".join([f' data-{name}="{escape(value, quote=True)}"' for name, value in data.items()])
-    script = f'<script type="module" src="/static/{module}"></script>\n'
-    return _framed(title, path, "<noscript>These pages need JavaScript.</noscript>", script, told)
+    return _template().render(title=title, module=module, path=path, data=data, pages=PAGES)
 
 
 def fault_page(title: str, message: str) -> str:
     """A page that says why there is none at an address, and leads back."""
-    content = f'<div class="head"><h1>{escape(title)}</h1></div>\n<p class="fault">{escape(message)}</p>\n'
-    return _framed(title, "", content + '<p class="gap"><a class="button" href="/">To the first page</a></p>')
-
-
-def _framed(title: str, path: str, content: str, script: str = "", data: str = "") -> str:
-    links = [f'<a href="{target}"{" aria-current=page" if target == path else ""}>{escape(name)}</a>' for name, target in PAGES]
-    return _FRAME.format(title=escape(title), nav="".join(links), content=content, script=script, data=data)
+    return _template().render(title=title, module=None, path="", data={}, pages=PAGES, message=message)
 
 
 def files() -> dict[str, tuple[bytes, str]]:
     """Every file that a page can ask for, by its name: what is in it, and of what kind. Nothing else is ever sent."""
-    own = {file.name: file for file in OWN.iterdir() if file.suffix in KINDS}
+    own = {file.name: file for file in (OWN / "static").iterdir() if file.suffix in KINDS}
     return {name: (file.read_bytes(), KINDS[file.suffix]) for name, file in {**static_files(), **own}.items()}

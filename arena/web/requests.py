@@ -7,7 +7,6 @@ from typing import Any
 import yaml
 
 from arena.agent import solves
-from arena.configured import name_of
 from arena.errors import ArenaError, SpecError, describe
 from arena.game import Game, Puzzle, State, overrides
 from arena.isolation.agent_process import AgentProcesses
@@ -20,14 +19,11 @@ from arena.plugins.registry import Registry
 from arena.spec import Board, load_spec
 from arena.spec.parameters import validated
 from arena.store import Store
-from arena.views import board_modules, view
-from arena.views.frames import described
+from arena.views import BoardModule, board_module, depicted, described, view
 from arena.web import form
 from arena.web.form import BadRequest
 from arena.web.inventory import inventory
 
-MOST_STATE = 200_000
-"""Characters of a position."""
 Reply = dict[str, Any]
 
 
@@ -37,7 +33,6 @@ class Requests:
     def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
         self._registry = registry
         self._plugins = plugins
-        self._drawn = board_modules(registry)
         self._known: dict[str, Callable[[Mapping[str, Any]], Reply]] = {
             "inventory": lambda asked: inventory(registry),
             "position": self.position,
@@ -67,19 +62,21 @@ class Requests:
         if asked.get("state") is not None:
             state = _state(game, asked)
         else:
-            state = game.initial(random.Random(form.whole(asked.get("seed", 0), "seed", 0, 2**53)))
-        frames = [self._situation(game, state)]
-        for text in form.actions_of(asked.get("actions")):
-            state, frame = self._after(game, state, text)
+            state = game.initial(random.Random(form.read(form.SEED, asked.get("seed", 0), "seed")))
+        module = board_module(type(game))
+        frames = [self._situation(game, state, module)]
+        for text in form.read(form.ACTIONS, [] if asked.get("actions") is None else asked["actions"], "actions"):
+            state, frame = self._after(game, state, text, module)
             frames.append(frame)
-        return {"game": described(game), "frame": frames[0], "frames": frames}
+        return {"game": _with_board(described(game), module), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: Mapping[str, Any]) -> Reply:
         """The position after `action`."""
         game = self._game(asked)
-        return {"frame": self._after(game, _state(game, asked), form.text(asked.get("action"), "action"))[1]}
+        action = form.read(form.TEXT, asked.get("action"), "action")
+        return {"frame": self._after(game, _state(game, asked), action, board_module(type(game)))[1]}
 
-    def _after(self, game: Game, state: State, text: str) -> tuple[State, Reply]:
+    def _after(self, game: Game, state: State, text: str, module: BoardModule) -> tuple[State, Reply]:
         """The state after an action, and that position as a frame; BadRequest where the action is not legal."""
         if game.is_terminal(state):
             raise BadRequest(f"{text} is not legal here")
@@ -90,7 +87,7 @@ class Requests:
             raise BadRequest(told) from illegal
         played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
         after = game.result(state, action)
-        return after, self._situation(game, after) | played
+        return after, self._situation(game, after, module) | played
 
     def move(self, asked: Mapping[str, Any]) -> Reply:
         """What an agent does at a position: its action, what it used, and the position after it."""
@@ -115,7 +112,7 @@ class Requests:
         if not isinstance(board.game, Puzzle):
             raise BadRequest(f"{board.name} is no puzzle")
         record = _played(board)
-        return {"view": view(board.game, record, drawn=board.name in self._drawn).as_dict()}
+        return _shown(board.game, record)
 
     def spec(self, asked: Mapping[str, Any]) -> Reply:
         """The spec that a form stands for, as YAML, and how many matches it has; an error with all its faults."""
@@ -140,13 +137,15 @@ class Requests:
         game = next((board.game for board in boards if board.name == record.game), None)
         if game is None:
             raise BadRequest(f"the last run of this store does not play {record.game}")
-        return {"view": view(game, record, drawn=record.game in self._drawn).as_dict()}
+        return _shown(game, record)
 
     def _game(self, asked: Mapping[str, Any]) -> Game:
-        given = form.game_of(asked.get("game"))
-        kind = self._registry.game(given.pop("name"))
+        given = form.read(form.GAME, asked.get("game"), "game")
+        kind = self._registry.game(given.name)
         faults: list[str] = []
-        values = validated(kind, given, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}"))
+        values = validated(
+            kind, given.parameters, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}")
+        )
         if values is None:
             raise BadRequest("\n".join(faults))
         return _parsed("game", lambda: kind(**values))  # type: ignore[no-any-return]
@@ -155,30 +154,30 @@ class Requests:
         """The board of a small spec: one position, one agent, who sits in every seat."""
         game = self._game(asked)
         text = game.format_state(_state(game, asked))
-        entry = form.entry_of(asked.get("agent"))
+        entry = form.read(form.ENTRY, asked.get("agent"), "agent").keys()
         entry.pop("label", None)
         limits = form.limits_of(asked.get("limits"))
         if moves is not None and not (isinstance(game, Puzzle) and solves(self._registry.agent(entry["agent"]))):
             limits["moves"] = moves
         spec = load_spec(
             {
-                "game": form.game_of(asked.get("game")),
+                "game": form.read(form.GAME, asked.get("game"), "game").keys(),
                 "agents": [entry, *[{**entry, "label": f"seat {seat}"} for seat in range(1, game.players)]],
                 "positions": [text],
                 "limits": limits,
                 "isolation": "none",  # this very process is the isolation
-                "seed": form.whole(asked.get("seed", 0), "seed", 0, 2**53),
+                "seed": form.read(form.SEED, asked.get("seed", 0), "seed"),
             },
             plugins=self._plugins,
         )
         return spec.boards[0]
 
-    def _situation(self, game: Game, state: State) -> Reply:
+    def _situation(self, game: Game, state: State, module: BoardModule) -> Reply:
         """A position as a frame, with what can be done there."""
         over = game.is_terminal(state)
         return {
             "state": game.format_state(state),
-            "rendered": None if name_of(game) in self._drawn else game.render(state),
+            **depicted(game, state, drawn=module.source is not None)._asdict(),
             "action": None,
             "seat": None,
             "label": None,
@@ -194,6 +193,18 @@ class Requests:
         }
 
 
+def _shown(game: Game, record: Record) -> Reply:
+    """A match as a view with the board that draws it."""
+    module = board_module(type(game))
+    found = view(game, record, drawn=module.source is not None).as_dict()
+    return {"view": {**found, "game": _with_board(found["game"], module)}}
+
+
+def _with_board(told: Reply, module: BoardModule) -> Reply:
+    """What is told of a game, with the source of the module that draws it; the server gives that an address."""
+    return {**told, "board": module.source, "note": module.note or told.get("note")}
+
+
 def _told(error: SpecError) -> list[str]:
     return [f"{fault.where}: {fault.message}" if fault.where else fault.message for fault in error.faults]
 
@@ -203,7 +214,7 @@ def _refused(faults: Sequence[str]) -> Reply:
 
 
 def _state(game: Game, asked: Mapping[str, Any]) -> State:
-    text = form.text(asked.get("state"), "state", MOST_STATE)
+    text = form.read(form.STATE, asked.get("state"), "state")
     return _parsed("position", lambda: game.parse_state(text))
 
 

@@ -34,6 +34,7 @@ class ConnectFour(Game):
 
     name = "connect-four"
     default_heuristic: ClassVar[str | None] = "open-lines"
+    board = "boards/connect_four.js"
 
     def __init__(self, *, rows: Side = 6, columns: Side = 7, in_a_row: Side = 4) -> None:
         if in_a_row > max(rows, columns):
@@ -45,7 +46,7 @@ class ConnectFour(Game):
         feet = [1 << column * self._stride for column in range(columns)]
         self._foot = [0, *feet]  # by action
         self._feet = sum(feet)
-        self.board = self._feet * ((1 << rows) - 1)
+        self.squares = self._feet * ((1 << rows) - 1)
         self._tops = self._feet << (rows - 1)
         self._open = _OpenColumns(self._tops, self._stride)
         self._lay_out_copies()
@@ -84,7 +85,7 @@ class ConnectFour(Game):
         line = stones * one & stones * two & stones * three & stones * four
         if line and (not self._further or self._goes_on(line, stones)):
             return (own ^ filled, after, WON)
-        return (own ^ filled, after, DRAWN if after == self.board else OPEN)
+        return (own ^ filled, after, DRAWN if after == self.squares else OPEN)
 
     def _goes_on(self, line: int, stones: int) -> bool:
         """Tell whether any of the lines of four is long enough."""
@@ -108,7 +109,7 @@ class ConnectFour(Game):
         if ending:
             return ()
         stones = own if filled.bit_count() & 1 == seat else own ^ filled
-        wins = self._completing(stones) & (filled + self._feet) & self.board
+        wins = self._completing(stones) & (filled + self._feet) & self.squares
         columns = []
         while wins:
             lowest = wins & -wins
@@ -183,7 +184,7 @@ class ConnectFour(Game):
                 raise ValueError(f"both sides have {self.in_a_row} in a row in {text!r}")
             raise ValueError(f"play went on after a win in {text!r}: {name} cannot have moved last")
         if not self._has_line(last):
-            return (own, filled, DRAWN if filled == self.board else OPEN)
+            return (own, filled, DRAWN if filled == self.squares else OPEN)
         tops = (filled + self._feet) >> 1 & last  # of the columns whose last stone is theirs
         if all(self._has_line(last & ~(1 << bit)) for bit in range(tops.bit_length()) if tops >> bit & 1):
             raise ValueError(f"play went on after a win in {text!r}: no last stone of {name} completes all lines")

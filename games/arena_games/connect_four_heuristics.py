@@ -16,7 +16,7 @@ class OpenLines:
         self._moved = tuple(game.moved)
         self._lines = -1  # each at its last cell, in four copies of the board
         for moved in game.moved:
-            self._lines &= game.board * moved
+            self._lines &= game.squares * moved
         self._worth = (1, *(2 * 3**k for k in range(game.in_a_row - 2)))  # of the first stone, and of one more
         self._at_least = self._of_four if game.in_a_row == 4 else self._of_any
         self._scale = 10 * 3.0 ** (game.in_a_row - 2)

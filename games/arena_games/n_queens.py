@@ -33,6 +33,7 @@ class NQueens(Puzzle):
     name = "n-queens"
     path_matters: ClassVar[bool] = False
     default_heuristic: ClassVar[str | None] = "conflicts"
+    board = "boards/n_queens.js"
 
     def __init__(self, *, n: Side = 8, actions: Literal["safe", "all"] = "safe") -> None:
         if n < 1:

@@ -29,18 +29,19 @@ class Othello(Game):
 
     name = "othello"
     default_heuristic: ClassVar[str | None] = "corners-mobility"
+    board = "boards/othello.js"
 
     def __init__(self, *, size: Literal[4, 6, 8] = 8) -> None:
         self.size = size
         places = [(row, column) for row in range(size) for column in range(size)]
         self._bit = {f"{LETTERS[column]}{row + 1}": 1 << 8 * row + column for row, column in places}
-        self.board = sum(self._bit.values())
+        self.squares = sum(self._bit.values())
         names = list(self._bit)
         self._named = [_subsets(names[start : start + size]) for start in range(0, size * size, size)]
         self._rays = {name: self._rays_from(row, column) for name, (row, column) in zip(names, places, strict=True)}
         left = sum(1 << 8 * row for row in range(size))
-        inner = self.board & ~left & ~(left << (size - 1))
-        self._directions = ((1, inner), (7, inner), (8, self.board), (9, inner))
+        inner = self.squares & ~left & ~(left << (size - 1))
+        self._directions = ((1, inner), (7, inner), (8, self.squares), (9, inner))
         self.corners = sum(1 << 8 * row + column for row in (0, size - 1) for column in (0, size - 1))
 
     def _rays_from(self, row: int, column: int) -> tuple[tuple[Ray, ...], tuple[Ray, ...]]:
@@ -123,7 +124,7 @@ class Othello(Game):
                 run >>= step
                 found |= run
                 run &= turning
-        return found & self.board & ~(own | other)
+        return found & self.squares & ~(own | other)
 
     def _moves(self, own: int, other: int) -> int:
         """The last part of a state in which `own` is to move."""

@@ -29,6 +29,7 @@ class SlidingTiles(Puzzle):
 
     name = "sliding-tiles"
     default_heuristic: ClassVar[str | None] = "manhattan"
+    board = "boards/sliding_tiles.js"
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from arena import Puzzle, heuristic
 from arena_games.sudoku_generator import random_puzzle
-from arena_games.sudoku_grid import count_solutions, geometry
+from arena_games.sudoku_grid import GridGeometry, count_solutions, geometry
 
 Box = Annotated[int, Field(ge=1, le=5)]
 Givens = Annotated[int, Field(ge=0)]
@@ -34,6 +34,8 @@ class Sudoku(Puzzle):
     name = "sudoku"
     path_matters: ClassVar[bool] = False
     default_heuristic: ClassVar[str | None] = "empty-cells"
+    board = "boards/sudoku.js"
+    grid: GridGeometry  # type: ignore[assignment] # its own: a board draws the states, so nobody asks for rows of cells
 
     def __init__(
         self,

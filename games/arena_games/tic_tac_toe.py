@@ -30,6 +30,7 @@ class TicTacToe(Game):
 
     name = "tic-tac-toe"
     default_heuristic: ClassVar[str | None] = "open-lanes"
+    board = "boards/tic_tac_toe.js"
 
     def __init__(self, *, rows: Side = 3, columns: Side = 3, in_a_row: Side = 3) -> None:
         if in_a_row > max(rows, columns):

@@ -38,7 +38,6 @@ def arena_agents():
     [
         "import arena",
         "import arena.cli\ntry: arena.cli.cli(['--help'])\nexcept SystemExit: pass",
-        "import arena.cli\ntry: arena.cli.cli(['play', '--help'])\nexcept SystemExit: pass",
     ],
 )
 def test_neither_the_package_nor_a_help_imports_them(code: str) -> None:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from arena.stats.bradley_terry import chances, fit
 from arena.stats.intervals import rate
-from arena.stats.pairs import Pair, Pairings, table_of
-from arena.stats.swiss import draw_lots, swiss_round
+from arena.stats.observations import Pair, Pairings, table_of
+from arena.stats.swiss_pairing import draw_lots, swiss_round
 from arena.stats.tiebreaks import Encounter
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
 
 
-def _pairings(agents: int, pairs: int) -> Pairings:
+def _pairings(agents: int, pairs: int) -> Pairings[str]:
     rng = random.Random(1)
     strength = {f"agent {k}": rng.gauss(0, 0.8) for k in range(agents)}
 
@@ -38,7 +38,7 @@ def test_200_agents_are_paired_within_half_a_second(bench: "Bench") -> None:
     """The tenth round of a Swiss tournament of 200 agents, no meeting repeated: at most 0.5 s."""
     rng = random.Random(1)
     lots = draw_lots([f"agent {k}" for k in range(200)], rng)
-    history: list[Encounter] = []
+    history: list[Encounter[str]] = []
     for _ in range(9):
         history += [Encounter(one, two, rng.choice((0, 0.5, 1))) for one, two in swiss_round(lots, history)]
     timings = bench.in_turns(lambda: swiss_round(lots, history), lambda: swiss_round(lots, []), rounds=3)

@@ -3,11 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from math import isfinite
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from arena.cluster import Change, Coordinator, Order, Reply, packed, wire
 from arena.cluster.backlog import Backlog
@@ -324,6 +327,57 @@ def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
     records.append(unplayed(spec, plan[0], "crash", seats - 1, "gone")._replace(timing={"overrun": 0.5}))
     asked = [*plan, plan[0], plan[0]]
     assert reader.read(wire.answer(records, 1.0), asked, reader.identities(asked)).records == records
+
+
+_NUMBERS = st.one_of(
+    st.integers(-3, 3), st.integers(), st.floats(), st.sampled_from([10**15, 10**15 + 1, -(10**15) - 1, 2**70, 10**400, 1e300])
+)
+_LEAVES = st.one_of(_NUMBERS, st.booleans(), st.none(), st.text(max_size=5), st.sampled_from(["\ud800", "void", "crash"]))
+_ANYTHING = st.recursive(
+    _LEAVES,
+    lambda inner: st.one_of(st.lists(inner, max_size=7), st.dictionaries(st.text(max_size=3), inner, max_size=20)),
+    max_leaves=20,
+)
+_DECISIONS = st.lists(st.lists(_LEAVES, min_size=6, max_size=6), max_size=2)
+
+
+def _same(came: Any, sent: Any) -> bool:
+    """Whether two values are equal, true and 1 being two, and no whole number is larger than the store can add up."""
+    if isinstance(came, (list, tuple)):
+        return isinstance(sent, list) and len(came) == len(sent) and all(map(_same, came, sent))
+    if isinstance(came, dict):
+        return isinstance(sent, dict) and came.keys() == sent.keys() and all(_same(came[key], sent[key]) for key in came)
+    bounded = not isinstance(came, (int, float)) or (abs(came) <= 10**15 if isinstance(came, int) else isfinite(came))
+    return bool(came == sent and isinstance(came, bool) is isinstance(sent, bool) and bounded)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(key=st.sampled_from(Record._fields), value=st.one_of(_NUMBERS, _ANYTHING, _DECISIONS))
+def test_whatever_stands_in_a_record_is_believed_as_it_is_or_refused(spec: Spec, key: str, value: Any) -> None:
+    """Nothing is converted: no true becomes 1, no text a number; and nothing comes in that cannot be added up later."""
+    scheduled = (Schedule(spec).take(1) or [])[0]
+    row = json.loads(json.dumps(MatchRunner(spec).play(scheduled)))
+    row[Record._fields.index(key)] = value
+    reader = wire.Reader(spec)
+    body = json.dumps({"records": [row], "seconds": 1.0}).encode()
+    try:
+        answer = reader.read(body, [scheduled], reader.identities([scheduled]))
+    except wire.Invalid as invalid:
+        assert len(str(invalid)) < 500  # noqa: PT017 - that it is raised is not what is tested
+    else:
+        assert answer.records is not None
+        assert _same(answer.records[0], row)
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 10**6, b"1" * 5000, b"\xff", b'{"records":[[]],"seconds":1e999}', b'{"records":[[]]}', "{}"]
+)
+def test_what_is_no_answer_is_refused(spec: Spec, body: Any) -> None:
+    """Nested too deeply, numbers too long, no UTF-8, no finite time, no bytes."""
+    reader = wire.Reader(spec)
+    asked = Schedule(spec).take(1) or []
+    with pytest.raises(wire.Invalid, match="expected"):
+        reader.read(body, asked, reader.identities(asked))
 
 
 def test_a_suspect_that_comes_back_unplayed_stays_one(spec: Spec) -> None:

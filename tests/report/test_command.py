@@ -132,13 +132,15 @@ def test_an_unknown_format_and_a_missing_word_are_refused(arena: Arena) -> None:
     assert "-o" in refused(arena, "small.db")
 
 
-def test_without_matplotlib_the_extra_is_named(arena: Arena, tmp_path: Path) -> None:
-    """A matplotlib that cannot be imported stands in its way; nothing is written."""
+@pytest.mark.parametrize("name", ["matplotlib", "jinja2"])
+def test_without_a_library_the_extra_is_named(arena: Arena, tmp_path: Path, name: str) -> None:
+    """One that cannot be imported stands in its way; nothing is written."""
     blocked = tmp_path / "blocked"
     blocked.mkdir()
-    (blocked / "matplotlib.py").write_text("raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n")
+    (blocked / f"{name}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{name}'\", name='{name}')\n")
     path = os.pathsep.join([str(blocked), os.environ.get("PYTHONPATH", "")])
     said = refused(arena, "small.db", "-o", tmp_path / "r.html", PYTHONPATH=path)
+    assert name in said.lower()
     assert "pip install 'gamearena[report]'" in said
     assert not (tmp_path / "r.html").exists()
 

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 import arena
-from arena.match.replay import Differs
+from arena.match.replay import Differs, steps
 from arena.plugins.registry import Registry
-from arena.views import board_modules, bundle, static_files, view
-from arena.views.frames import frames
+from arena.views import board_module, bundle, static_files, view
 
 GAMES = [
     ("tic-tac-toe", ["random", "greedy"]),
@@ -67,7 +66,7 @@ def test_a_record_that_breaks_the_rules_is_shown_as_far_as_it_goes(registry: Reg
     assert len(shown.frames) == 3
     assert "action 3" in shown.differences[0]
     with pytest.raises(Differs):
-        frames(game, forged)
+        list(steps(game, forged))
 
 
 def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Registry) -> None:
@@ -81,8 +80,9 @@ def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Regi
 
 def test_every_built_in_game_has_a_board(registry: Registry) -> None:
     built_in = {key[1] for key, source in registry.sources.items() if key[0] == "game" and source.name.startswith("gamearena:")}
-    assert set(board_modules(registry)) == (built_in or {name for name, _ in GAMES})
-    assert set(board_modules(registry).values()) <= set(static_files())
+    modules = {name: board_module(registry.games[name]) for name in built_in or {name for name, _ in GAMES}}
+    assert {name: module.note for name, module in modules.items()} == dict.fromkeys(modules)
+    assert all("export function draw" in str(module.source) for module in modules.values())
 
 
 def test_the_bundle_is_one_script_that_imports_nothing(missing: Callable[[str, str], None], tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -227,7 +228,9 @@ def test_a_form_knows_sweeps_and_parameters_of_heuristics(server: Any) -> None:
     assert {one["name"]: [p["name"] for p in one["parameters"]] for one in known["sliding-tiles"]}["pattern-db"] == ["partition"]
     deep = {"sweep": [{"sweep": [1]}]}
     refused = server.ask("/api/spec", {"tournament": asked | {"agents": [{"agent": "lookahead", "options": {"depth": deep}}]}})
-    assert refused.json["faults"] == ["agents[0].options.depth.sweep: expected a number or a word, got dict"]
+    assert refused.json["faults"] == [
+        "agents[0].options.depth.sweep[0]: expected a number or a word of at most 200 characters, got {'sweep': [1]}"
+    ]
 
 
 def test_a_position_is_reached_again_by_its_actions(server: Any) -> None:
@@ -238,3 +241,58 @@ def test_a_position_is_reached_again_by_its_actions(server: Any) -> None:
     assert frames[-1]["state"] == "x../.o./..x"
     refused = server.ask("/api/position", asked | {"actions": ["1", "1"]})
     assert refused.status == 400
+
+
+BOARD = """
+import os
+from pathlib import Path
+from arena import Game, hookimpl
+
+with Path(__file__).with_name("loaded").open("a") as told:
+    told.write(f"{os.getpid()}\\n")
+
+class Light(Game):
+    "One light to be put out."
+    name = "light"
+    board = "light.js"
+    def initial(self, rng): return 1
+    def to_move(self, state): return 0
+    def actions(self, state): return [0] if state else []
+    def result(self, state, action): return 0
+    def returns(self, state): return (1.0, -1.0)
+
+@hookimpl
+def arena_games():
+    return [Light]
+"""
+MODULE = """import { CELL } from "arena/grid.js";
+export const parse = Number;
+export const extent = () => ({ width: CELL, height: CELL });
+export const draw = () => {};
+"""
+
+
+def test_a_board_comes_from_a_process_that_has_loaded_its_plugin(serve: Any, tmp_path: Path) -> None:
+    """The server has not; an edit has another address, and the old one stays what it was."""
+    (tmp_path / "light.py").write_text(BOARD)
+    (tmp_path / "light.js").write_text(MODULE)
+    with serve(tmp_path, "--plugin", "light.py") as running:
+
+        def board() -> str:
+            return str(running.ask("/api/position", {"game": {"name": "light"}, "seed": 1}).json["game"]["board"])
+
+        address = board()
+        found = running.ask(address)
+        assert (found.status, found.text) == (200, MODULE.replace("arena/grid.js", "/static/grid.js"))
+        assert found.headers["content-type"].startswith("text/javascript")
+        assert found.headers["x-content-type-options"] == "nosniff"
+        assert "script-src 'self';" in found.headers["content-security-policy"]
+        (tmp_path / "light.js").write_text(MODULE + "// edited\n")
+        assert board() != address
+        assert running.ask(board()).text.endswith("// edited\n")
+        assert running.ask(address).text == found.text
+        (tmp_path / "light.js").unlink()
+        assert board() == "None"
+        loaded = {int(pid) for pid in (tmp_path / "loaded").read_text().split()}
+        assert loaded
+        assert running.process.pid not in loaded

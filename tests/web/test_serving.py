@@ -57,11 +57,12 @@ def test_the_faults_of_a_spec_are_told_before_anything_starts(place: Path) -> No
     assert "did you mean 'tic-tac-toe'" in said
 
 
-def test_without_the_extra_it_says_what_to_install(place: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "jinja2"])
+def test_without_the_extra_it_says_what_to_install(place: Path, tmp_path: Path, missing: str) -> None:
     installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     for entry in installed:
         for item in Path(entry).iterdir():
-            if not item.name.startswith(("starlette", "uvicorn", "__editable__")) and item.suffix != ".pth":
+            if not item.name.startswith((missing, "__editable__")) and item.suffix != ".pth":
                 (tmp_path / item.name).symlink_to(item)
     own = [path for path in sys.path if path and path not in installed]
     code, out, said = refused(place, "cup.db", options="-S", PYTHONPATH=os.pathsep.join([*own, str(tmp_path)]))

@@ -5,7 +5,8 @@ from typing import Any
 
 from arena.commands.terminal import human
 from arena.errors import ArenaError
-from arena.game import Game, Puzzle
+from arena.game import Game
+from arena.plugins.proposals import proposed
 from arena.plugins.registry import Registry
 from arena.traits import refusal
 
@@ -14,26 +15,18 @@ DECISION: Mapping[str, Any] = {"nodes": 100_000}
 SOLUTION: Mapping[str, Any] = {"nodes": 2_000_000}
 """Limits of a solution likewise: some seconds, and less memory than any machine of today has."""
 
-INFORMED = ("alpha-beta", "mcts", "lookahead", "greedy", "random")
-"""Opponents where there is a heuristic, the best first."""
-BLIND = ("mcts", "alpha-beta", "lookahead", "greedy", "random")
-"""Opponents where there is none."""
-PATHS = ("a-star", "bfs", "dfs", "greedy", "random")
-"""Solvers where the way counts."""
-FINALS = ("dfs", "min-conflicts", "a-star", "greedy", "random")
-"""Solvers where only the final state does."""
-
 
 def sensible(registry: Registry, game: Game, heuristic: str | None = None) -> str:
-    """The name of an agent that plays or solves `game` well without being told anything; ArenaError where none can."""
-    name = game.name
-    informed = heuristic is not None or (name, game.default_heuristic) in registry.heuristics
-    among = INFORMED if informed else BLIND
-    preferred = (PATHS if game.path_matters else FINALS) if isinstance(game, Puzzle) else among
-    for agent in (*preferred, *sorted(registry.agents)):
-        if agent in registry.agents and agent != human.NAME and refusal(registry.agents[agent], game) is None:
-            return agent
-    raise ArenaError(f"no agent can play {name}; `arena matrix` tells why")
+    """Return the name of the agent that is proposed for `game`, else the first that can play it; ArenaError if none can.
+
+    Agents of local search are left out: they start from states of their own, and a position is asked about here.
+    """
+    informed = heuristic is not None or (game.name, game.default_heuristic) in registry.heuristics
+    names = [name for name in proposed(registry, game, informed=informed) if "local" not in registry.agents[name].needs]
+    names = names or fitting(registry, game)
+    if not names:
+        raise ArenaError(f"no agent can play {game.name}; `arena matrix` tells why")
+    return names[0]
 
 
 def fitting(registry: Registry, game: Game) -> list[str]:

@@ -12,11 +12,10 @@ from arena.commands.terminal.words import options_of, values_of
 from arena.configured import settings, with_defaults
 from arena.console.screen import Screen
 from arena.errors import ArenaError
+from arena.plugins.proposals import first_game, references
 from arena.plugins.registry import Registry
 from arena.spec import Board, load_spec
 
-FIRST = "sliding-tiles"
-"""Game of a new menu, if it is known."""
 FILE = "statistics.yaml"
 """File name of a spec of the menu."""
 
@@ -32,7 +31,10 @@ class Workbench:
     @classmethod
     def first(cls, registry: Registry) -> "Workbench":
         """Return the board of a new menu."""
-        return cls.of(registry, FIRST if FIRST in registry.games else min(registry.games, default=FIRST))
+        name = first_game(registry, puzzle=True) or first_game(registry, puzzle=False)
+        if name is None:
+            raise ArenaError("there is no game; `arena plugins` tells what became of the plugins")
+        return cls.of(registry, name)
 
     @classmethod
     def of(cls, registry: Registry, name: str) -> "Workbench":
@@ -41,7 +43,7 @@ class Workbench:
         if game is None:
             raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
         best = sensible(registry, game)
-        others = ["random"] * (game.players - 1) if "random" in registry.agents else [best] * (game.players - 1)
+        others = [next(iter(references(registry, game)), best)] * (game.players - 1)
         return cls.loaded(MatchSetup(name), (best, *others))
 
     @classmethod

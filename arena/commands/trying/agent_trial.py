@@ -11,6 +11,7 @@ from arena.commands.trying.standing import Tried, against_each, percent, place, 
 from arena.commands.trying.trial_board import TrialBoard
 from arena.errors import ArenaError
 from arena.game import Game
+from arena.plugins.proposals import references
 from arena.plugins.registry import Key, Registry
 from arena.spec.external import called, found
 from arena.testing.patience import PATIENCE
@@ -80,7 +81,7 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
         if left <= 0 and number:
             attempt.say(f"\nno time left for {', '.join(other.name for other in games[number:])}; --game NAME tries one alone")
             break
-        rivals = [name for name in attempt.rivals(game) if name != label]
+        rivals = [name for name in references(attempt.registry, game) if name != label]
         tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
         attempt.say(f"\n{_standing(tried, label)}")
         places.append(f"{label} at {game.name}: {place(tried.board, label)}")

@@ -8,6 +8,7 @@ from arena.commands.trying.trial_board import MOVES, NODES, TrialBoard
 from arena.game import Game
 from arena.match.record import Record
 from arena.match.replay import steps
+from arena.plugins.proposals import references
 from arena.plugins.registry import Key
 from arena.results.leaderboard import Leaderboard
 from arena.tournament.single import play
@@ -21,7 +22,7 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
     """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
     game = kind()
     attempt.say(f"\n{key[1]} is {listed(traits(game))}")
-    agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.own("agent", name)}
+    agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
     fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
     attempt.say(_listed(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))
     missing: dict[str, list[str]] = {}
@@ -30,7 +31,7 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
             missing.setdefault(listed(agent.needs - traits(game)) or "single-player", []).append(name)
     for needs, names in missing.items():
         attempt.say(_listed(f"cannot, for want of {needs}: {', '.join(names)}", attempt.width))
-    rivals = attempt.rivals(game)
+    rivals = references(attempt.registry, game)
     if len(rivals) < game.players:
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board

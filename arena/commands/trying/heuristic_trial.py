@@ -7,17 +7,12 @@ from typing import Any
 
 from arena.commands.trying.standing import percent, row_of
 from arena.commands.trying.trial_board import TrialBoard
-from arena.game import Game
 from arena.match.match import Seat, seat_identity
+from arena.plugins.proposals import references
 from arena.plugins.registry import Key
 from arena.results.leaderboard import Leaderboard
 from arena.spec import Spec
-from arena.traits import refusal
 
-PLAYERS = ("greedy", "lookahead")
-"""The agents that try a heuristic of a game."""
-SOLVERS = ("greedy", "best-first", "a-star")
-"""The agents that try a heuristic of a puzzle."""
 NONE = "none"
 
 
@@ -26,7 +21,7 @@ def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) 
     game = attempt.registry.game(key[1])()
     default = game.default_heuristic
     rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
-    agents = [name for name in (SOLVERS if game.players == 1 else PLAYERS) if _fits(attempt, name, game)]
+    agents = [name for name in references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]
     for number, agent in enumerate(agents):
         seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
         names = [key[2], *rivals, NONE]
@@ -34,10 +29,6 @@ def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) 
         entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
         board = attempt.play(_without(attempt.spec(game, entries), f"{agent} with {NONE}"), seconds).board
         attempt.say(f"\n{_verdict(board, agent, names)}")
-
-
-def _fits(attempt: TrialBoard, agent: str, game: Game) -> bool:
-    return agent in attempt.registry.agents and refusal(attempt.registry.agents[agent], game) is None
 
 
 def _without(spec: Spec, label: str) -> Spec:

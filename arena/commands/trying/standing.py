@@ -6,8 +6,8 @@ from typing import NamedTuple
 from arena.results import figures
 from arena.results.comparison import counted
 from arena.results.leaderboard import Leaderboard, Row
-from arena.stats.calculator import worth_of_pairs
-from arena.stats.pairs import Pair
+from arena.stats.calculator import elo_of_pairs
+from arena.stats.observations import Pair
 
 FEWEST = 5
 """The fewest pairs of games that can tell two entries apart: 0.05 ** (1 / 5) is above one half, 0.05 ** (1 / 4) is not."""
@@ -63,7 +63,7 @@ def _word(tried: Tried, label: str, other: str) -> str:
         sure = row_of(tried.board, label).get("superiority", {}).get(other)
         return FEW if sure is None else _told(above=sure > SURE, below=sure < 1 - SURE)
     counts = counted(pairs)
-    worth = worth_of_pairs(counts)
+    worth = elo_of_pairs(counts)
     if sum(counts) < FEWEST or worth.score_low is None or worth.score_high is None:
         return FEW
     return _told(above=worth.score_low > 0.5, below=worth.score_high < 0.5)

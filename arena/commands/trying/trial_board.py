@@ -17,9 +17,8 @@ from arena.results.leaderboard import leaderboard
 from arena.results.tables import render
 from arena.results.tally import Tally
 from arena.schedule.board_info import board_info
-from arena.schedule.fingerprint import OWN
 from arena.spec import Spec, load_spec
-from arena.stats.pairs import Pair, swapped
+from arena.stats.observations import Pair, swapped
 from arena.tournament.results import PlayedMatch
 from arena.tournament.run import run
 
@@ -30,10 +29,6 @@ ROUNDS = 20
 """The most rounds of a board."""
 CRASHES = 3
 """Crashes of the tried agent that end a board."""
-RIVALS = ("random", "greedy", "lookahead", "alpha-beta", "mcts")
-"""The rivals in a game."""
-SOLVERS = ("random", "greedy", "bfs", "best-first", "a-star", "hill-climb", "min-conflicts")
-"""The rivals on a puzzle."""
 
 
 class Enough(Exception):
@@ -62,20 +57,11 @@ class TrialBoard:
         """The columns that text may take."""
         return text_width(self.out)
 
-    def own(self, kind: str, name: str) -> bool:
-        """True for a game or an agent that came with arena."""
-        return self.registry.sources[kind, name].name.startswith(OWN)
-
     def games(self, agent: type[Agent]) -> list[Game]:
         """The games that an agent can play with their default parameters: those of the file, then the built-in ones."""
-        fitting = self.registry.games_for(agent)
-        mine = [game for name, game in fitting.items() if self.registry.sources["game", name].name == self.file]
-        return mine + [game for name, game in fitting.items() if self.own("game", name)]
-
-    def rivals(self, game: Game) -> list[str]:
-        """The built-in agents that play a game against what is tried."""
-        fitting = self.registry.agents_for(game)
-        return [name for name in (SOLVERS if game.players == 1 else RIVALS) if name in fitting and self.own("agent", name)]
+        fitting, sources = self.registry.games_for(agent), self.registry.sources
+        mine = [game for name, game in fitting.items() if sources["game", name].name == self.file]
+        return mine + [game for name, game in fitting.items() if sources["game", name].own]
 
     def spec(self, game: Game, agents: Sequence[str | Mapping[str, Any]]) -> Spec:
         """The spec of a board: a game with its default parameters, ROUNDS rounds."""
@@ -127,7 +113,7 @@ class TrialBoard:
 def _pairs(tally: Tally) -> dict[tuple[str, str], list[Pair]]:
     """The pairs of games of every two entries, by their labels in either order."""
     labels = tally.sheet.labels
-    there = {(labels[int(one)], labels[int(two)]): pairs for (one, two), pairs in tally.matches.pairings().items()}
+    there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
     return there | {(two, one): [swapped(pair) for pair in pairs] for (one, two), pairs in there.items()}
 
 

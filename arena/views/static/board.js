@@ -1,49 +1,83 @@
-// The board of any game, from the text of a position: drawn where there is a module for it, else as text.
+// The board of any game: drawn by the module that its plugin brings, or as a grid of cells; else as text.
+import * as cells from "./cells.js";
 import { h, s } from "./dom.js";
 import { Scene } from "./scene.js";
-import * as ticTacToe from "./boards/tic_tac_toe.js";
-import * as connectFour from "./boards/connect_four.js";
-import * as othello from "./boards/othello.js";
-import * as slidingTiles from "./boards/sliding_tiles.js";
-import * as nQueens from "./boards/n_queens.js";
-import * as sudoku from "./boards/sudoku.js";
-
-const BOARDS = {
-  "tic-tac-toe": ticTacToe,
-  "connect-four": connectFour,
-  "othello": othello,
-  "sliding-tiles": slidingTiles,
-  "n-queens": nQueens,
-  "sudoku": sudoku,
-};
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const modules = new Map();
+const dressed = new WeakSet();
 
-// Whether positions of a game are drawn.
-export function drawn(name) {
-  return Object.hasOwn(BOARDS, name);
+// Make the module of a board known by its address, for pages that load nothing.
+export function addBoard(address, module) {
+  modules.set(address, module);
 }
 
-// Put a board for `game`, `{name, parameters}`, into an element.
+async function load(address) {
+  if (!address.startsWith("/")) throw new Error("it did not start");
+  addBoard(address, await import(address));
+  return modules.get(address);
+}
+
+// Put a board for `game` into an element: `{name, parameters, board, colors, note}`, where `board` is the address of a module or
+// null, `colors` are those of a grid, and `note` says why a board cannot be used.
 //
 // `onMove(action)` is called with the text of a legal action that was chosen on the board; `onChoose(actions)` where a square
-// stands for several. Returns `show(text, {rendered, actions, last, start, animate})` and `destroy()`: `text` is the position,
-// `rendered` what is shown where nothing is drawn, `actions` are the texts of the legal actions, `last` is that of the action
-// before, `start` the position from which it all began.
+// stands for several. Returns `show(text, {rendered, grid, note, before, actions, last, start, animate})` and `destroy()`: `text` is
+// the position, `grid` its cells and `before` those of the position before it, `rendered` what is shown where nothing is drawn, with a
+// `note` below it, `actions` are the texts of the legal actions, `last` is that of the action before, `start` the position from which it all began.
 export function mount(element, game, { onMove = null, onChoose = null } = {}) {
-  const board = drawn(game.name) ? BOARDS[game.name] : null;
-  const view = board ? new Drawing(element, game, board, onMove, onChoose) : null;
-  const text = new Text(element);
-  return {
-    show(position, { rendered = null, actions = [], last = null, start = null, animate = true } = {}) {
-      const seen = view?.show(position, { actions, last, start, animate }) ?? false;
-      if (view) view.hide(!seen);
-      text.show(seen ? null : rendered ?? position);
-    },
-    destroy() {
-      element.replaceChildren();
-    },
-  };
+  return new Board(element, game, onMove, onChoose);
+}
+
+class Board {
+  constructor(element, game, onMove, onChoose) {
+    Object.assign(this, { element, game, onMove, onChoose });
+    this.text = new Text(element);
+    this.drawing = null;
+    this.module = game.board ? modules.get(game.board) ?? null : cells;
+    this.trouble = game.note ?? null;
+    if (this.module === null) this.#load();
+  }
+
+  async #load() {
+    try {
+      this.module = await load(this.game.board);
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (this.shown) this.show(...this.shown);
+  }
+
+  #fail(error) {
+    this.module = cells;
+    this.drawing?.hide(true);
+    this.drawing = null;
+    this.trouble = `The board of ${this.game.name} cannot be used: ${error.message}`;
+  }
+
+  show(position, { rendered = null, grid = null, note = null, before = null, actions = [], last = null, start = null, animate = true } = {}) {
+    this.shown = [position, { rendered, grid, note, before, actions, last, start, animate }];
+    if (this.module === null) return;
+    const seen = this.#draw(this.module === cells ? grid : position, { before, actions, last, start, animate });
+    this.drawing?.hide(!seen);
+    this.text.show(seen ? null : rendered ?? position, this.trouble ?? note);
+  }
+
+  #draw(position, options) {
+    if (position === null) return false;
+    try {
+      this.drawing ??= new Drawing(this.element, this.game, this.module, this.onMove, this.onChoose);
+      return this.drawing.show(position, options);
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  destroy() {
+    this.shown = null;
+    this.element.replaceChildren();
+  }
 }
 
 class Text {
@@ -52,18 +86,32 @@ class Text {
     this.node = null;
   }
 
-  show(text) {
+  show(text, trouble) {
+    if (text === null && trouble === null && this.node === null) return;
     this.node ??= this.element.appendChild(h("pre", { class: "board-text", tabindex: "0", role: "group", "aria-label": "position" }));
+    this.note ??= this.element.appendChild(h("p", { class: "dim small board-note" }));
     this.node.hidden = text === null;
     this.node.textContent = text ?? "";
+    this.note.textContent = trouble ?? "";
+    this.note.hidden = trouble === null;
   }
+}
+
+// Apply the styles of a module to the boards of its game, and to nothing else.
+function dress(module, game) {
+  if (module.style === undefined || dressed.has(module)) return;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`.board-${game.name} { ${module.style} }`);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  dressed.add(module);
 }
 
 class Drawing {
   constructor(element, game, board, onMove, onChoose) {
     Object.assign(this, { game, board, onMove, onChoose });
+    dress(board, game);
     this.name = game.name.replaceAll("-", " ");
-    this.svg = element.appendChild(s("svg", { class: `board board-${game.name}`, role: onMove ? "group" : "img" }));
+    this.svg = element.appendChild(s("svg", { class: `board board-${game.name}`, role: onMove && board.targets ? "group" : "img" }));
     this.scene = new Scene(this.svg);
     this.buttons = new Map();
     this.svg.addEventListener("keydown", (event) => this.#key(event));
@@ -74,22 +122,24 @@ class Drawing {
   }
 
   // Draw a position; false where its text cannot be read.
-  show(text, { actions, last, start, animate }) {
+  show(text, { before, actions, last, start, animate }) {
     let model, first;
     try {
       model = this.board.parse(text, this.game);
-      first = start === null ? null : this.board.parse(start, this.game);
+      first = start === null || this.board === cells ? null : this.board.parse(start, this.game);
     } catch {
       return false;
     }
-    const { width, height } = this.board.extent(model, this.game);
+    const { width, height, most = "" } = this.board.extent(model, this.game);
+    const said = this.board.describe?.(model, this.game);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.svg.setAttribute("aria-label", `${this.name}: ${this.board.describe(model, this.game)}`);
+    this.svg.setAttribute("aria-label", said ? `${this.name}: ${said}` : this.name);
     this.svg.classList.toggle("still", !animate);
+    this.svg.style.setProperty("--most", most);
     this.scene.begin(animate);
-    this.board.draw(this.scene, model, { game: this.game, last, start: first, actions: this.onMove ? actions : null });
+    this.board.draw(this.scene, model, { game: this.game, before, last, start: first, actions: this.onMove ? actions : null });
     this.scene.end();
-    if (this.onMove) this.#offer(this.board.targets(actions, model, this.game));
+    if (this.onMove) this.#offer(this.board.targets?.(actions, model, this.game) ?? []);
     return true;
   }
 

@@ -62,6 +62,9 @@ export class Player {
     if (!frame) return;
     this.board.show(frame.state, {
       rendered: frame.rendered,
+      grid: frame.grid,
+      note: frame.note,
+      before: this.frames[this.at - 1]?.grid,
       last: frame.action,
       start: this.frames[0].state,
       actions: frame.actions ?? [],
@@ -87,7 +90,7 @@ export class Player {
   offer(actions) {
     const frame = this.frames[this.at];
     frame.actions = actions;
-    this.board.show(frame.state, { rendered: frame.rendered, last: frame.action, start: this.frames[0].state, actions });
+    this.board.show(frame.state, { rendered: frame.rendered, grid: frame.grid, note: frame.note, last: frame.action, start: this.frames[0].state, actions });
   }
 
   get playing() {

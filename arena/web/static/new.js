@@ -7,7 +7,6 @@ import { button, faultBox, head, main } from "./page.js";
 
 const WAIT = 250;
 const MOST = 16;
-const FIRST = "tic-tac-toe";
 
 const SWEEPS = "Several values with commas in between, as in 1, 2, 3, are a sweep: an entry for each, and for a parameter of the game a board for each.";
 
@@ -31,7 +30,7 @@ inventory().then(build).catch((error) => faults.show(error.message));
 function build(found) {
   known = found;
   formats = h("div", { class: "field" });
-  games = new GameForm(found.games, FIRST, (other) => { if (other) gameChanged(); changed(); }, [], { sweeps: true });
+  games = new GameForm(found.games, known.first.game, (other) => { if (other) gameChanged(); changed(); }, [], { sweeps: true });
   for (const control of [name, rounds, plies, seed]) control.addEventListener("input", changed);
   const form = h(
     "form",
@@ -44,7 +43,7 @@ function build(found) {
   const spec = h("section", { class: "card stack-small sticky", "aria-label": "spec" }, h("h2", {}, "Spec"), yaml, said, h("div", { class: "row" }, start, save));
   main.append(h("div", { class: "columns columns-board" }, form, spec));
   return begin(faults, restore, () => {
-    games.choose(games.games.find((game) => game.name === FIRST) ?? games.games[0]);
+    games.choose(games.games.find((game) => game.name === known.first.game) ?? games.games[0]);
     gameChanged();
     changed();
   });
@@ -76,9 +75,7 @@ function gameChanged() {
   const fit = known.formats.filter((format) => (format.kind === "puzzle") === game.puzzle);
   formats.replaceChildren(...field("Format", select(fit.map((format) => [format.name, format.name]), game.puzzle ? "benchmark" : "round-robin", changed)).childNodes);
   clearEntries();
-  const usual = game.puzzle ? ["a-star", "ida-star", "min-conflicts", "hill-climb", "dfs"] : ["random", "greedy", "lookahead"];
-  const first = usual.filter((agent) => game.agents.includes(agent)).slice(0, 3);
-  (first.length ? first : game.agents.slice(0, 2)).forEach(addEntry);
+  (game.entries.length ? game.entries : game.agents.slice(0, 2)).forEach(addEntry);
 }
 
 function addEntry(chosen = null) {

@@ -8,8 +8,6 @@ import { Moves } from "./moves.js";
 import { button, faultBox, head, lot, main } from "./page.js";
 
 const PAUSE = 350;
-const FIRST = "tic-tac-toe";
-const RIVALS = ["alpha-beta", "lookahead", "greedy", "random"];
 
 const faults = faultBox();
 const seatsBox = h("div", { class: "stack-small" });
@@ -29,7 +27,7 @@ inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
   known = found;
-  games = new GameForm(found.games.filter((game) => !game.puzzle), FIRST, (other) => other && seatForms());
+  games = new GameForm(found.games.filter((game) => !game.puzzle), known.first.game, (other) => other && seatForms());
   const board = h("section", { class: "card", "aria-label": "board" }, turn, h("div", { class: "row centred gap-below" }, undo, hint, pause), hintText, stage, moves.box);
   const setup = h(
     "section",
@@ -51,7 +49,7 @@ function build(found) {
     mine: (frame) => !frame.over && playing.agents[frame.to_move] === null,
   });
   return open(faults, resume, () => {
-    games.choose(games.games.find((game) => game.name === FIRST) ?? games.games[0]);
+    games.choose(games.games.find((game) => game.name === known.first.game) ?? games.games[0]);
     seatForms();
     return begin();
   });
@@ -59,7 +57,7 @@ function build(found) {
 
 function seatForms() {
   const game = games.game;
-  const rival = RIVALS.find((name) => game.agents.includes(name)) ?? game.agents[0];
+  const rival = game.proposed[0] ?? game.agents[0];
   seats = Array.from({ length: game.players }, (_, seat) => new AgentForm(known.agents, game, { person: true, chosen: seat === 0 ? "" : rival, name: `Seat ${seat + 1}` }));
   seatsBox.replaceChildren(...seats.map((seat, number) => h("fieldset", {}, h("legend", { class: "visually-hidden" }, `Seat ${number + 1}`), seat.box)));
 }
@@ -171,7 +169,7 @@ function takeBack() {
 
 async function advise() {
   const frame = line.frame, mine = ++advice;
-  const agent = playing.agents.find((one) => one !== null) ?? { agent: RIVALS.find((name) => games.game.agents.includes(name)) ?? games.game.agents[0], options: {} };
+  const agent = playing.agents.find((one) => one !== null) ?? { agent: games.game.proposed[0] ?? games.game.agents[0], options: {} };
   hintText.textContent = "Thinking…";
   hint.disabled = true;
   try {

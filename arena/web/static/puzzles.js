@@ -7,9 +7,7 @@ import { Line } from "./line.js";
 import { Moves } from "./moves.js";
 import { button, counted, faultBox, figure, head, lot, main } from "./page.js";
 
-const FIRST = "sliding-tiles";
 const LONG = 200;
-const SOLVERS = { "sliding-tiles": ["a-star", "ida-star"], "n-queens": ["min-conflicts", "dfs"], "sudoku": ["dfs", "a-star"] };
 
 const faults = faultBox();
 const text = h("input", { type: "text", id: "position", spellcheck: "false", autocomplete: "off" });
@@ -24,7 +22,7 @@ inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
   known = found;
-  games = new GameForm(found.games.filter((game) => game.puzzle), FIRST, shuffle, limits.fields);
+  games = new GameForm(found.games.filter((game) => game.puzzle), known.first.puzzle, shuffle, limits.fields);
   const setup = h(
     "section",
     { class: "card stack-small", "aria-label": "position" },
@@ -36,7 +34,7 @@ function build(found) {
   );
   main.append(setup, columns);
   return open(faults, restore, () => {
-    games.choose(games.games.find((game) => game.name === FIRST) ?? games.games[0]);
+    games.choose(games.games.find((game) => game.name === known.first.puzzle) ?? games.games[0]);
     compare.checked = false;
     return shuffle(true);
   });
@@ -116,7 +114,7 @@ async function arrange(moved = false, told = []) {
 class Panel {
   constructor(number) {
     const game = games.game;
-    const usual = (SOLVERS[game.name] ?? []).filter((name) => game.agents.includes(name));
+    const usual = game.proposed;
     this.agent = new AgentForm(known.agents, game, { chosen: usual[number] ?? usual[0] ?? game.agents[0], onchange: () => remember() });
     this.stage = h("div");
     this.said = h("p", { class: "turn", role: "status" });

@@ -13,7 +13,7 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from arena.commands.trying.standing import Tried, against_each
 from arena.results.leaderboard import Leaderboard
-from arena.stats.pairs import Pair, Tally
+from arena.stats.observations import Pair, WinDrawLoss
 
 Called = subprocess.CompletedProcess[str]
 
@@ -113,7 +113,7 @@ def test_pairs_are_tested_and_not_games() -> None:
 
 def test_games_that_repeat_themselves_tell_nothing() -> None:
     """Twenty pairs that are all one pair; the others are told all the same."""
-    repeated = Pair(Tally(wins=20), Tally(losses=20))
+    repeated = Pair(WinDrawLoss(wins=20), WinDrawLoss(losses=20))
     said = against_each(tried([None, 1.0, 1.0], 40, {"b": [repeated], "c": [WON] * 20}), "a")
     assert said == (
         "beats c (100 %); scores against b (100 %), in too few pairs that differ to tell; 20 pairs of games against each"

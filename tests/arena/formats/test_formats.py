@@ -135,8 +135,8 @@ def test_a_pair_that_repeats_itself_counts_once() -> None:
     results = arena.run({**spec, "rounds": 500, "test": {"sprt": {"elo0": 0, "elo1": 100}}, "openings": None})
     assert ENOUGH <= len(results.records) // 2 <= ENOUGH + 8
     board = leaderboards(results)[0]
-    assert board.decision is not None
-    assert (sum(board.decision.counts), board.decision.verdict) == (1, None)
+    assert board.test is not None
+    assert (sum(board.test.counts), board.test.verdict) == (1, None)
 
 
 def test_the_winner_of_a_knockout_stands_first() -> None:

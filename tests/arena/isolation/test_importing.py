@@ -35,8 +35,8 @@ if __name__ == "__main__":
 IN_A_PROCESS = PLAYED.replace("rounds=1", "rounds=1, isolation='process'").format(more="workers=1")
 BY_WORKERS = PLAYED.format(more="workers=2")
 AT_A_DESK = """
-from arena.web.plugin_process import Desk
-desk = Desk(["homemade"], 1024)
+from arena.web.plugin_process import PluginProcess
+desk = PluginProcess(["homemade"], 1024)
 asked = dict(do="move", game=dict(name="tic-tac-toe"), state="xx./oo./...", agent=dict(agent="first"))
 print(desk.ask(asked, 20)["frame"]["action"])
 desk.end()
@@ -44,10 +44,10 @@ desk.end()
 IN_A_TOURNAMENT = """
 import asyncio
 from pathlib import Path
-from arena.web.tournaments import Tournament
+from arena.web.tournaments import ServedTournament
 
 async def play():
-    shown = Tournament("one", Path("one.arena"), Path("one.yaml"))
+    shown = ServedTournament("one", Path("one.arena"), Path("one.yaml"))
     await shown.start(["homemade"])
     await shown._reader
     print(shown.watcher.trouble)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from arena.stats.bootstrap import bootstrap
-from arena.stats.bradley_terry import Model, chances, fit
+from arena.stats.bootstrap import bootstrap, refit
+from arena.stats.bradley_terry import chances, fit
 from arena.stats.elo import ELO
-from arena.stats.pairs import Pair, Tally, table_of
-from arena.stats.refit import Refit
+from arena.stats.observations import Pair, WinDrawLoss, table_of
+from arena.stats.prior import Model
 
 
 def _pairs(rng: random.Random, count: int, lead: float) -> list[Pair]:
@@ -32,7 +32,7 @@ def test_scipys_bootstrap_agrees_within_sampling_error() -> None:
         (np.arange(60),), lead, vectorized=False, method="percentile", n_resamples=1000, rng=np.random.default_rng(1)
     ).confidence_interval
     fitted = fit(table_of({("a", "b"): pairs}), ["a", "b"], model=model)
-    ours = bootstrap(fitted, {("a", "b"): pairs}, random.Random(1), model=model, samples=1000).interval(0, 1)
+    ours = bootstrap(fitted, {("a", "b"): pairs}, random.Random(1), samples=1000).interval(0, 1)
     assert [bound * ELO for bound in ours] == pytest.approx([theirs.low, theirs.high], abs=10)
 
 
@@ -49,13 +49,13 @@ def test_refits_are_the_single_fits(model: Model) -> None:
     planes = np.zeros((5, len(seats), 30))
     for column, table in enumerate(tables):
         for row, pair in enumerate(seats):
-            ahead, behind = Tally(), Tally()
+            ahead, behind = WinDrawLoss(), WinDrawLoss()
             for games in table[pair]:
                 ahead, behind = ahead.plus(games.forward), behind.plus(games.backward)
             leads = (ahead.wins - ahead.losses) / 2, (behind.wins - behind.losses) / 2
             planes[:, row, column] = (*leads, ahead.games, behind.games, ahead.draws + behind.draws)
-    refit = Refit(start, [(names.index(one), names.index(two)) for one, two in seats], model)
-    for found, table in zip(refit.ratings(planes), tables, strict=True):
+    places = [(names.index(one), names.index(two)) for one, two in seats]
+    for found, table in zip(refit(start, places, planes.transpose(0, 2, 1)), tables, strict=True):
         assert list(found) == pytest.approx(fit(table_of(table), names, model=model).ratings, abs=1e-3)
 
 

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
-from arena.stats.bradley_terry import Fit, Model, chances, fit
+from arena.stats.bradley_terry import Fit, chances, fit
 from arena.stats.elo import ELO
-from arena.stats.pairs import Tally
+from arena.stats.observations import WinDrawLoss
+from arena.stats.prior import Model
 
-Games = dict[tuple[str, str], Tally]
+Games = dict[tuple[str, str], WinDrawLoss]
 
 
 def random_table(rng: random.Random, agents: int, games: int, *, drawn: float = -0.2) -> Games:
@@ -25,7 +26,7 @@ def random_table(rng: random.Random, agents: int, games: int, *, drawn: float = 
     table = {}
     for i, j in permutations(range(agents), 2):
         results = rng.choices(range(3), chances(strength[i] - strength[j] + 0.3, drawn), k=rng.randint(0, games))
-        table[f"agent {i}", f"agent {j}"] = Tally(*(results.count(kind) for kind in range(3)))
+        table[f"agent {i}", f"agent {j}"] = WinDrawLoss(*(results.count(kind) for kind in range(3)))
     return table
 
 
@@ -71,9 +72,8 @@ def test_fits_agree_with_scipy(seed: int, model: Model) -> None:
     assert _parts(ours)[len(names) :] == pytest.approx(list(best[len(names) :]), abs=1e-6)
 
 
-def _parts(found: Fit) -> list[float]:
-    extra = len(found.information) - len(found.ratings) - (found.log_draws is not None)
-    return [*found.ratings, *([found.first_mover] * extra), *([] if found.log_draws is None else [found.log_draws])]
+def _parts(found: Fit[str]) -> list[float]:
+    return [*found.ratings, *found.shared]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -82,7 +82,7 @@ def test_fits_agree_with_choix(seed: int) -> None:
     rng = random.Random(seed)
     names = [f"agent {k}" for k in range(6)]
     table = {
-        (names[i], names[j]): Tally(rng.randint(0, 5) + (j == (i + 1) % 6), 0, rng.randint(0, 5))
+        (names[i], names[j]): WinDrawLoss(rng.randint(0, 5) + (j == (i + 1) % 6), 0, rng.randint(0, 5))
         for i, j in permutations(range(6), 2)
     }
     wins = [(names.index(one), names.index(two)) for (one, two), tally in table.items() for _ in range(int(tally.wins))]
@@ -94,25 +94,25 @@ def test_fits_agree_with_choix(seed: int) -> None:
 
 def test_two_agents_by_hand() -> None:
     """Nine wins to three without prior are odds of three to one; so many draws as wins and losses make their weight."""
-    plain = fit({("a", "b"): Tally(9, 0, 3)}, model=Model(first_mover=False, prior=0))
+    plain = fit({("a", "b"): WinDrawLoss(9, 0, 3)}, model=Model(first_mover=False, prior=0))
     assert plain.elo("b")["a"] == pytest.approx(400 * np.log10(3))
-    even = fit({("a", "b"): Tally(5, 20, 5), ("b", "a"): Tally(5, 20, 5)}, model=Model(prior=0))
+    even = fit({("a", "b"): WinDrawLoss(5, 20, 5), ("b", "a"): WinDrawLoss(5, 20, 5)}, model=Model(prior=0))
     assert even.log_draws == pytest.approx(log(4))
     assert even.chances("a", "b") == pytest.approx((1 / 6, 4 / 6, 1 / 6))
-    first = fit({("a", "b"): Tally(8, 0, 2), ("b", "a"): Tally(8, 0, 2)}, model=Model(prior=0))
+    first = fit({("a", "b"): WinDrawLoss(8, 0, 2), ("b", "a"): WinDrawLoss(8, 0, 2)}, model=Model(prior=0))
     assert first.first_mover == pytest.approx(log(4))
     assert first.ratings == pytest.approx((0, 0))
 
 
 def test_the_prior_is_one_virtual_draw_against_the_mean() -> None:
     """With every game won, at x above the mean: n (1 - s(2x)) of the games is pulled back by s(x) - 1/2 of the virtual draw."""
-    found = fit({("a", "b"): Tally(12, 0, 0)}, model=Model(draws=False, first_mover=False)).ratings[0]
+    found = fit({("a", "b"): WinDrawLoss(12, 0, 0)}, model=Model(draws=False, first_mover=False)).ratings[0]
     assert 12 * 2 * (1 - 1 / (1 + exp(-2 * found))) == pytest.approx(2 * (1 / (1 + exp(-found)) - 0.5))
 
 
 def test_groups_that_never_met_are_held_together_by_the_prior() -> None:
     """Two pairs of agents with the same results: both winners alike, both losers alike, about the mean."""
-    table = {("a", "b"): Tally(3, 0, 1), ("c", "d"): Tally(3, 0, 1)}
+    table = {("a", "b"): WinDrawLoss(3, 0, 1), ("c", "d"): WinDrawLoss(3, 0, 1)}
     elo = fit(table).elo()
     assert elo["a"] == pytest.approx(elo["c"])
     assert elo["a"] == pytest.approx(-elo["d"])
@@ -123,7 +123,7 @@ def test_groups_that_never_met_are_held_together_by_the_prior() -> None:
 def test_without_the_prior_a_clean_sweep_has_no_fit() -> None:
     """An error says so, and what to do."""
     with pytest.raises(ArenaError, match="keep the prior on"):
-        fit({("a", "b"): Tally(5, 0, 0), ("b", "a"): Tally(0, 0, 5)}, model=Model(prior=0, draws=False))
+        fit({("a", "b"): WinDrawLoss(5, 0, 0), ("b", "a"): WinDrawLoss(0, 0, 5)}, model=Model(prior=0, draws=False))
 
 
 def test_a_held_rating_is_about_the_mean_of_the_others() -> None:
@@ -141,12 +141,12 @@ def test_a_held_rating_is_about_the_mean_of_the_others() -> None:
 def test_unknown_agents_are_refused() -> None:
     """The error names those that are known."""
     with pytest.raises(ArenaError, match="one of a, b; got 'c'"):
-        fit({("a", "c"): Tally(1, 0, 0)}, ["a", "b"])
+        fit({("a", "c"): WinDrawLoss(1, 0, 0)}, ["a", "b"])
     with pytest.raises(ArenaError, match="got 'c'"):
-        fit({("a", "b"): Tally(1, 0, 0)}).elo("c")
+        fit({("a", "b"): WinDrawLoss(1, 0, 0)}).elo("c")
 
 
-COUNTS = st.builds(Tally, *[st.sampled_from([0, 0, 1, 3, 1000])] * 3)
+COUNTS = st.builds(WinDrawLoss, *[st.sampled_from([0, 0, 1, 3, 1000])] * 3)
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,7 +1,7 @@
 """Intransitive cycles: rock, paper and scissors, noise, and longer ones."""
 
 from arena.stats.cycles import beats, cycles
-from arena.stats.pairs import Pair, Tally
+from arena.stats.observations import Pair, WinDrawLoss
 
 CLEAR = [Pair.of(1, 0)] * 9 + [Pair.of(0, 1)]
 EVEN = [Pair.of(1, 0)] * 6 + [Pair.of(0, 1)] * 5
@@ -17,7 +17,7 @@ def test_rock_paper_scissors_is_a_cycle() -> None:
 def test_a_cycle_within_noise_is_none() -> None:
     """One of the three leads is six pairs to five."""
     assert cycles(beats({("a", "b"): CLEAR, ("b", "c"): CLEAR, ("c", "a"): EVEN})) == ()
-    assert beats({("a", "b"): [Pair(Tally(wins=40), Tally(losses=40))]}) == {"a": frozenset(), "b": frozenset()}
+    assert beats({("a", "b"): [Pair(WinDrawLoss(wins=40), WinDrawLoss(losses=40))]}) == {"a": frozenset(), "b": frozenset()}
 
 
 def test_longer_cycles_are_found_where_there_are_no_shorter_ones() -> None:

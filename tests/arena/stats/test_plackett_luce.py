@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
-from arena.stats.bradley_terry import Model, fit
+from arena.stats.bradley_terry import fit
 from arena.stats.elo import ELO
-from arena.stats.pairs import Tally
-from arena.stats.plackett_luce import Ranking, fit_rankings, ranking_of, rate_rankings
+from arena.stats.observations import Ranking, WinDrawLoss, ranking_of
+from arena.stats.plackett_luce import fit_rankings, rate_rankings
+from arena.stats.prior import Model
 
 NAMES = ["a", "b", "c", "d", "e"]
 
 
-def _position(rng: random.Random, strength: dict[str, float]) -> list[Ranking]:
+def _position(rng: random.Random, strength: dict[str, float]) -> list[Ranking[str]]:
     """Three games of three from one position."""
     return [[[name] for name in _order(rng, strength, NAMES[:3])] for _ in range(3)]
 
@@ -83,7 +84,7 @@ def test_games_of_two_are_bradley_terrys() -> None:
         ranking_of(returns) for returns in ({"a": 1, "b": 0}, {"a": 0, "b": 1}, {"b": 1, "c": 0}, {"a": 0, "b": 0})
     )
     rankings = [won] * 5 + [lost] * 2 + [other_won] * 3 + [drawn]
-    table = {("a", "b"): Tally(5.5, 0, 2.5), ("b", "c"): Tally(3, 0, 0)}
+    table = {("a", "b"): WinDrawLoss(5.5, 0, 2.5), ("b", "c"): WinDrawLoss(3, 0, 0)}
     other = fit(table, model=Model(draws=False, first_mover=False))
     assert fit_rankings(rankings).elo() == pytest.approx(other.elo())
 
@@ -101,7 +102,7 @@ def test_intervals_of_rankings_hold_about_as_often_as_they_say() -> None:
 
 def test_rankings_that_are_all_alike_still_leave_doubt() -> None:
     """Ten times the same order: a width for all, none for a group with one position alone, and the anchor at 0."""
-    same: list[Ranking] = [[["a"], ["b"], ["c"]]]
+    same: list[Ranking[str]] = [[["a"], ["b"], ["c"]]]
     ratings = rate_rankings({"three": [same] * 10, "other": [[[["d"], ["e"]]]]}, NAMES, anchor="b")
     rows = {row.agent: row for row in ratings.rows}
     assert (rows["a"].high or 0) - (rows["a"].low or 0) > 50

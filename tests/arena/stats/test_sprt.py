@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
-from arena.stats.calculator import worth_of_pairs
+from arena.stats.calculator import elo_of_pairs
 from arena.stats.elo import effect_size, expected_score
 from arena.stats.sprt import Sprt, Verdict, expected_pairs, log_likelihood_ratio
 
@@ -32,12 +32,12 @@ PUBLISHED = [
 def test_published_matches(counts: tuple[int, ...], bounds: tuple[float, float], llr: float, elo: float) -> None:
     """Ratio and Elo agree to 0.01."""
     assert log_likelihood_ratio(counts, Sprt(*bounds)) == pytest.approx(llr, abs=0.01)
-    assert worth_of_pairs(counts).elo == pytest.approx(elo, abs=0.01)
+    assert elo_of_pairs(counts).elo == pytest.approx(elo, abs=0.01)
 
 
 def test_a_published_margin() -> None:
     """11.84 plus or minus 4.83."""
-    assert worth_of_pairs((24, 609, 1406, 767, 42)).margin == pytest.approx(4.83, abs=0.01)
+    assert elo_of_pairs((24, 609, 1406, 767, 42)).margin == pytest.approx(4.83, abs=0.01)
 
 
 @pytest.mark.parametrize("model", ["normalized", "logistic"])

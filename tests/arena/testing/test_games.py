@@ -946,9 +946,9 @@ def test_the_message_leads_back_to_the_state(finding: Finding) -> None:
 
 def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -> None:
     """Of a match without end the last ten actions are shown, and how many came before; it does not take long."""
-    began = time.monotonic()
+    began = time.process_time()  # of this process alone, however busy the machine is
     found = finding(lambda: check_game(NeverEnds))
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
     assert found["what"] == "the match does not end"
     assert found["actions"].startswith("9,990 others, ")
     assert len(found["actions"].split(", ")) == 11

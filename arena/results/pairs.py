@@ -1,4 +1,5 @@
-"""The games of a board, gathered for ratings: in pairs, one position with the seats swapped, or in rankings for three and more.
+"""The games of a board as observations for ratings: in pairs, one position with the seats swapped, or as rankings of three and
+more.
 
 A game whose seats all played without their random streams can only repeat itself. So where none of a pair's games used any, pairs
 that were played alike are one pair, with its repeats added to it; wherever a seat did, every pair counts for itself, since games
@@ -6,51 +7,53 @@ that are short are alike by chance, and to count them once would favour whoever 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from arena.format import result_points
-from arena.stats.pairs import Pair, Tally
-from arena.stats.plackett_luce import ranking_of
+from arena.stats.observations import Pair, WinDrawLoss, ranking_of
 
 Entries = tuple[int, int]
-Ranking = tuple[tuple[str, ...], ...]
 
 
-Half = tuple[float, int, bool]
-"""A game whose other game has not come yet: points of the first seat, play hash, whether a seat used random numbers."""
+class Half(NamedTuple):
+    """A game of a pair whose other game has not come yet."""
+
+    points: float
+    """Of the first seat."""
+    play_hash: int
+    used_rng: bool
 
 
 @dataclass(slots=True)
-class _Order:
+class SeatOrder:
     """The games of two entries in one order of seats."""
 
     entries: Entries
     """The lower number first."""
     forward: bool
-    """Whether the lower number sits first."""
+    """Whether the lower number has the first seat."""
     points: float = 0.0
     games: int = 0
     waiting: dict[int, Half] = field(default_factory=dict)
-    """By round, games in this order whose others have not come yet."""
+    """By round, games in this order whose other halves have not come yet."""
     awaited: dict[int, Half] = field(default_factory=dict)
-    """Likewise in the other order."""
+    """Likewise in the other order: the very object that is `waiting` there."""
     drawn: Counter[tuple[float, float]] = field(default_factory=Counter)
-    """Pairs in which a seat used random numbers, by the points of the first seats in this order, the later, and the other."""
+    """Pairs with random numbers, by the points of the first seats in this order, which came last, and in the other."""
 
 
-class Games:
-    """Every game of one board that was not void, entry numbers standing for agents."""
+class PairedGames:
+    """Every game of one board that was not void; entries by their numbers."""
 
-    def __init__(self, *, by_round: bool = False) -> None:
-        self.by_round = by_round
-        """Whether to keep who met whom in which round, as a Swiss table needs it."""
+    def __init__(self) -> None:
         self.folded = False
         """Whether pairs, or games of more than two seats, that only repeat others have been added to these."""
-        self._orders: dict[tuple[int, ...], _Order] = {}
+        self._orders: dict[tuple[int, ...], SeatOrder] = {}
         self._played: dict[Entries, dict[tuple[int, int], Pair]] = defaultdict(dict)
-        self._rankings: dict[tuple[int, ...], dict[object, list[Ranking]]] = defaultdict(lambda: defaultdict(list))
-        self._rounds: dict[int, dict[Entries, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._rankings: dict[tuple[int, ...], dict[object, list[tuple[tuple[int, ...], ...]]]]
+        self._rankings = defaultdict(lambda: defaultdict(list))
 
     def add(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
         """Take one game; `play_hash` is a hash of what was played, `used_rng` whether any seat used random numbers."""
@@ -62,55 +65,49 @@ class Games:
         points = result_points(got, theirs)
         order.points += points
         order.games += 1
-        if self.by_round:
-            first, second = seats
-            shares = self._rounds[round_][min(seats), max(seats)]
-            shares.append(points if first < second else 1 - points)
         other = order.awaited.pop(round_, None)
         if other is None:
-            order.waiting[round_] = (points, play_hash, used_rng)
-        elif used_rng or other[2]:
-            order.drawn[points, other[0]] += 1
+            order.waiting[round_] = Half(points, play_hash, used_rng)
+        elif used_rng or other.used_rng:
+            order.drawn[points, other.points] += 1
         else:
-            one, two = ((points, play_hash), other) if order.forward else (other, (points, play_hash))
+            one, two = ((points, play_hash), other[:2]) if order.forward else (other[:2], (points, play_hash))
             pair = Pair.of(one[0], two[0])
             played = self._played[order.entries]
             before = played.get((one[1], two[1]))
             self.folded |= before is not None
             played[one[1], two[1]] = pair if before is None else before.plus(pair)
 
-    def _order(self, seats: tuple[int, ...]) -> "_Order":
-        """What is known of two entries in this order of seats, made together with the other order."""
+    def _order(self, seats: tuple[int, ...]) -> SeatOrder:
+        """The games of two entries in this order of seats, made together with the other order."""
         first, second = seats
         one, two = sorted(seats)
-        there, back = _Order((one, two), first < second), _Order((one, two), second < first)
+        there, back = SeatOrder((one, two), first < second), SeatOrder((one, two), second < first)
         there.waiting = back.awaited = {}
         there.awaited = back.waiting = {}
         self._orders[first, second], self._orders[second, first] = there, back
         return there
 
     def _add_ranking(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
-        ranking = ranking_of({str(entry): value for entry, value in zip(seats, returns, strict=True)})
+        ranking = ranking_of(dict(zip(seats, returns, strict=True)))
         cluster: object = ("round", round_) if used_rng else ("play", play_hash)
         games = self._rankings[tuple(sorted(seats))][cluster]
         self.folded |= not used_rng and bool(games)
         games.append(ranking)
 
-    def pairings(self) -> dict[tuple[str, str], list[Pair]]:
+    def pairings(self) -> dict[Entries, list[Pair]]:
         """The pairs of every two entries who met; games whose other half is missing count as half a pair."""
-        found: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+        found: dict[Entries, list[Pair]] = defaultdict(list)
         for order in self._orders.values():
-            one, two = order.entries
             for (mine, theirs), count in order.drawn.items():
                 pair = Pair.of(mine, theirs) if order.forward else Pair.of(theirs, mine)
-                found[str(one), str(two)] += [pair] * count
-        for (one, two), played in self._played.items():
-            found[str(one), str(two)] += played.values()
+                found[order.entries] += [pair] * count  # one object, which is quickly counted
+        for entries, played in self._played.items():
+            found[entries] += played.values()
         for order in self._orders.values():
-            one, two = order.entries
-            for points, _, _ in order.waiting.values():
-                tally = Tally(points == 1, points == 0.5, points == 0)
-                found[str(one), str(two)].append(Pair(tally, Tally()) if order.forward else Pair(Tally(), tally))
+            for half in order.waiting.values():
+                counts = WinDrawLoss(half.points == 1, half.points == 0.5, half.points == 0)
+                found[order.entries].append(Pair(counts, WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), counts))
         return dict(found)
 
     def in_first_seat(self, entry: int) -> tuple[float, int]:
@@ -118,13 +115,6 @@ class Games:
         orders = [order for (first, _), order in self._orders.items() if first == entry]
         return sum(order.points for order in orders), sum(order.games for order in orders)
 
-    def rounds(self) -> dict[int, dict[Entries, float]]:
-        """For every round, who met whom, and what share of the points the one with the lower number got."""
-        return {
-            number: {entries: sum(shares) / len(shares) for entries, shares in met.items()}
-            for number, met in self._rounds.items()
-        }
-
-    def rankings(self) -> dict[Hashable, list[list[Ranking]]]:
+    def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
         """The games of every group of three and more, clustered by position."""
         return {group: list(clusters.values()) for group, clusters in self._rankings.items()}

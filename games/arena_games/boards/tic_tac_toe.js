@@ -1,12 +1,19 @@
 // Tic-tac-toe: `x../.o./...`, an action is a cell from 1, row by row.
-import { CELL, count, lines, rowsOf, square } from "../grid.js";
+import { CELL, count, lines, rowsOf, square } from "arena/grid.js";
+
+export const style = `
+  .felt { fill: var(--raised); }
+  .rule { stroke: var(--edge); stroke-width: 1.4; stroke-linecap: round; }
+  .cross { fill: none; stroke: var(--x); stroke-width: 4.5; stroke-linecap: round; }
+  .nought { fill: none; stroke: var(--o); stroke-width: 4.5; }
+`;
 
 export function parse(text) {
   return rowsOf(text, "xo.");
 }
 
 export function extent(rows) {
-  return { width: rows[0].length * CELL, height: rows.length * CELL };
+  return { width: rows[0].length * CELL, height: rows.length * CELL, most: "23rem" };
 }
 
 export function draw(scene, rows, { game, last }) {

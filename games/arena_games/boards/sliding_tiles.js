@@ -1,7 +1,18 @@
 // Sliding tiles: `1 2 3 / 4 5 6 / 7 8 .`, an action is the number of the tile that slides.
-import { CELL, square } from "../grid.js";
+import { CELL, square } from "arena/grid.js";
 
 const EDGE = 5;
+
+export const style = `
+  .tray { fill: light-dark(#ddd8ce, #0e1013); }
+  .tile { fill: light-dark(#fbfaf7, #3a404c); stroke: light-dark(#cfc9bc, #4c5361); stroke-width: 0.8; }
+  .tile-home { fill: light-dark(#dfe9fb, #2f4673); stroke: light-dark(#b7cbf0, #46629b); }
+  .tile-last { stroke: var(--accent); stroke-width: 1.8; }
+  .tile-number { fill: light-dark(#2b2e35, #f0f1f4); font-size: 17px; font-weight: 640; pointer-events: none; }
+  .tile-number-home { fill: light-dark(#1d47a6, #d9e5ff); }
+  .tile-small { font-size: 13px; }
+  .tile-tiny { font-size: 10px; }
+`;
 
 export function parse(text, game) {
   const tiles = text.replaceAll("/", " ").trim().split(/\s+/).map((word) => (word === "." ? 0 : Number(word)));
@@ -11,7 +22,7 @@ export function parse(text, game) {
 }
 
 export function extent({ tiles, columns }) {
-  return { width: columns * CELL + 2 * EDGE, height: (tiles.length / columns) * CELL + 2 * EDGE };
+  return { width: columns * CELL + 2 * EDGE, height: (tiles.length / columns) * CELL + 2 * EDGE, most: "25rem" };
 }
 
 export function draw(scene, board, { game, last }) {

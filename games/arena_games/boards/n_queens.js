@@ -1,9 +1,19 @@
 // N queens: the rows from 1 by column, `-` for the empty board; an action is the row of the queen in the next column.
-import { CELL, square } from "../grid.js";
+import { CELL, square } from "arena/grid.js";
 
 const DRAWN = 64;
 const PLOT = 512;
 const CROWN = "M9 31h22v-3H9zM9.5 26 7 13l7.5 6L20 9l5.5 10L33 13l-2.5 13z";
+
+export const style = `
+  .square-light { fill: light-dark(#f2ede2, #5b6270); }
+  .square-dark { fill: light-dark(#cbbfa8, #3b414d); }
+  .queen { fill: light-dark(#23252b, #f4f1ea); }
+  .queen-given { fill: light-dark(#6a5d45, #b9c3d6); }
+  .queen-attacked { fill: light-dark(#a3170f, #ff9a8f); }
+  .attack { stroke: light-dark(#c2271d, #ff7d70); stroke-width: 2.4; stroke-dasharray: 6 5; stroke-linecap: round; pointer-events: none; }
+  .last { fill: light-dark(#9db8ef, #47639f); }
+`;
 
 export function parse(text, game) {
   const words = text.trim() === "-" ? [] : text.trim().split(/\s+/);

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import ArenaError
-from arena.stats.swiss import draw_lots, swiss_round
-from arena.stats.tiebreaks import Encounter, Standing, scores, standings
+from arena.stats.swiss_pairing import draw_lots, swiss_round
+from arena.stats.tiebreaks import Encounter, SwissStanding, scores, standings
 
 
-def _met(history: list[Encounter]) -> Counter[frozenset[str]]:
+def _met(history: list[Encounter[str]]) -> Counter[frozenset[str]]:
     return Counter(frozenset((one, two)) for one, two, _ in history if two is not None)
 
 
-def _play(rng: random.Random, lots: tuple[str, ...], history: list[Encounter]) -> None:
+def _play(rng: random.Random, lots: tuple[str, ...], history: list[Encounter[str]]) -> None:
     """Play one round with random results, and check its rules."""
     pairs = swiss_round(lots, history)
     assert pairs == swiss_round(lots, history)
@@ -33,7 +33,7 @@ def _play(rng: random.Random, lots: tuple[str, ...], history: list[Encounter]) -
         history.append(Encounter(one, two, rng.choice((0, 0.25, 0.5, 1)) if two else 1.0))
 
 
-def _possible(lots: tuple[str, ...], history: list[Encounter], resting: set[str]) -> bool:
+def _possible(lots: tuple[str, ...], history: list[Encounter[str]], resting: set[str]) -> bool:
     """Whether there is a round without a repeated meeting, by trying them all."""
     met = _met(history)
 
@@ -57,7 +57,7 @@ SIZES = st.integers(2, 12) | st.integers(2, 40)
 def test_the_rules_hold_for_random_histories(rng: random.Random, agents: int, rounds: int) -> None:
     """Everyone once, the bye to one with the fewest, no repeats where none need be, seats within two of each other."""
     lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
-    history: list[Encounter] = []
+    history: list[Encounter[str]] = []
     for _ in range(min(rounds, agents - 1) if agents > 12 else rounds):
         _play(rng, lots, history)
     balance: Counter[str] = Counter()
@@ -74,7 +74,7 @@ def test_the_rules_hold_for_200_agents(agents: int) -> None:
     """Twelve rounds, not one meeting repeated, nobody far from others in score as long as there is a choice."""
     rng = random.Random(agents)
     lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
-    history: list[Encounter] = []
+    history: list[Encounter[str]] = []
     for _ in range(12):
         points = scores(lots, history)
         before = len(history)
@@ -92,7 +92,7 @@ def test_the_last_possible_rounds_are_found(agents: int) -> None:
     for seed in range(60):
         rng = random.Random(seed)
         lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
-        history: list[Encounter] = []
+        history: list[Encounter[str]] = []
         for _ in range(agents - 1):
             _play(rng, lots, history)
 
@@ -122,7 +122,7 @@ def test_groups_are_left_only_by_as_many_as_must() -> None:
 def test_the_leaders_meet_among_themselves_as_far_as_can_be(rng: random.Random, agents: int, rounds: int) -> None:
     """Of all rounds without a repeat, tried one by one, none pairs more of the top score group within it."""
     lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
-    history: list[Encounter] = []
+    history: list[Encounter[str]] = []
     for _ in range(rounds):
         history += [Encounter(one, two, rng.choice((0, 0.5, 1))) for one, two in swiss_round(lots, history)]
     points, met = scores(lots, history), _met(history)
@@ -151,7 +151,7 @@ def test_the_bye_goes_to_the_lowest_without_one() -> None:
 def test_all_rounds_of_a_round_robin_fit() -> None:
     """With four agents three rounds meet everyone; a fourth repeats one meeting each, and a fifth does not repeat these again."""
     lots = tuple("abcd")
-    history: list[Encounter] = []
+    history: list[Encounter[str]] = []
     for _ in range(6):
         history += [Encounter(one, two, 0.5) for one, two in swiss_round(lots, history)]
     assert _met(history) == {frozenset(pair): 2 for pair in combinations(lots, 2)}
@@ -168,9 +168,9 @@ def test_tie_breaks_by_hand() -> None:
         Encounter("a", None),
     ]
     assert standings(("c", "b", "a"), history) == (
-        Standing("a", 2.5, 3.5, 2 + 0.75),
-        Standing("b", 2.0, 4.0, 1.5),
-        Standing("c", 1.5, 4.5, 1.25),
+        SwissStanding("a", 2.5, 3.5, 2 + 0.75),
+        SwissStanding("b", 2.0, 4.0, 1.5),
+        SwissStanding("c", 1.5, 4.5, 1.25),
     )
 
 
@@ -181,7 +181,7 @@ def test_lots_come_from_the_generator() -> None:
 
 
 @pytest.mark.parametrize(("lots", "history"), [(("a",), []), (("a", "a"), []), (("a", "b"), [Encounter("a", "c", 1)])])
-def test_what_is_no_tournament_is_refused(lots: tuple[str, ...], history: list[Encounter]) -> None:
+def test_what_is_no_tournament_is_refused(lots: tuple[str, ...], history: list[Encounter[str]]) -> None:
     """The error says what was expected."""
     with pytest.raises(ArenaError, match="swiss: expected"):
         swiss_round(lots, history)

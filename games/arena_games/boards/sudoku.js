@@ -1,5 +1,17 @@
 // Sudoku: the cells row by row, `.` for an empty one; an action is `r1c2=7`.
-import { CELL, square } from "../grid.js";
+import { CELL, square } from "arena/grid.js";
+
+export const style = `
+  .paper { fill: var(--surface); }
+  .given { fill: var(--raised); }
+  .may-square { fill: var(--accent-soft); }
+  .line-thin { stroke: var(--line); stroke-width: 1; }
+  .line-thick { stroke: var(--edge); stroke-width: 2; stroke-linecap: square; }
+  .digit { font-size: 21px; pointer-events: none; }
+  .digit-given { fill: var(--text); font-weight: 640; }
+  .digit-filled { fill: var(--accent); font-weight: 480; }
+  .digit-clash { fill: var(--bad); font-weight: 700; text-decoration: underline; }
+`;
 
 export function parse(text, game) {
   const cells = [...text.trim()];

@@ -1,5 +1,17 @@
 // Connect four: rows from the top, `x` and `o`; an action is a column from 1.
-import { CELL, count, lines, rowsOf } from "../grid.js";
+import { CELL, count, lines, rowsOf } from "arena/grid.js";
+
+export const style = `
+  .layer-pieces > *, .layer-over > * { transition: transform 0.34s cubic-bezier(0.5, 0, 0.9, 0.6); }
+  .rack { fill: light-dark(#c9d2e3, #343c4d); }
+  .hole { fill: var(--surface); }
+  .stone { stroke: light-dark(#00000026, #00000059); stroke-width: 1; }
+  .stone-x { fill: light-dark(#0f73b5, #3f9fe0); }
+  .stone-o { fill: light-dark(#f0a13a, #f2b25c); }
+  .stone-sign { fill: none; stroke: light-dark(#ffffffa6, #10141da6); stroke-width: 2.2; stroke-linecap: round; }
+  .won-ring { fill: none; stroke: var(--text); stroke-width: 3; }
+  .last-ring { fill: none; stroke: var(--text); stroke-width: 1.6; stroke-dasharray: 3 3; }
+`;
 
 export function parse(text) {
   return rowsOf(text, "xo.");

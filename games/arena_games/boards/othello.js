@@ -1,8 +1,18 @@
 // Othello: rows from the top, then who is to move; an action is a square such as `d3`, or `pass`.
-import { CELL, count, rowsOf, square } from "../grid.js";
+import { CELL, count, rowsOf, square } from "arena/grid.js";
 
 const LETTERS = "abcdefgh";
 const EDGE = 18;
+
+export const style = `
+  .cloth { fill: light-dark(#3f8f68, #2d6a4d); }
+  .seam { stroke: light-dark(#2b6b4c, #1d4a35); stroke-width: 1.2; }
+  .disc { stroke: #0000004d; stroke-width: 1; transition: fill 0.25s; }
+  .disc-x { fill: #17181b; }
+  .disc-o { fill: #f6f4ee; }
+  .last-dot { fill: #e0534a; stroke: #ffffff; stroke-width: 1; }
+  .may { fill: #ffffff59; }
+`;
 
 export function parse(text) {
   const [board, mover] = text.trim().split(" ");

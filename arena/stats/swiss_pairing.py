@@ -1,0 +1,177 @@
+"""Swiss pairings: in every round those of about the same score meet, nobody meets another twice, and seats are balanced.
+
+After the rules of the world chess federation's handbook (C.04): score groups from the top, the upper half of a group against the
+lower, and who cannot be paired floats to the next group. A pair is made only if everyone left can still be paired, which a
+maximum matching tells (`arena.stats.matching`); so a round without a repeated meeting is found whenever one exists. Nothing is
+drawn by lot here: the order of equals is handed in, and the same order and history always give the same round.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Generic, NamedTuple, TypeAlias
+
+from arena.errors import ArenaError
+from arena.stats.matching import NeighborGraph
+from arena.stats.observations import Competitor
+from arena.stats.tiebreaks import Encounter, scores
+
+Seats: TypeAlias = tuple[Competitor, Competitor | None]
+"""The first seat and the second; or one with a bye."""
+
+FAR = 2
+"""The excess of first seats over second ones, or the other way round, at which one must not sit there again (the handbook's
+absolute preference): two with the same need do not meet.
+"""
+
+
+def draw_lots(agents: Sequence[Competitor], rng: random.Random) -> tuple[Competitor, ...]:
+    """The field in an order by lot; draw it once, before the first round, and keep it."""
+    return tuple(rng.sample(list(agents), len(agents)))
+
+
+def swiss_round(lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> tuple[Seats[Competitor], ...]:
+    """The next round, from the best pair down, the bye last.
+
+    `lots` has the whole field, in the order of equals; `history` all encounters so far, in their order. No two meet again as long
+    as there is a round without it; then as few times as possible. The bye goes to the lowest of those with the fewest byes for
+    whom such a round exists. Raises ArenaError under two competitors, where one is there twice, or where an encounter names
+    another one.
+    """
+    known = set(lots)
+    if len(lots) < 2 or len(known) < len(lots):
+        raise ArenaError(f"swiss: expected two or more agents, each once; got {', '.join(map(str, lots)) or 'none'}")
+    met = [agent for meeting in history for agent in (meeting.first, meeting.second) if agent is not None]
+    strange = [agent for agent in met if agent not in known]
+    if strange:
+        raise ArenaError(f"swiss: expected encounters of {', '.join(map(str, lots))}; got one of {strange[0]!r}")
+    return _Round(lots, history).pairs()
+
+
+class _SeatHistory(NamedTuple):
+    """The seats that a competitor has had so far."""
+
+    balance: int
+    """First seats less second ones."""
+    last: tuple[int, ...]
+    """1 for first, -1 for second, the latest first."""
+
+
+class _Round(Generic[Competitor]):
+    """One round in the making; competitors are known by their ranks, 0 being the best."""
+
+    def __init__(self, lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> None:
+        score = scores(lots, history)
+        self._agents = sorted(lots, key=lambda agent: -score[agent])
+        self._score = [score[agent] for agent in self._agents]
+        self._lot = [lots.index(agent) for agent in self._agents]
+        rank = {agent: k for k, agent in enumerate(self._agents)}
+        played = [(rank[meeting.first], rank[meeting.second]) for meeting in history if meeting.second is not None]
+        self._met = Counter(frozenset(pair) for pair in played)
+        self._byes = Counter(rank[meeting.first] for meeting in history if meeting.second is None)
+        self._seats = [_seats_of(k, played) for k in range(len(lots))]
+
+    def pairs(self) -> tuple[Seats[Competitor], ...]:
+        bye, graph = self._feasible()
+        found = [self._seated(one, two) for one, two in self._by_group(graph, bye)]
+        return tuple(found) if bye is None else (*found, (self._agents[bye], None))
+
+    def _feasible(self) -> tuple[int | None, NeighborGraph]:
+        """The bye, if one is due, and the graph of allowed pairs by the strictest rule under which all others can be paired."""
+        count = len(self._agents)
+        everyone = range(count)
+        for allowed in self._rules():
+            graph = NeighborGraph([{two for two in everyone if two != one and allowed(one, two)} for one in everyone])
+            if graph.exposed(everyone) != count % 2:
+                continue
+            if not count % 2:
+                return None, graph
+            fewest = min(self._byes[k] for k in everyone)
+            for k in reversed(everyone):
+                if self._byes[k] == fewest and not graph.exposed({*everyone} - {k}):
+                    return k, graph
+        raise AssertionError("the last rule lets everyone meet everyone")
+
+    def _rules(self) -> Iterator[Callable[[int, int], bool]]:
+        """The conditions of a pair, from the strictest to none: seats and no repeats, no repeats, one repeat, two, ..."""
+        yield lambda one, two: not self._met[frozenset((one, two))] and not self._same_need(one, two)
+        for times in range(max(self._met.values(), default=0) + 1):
+            yield lambda one, two, times=times: self._met[frozenset((one, two))] <= times  # type: ignore[misc]
+
+    def _same_need(self, one: int, two: int) -> bool:
+        """Whether neither of the two may sit in the one seat again."""
+        balances = self._seats[one].balance, self._seats[two].balance
+        return min(balances) >= FAR or max(balances) <= -FAR
+
+    def _by_group(self, graph: NeighborGraph, bye: int | None) -> Iterator[tuple[int, int]]:
+        """Pairs by score groups from the top; those left of a group float into the next."""
+        floating: list[int] = []
+        ranks = [k for k in range(len(self._agents)) if k != bye]
+        unpaired = set(ranks)
+        for _, group in groupby(ranks, key=lambda k: self._score[k]):
+            bracket = _ScoreBracket(floating, list(group), graph, unpaired)
+            yield from bracket.pairs()
+            floating = bracket.floating
+
+    def _seated(self, one: int, two: int) -> tuple[Competitor, Competitor]:
+        """The first seat for who has had it less often; else for who did not when their seats last differed; else by lot."""
+        mine, yours = self._seats[one], self._seats[two]
+        if mine.balance != yours.balance:
+            swap = mine.balance > yours.balance
+        elif mine.last != yours.last:
+            swap = mine.last > yours.last
+        else:
+            swap = self._lot[min(one, two)] % 2 == 1
+        return (self._agents[two], self._agents[one]) if swap else (self._agents[one], self._agents[two])
+
+
+class _ScoreBracket:
+    """A score group with those who float into it from above, the best first."""
+
+    def __init__(self, floating: list[int], residents: list[int], graph: NeighborGraph, unpaired: set[int]) -> None:
+        """`unpaired` are all that have no pair yet, of all groups; those that are paired here are taken out of it."""
+        self._above = floating
+        self._residents = residents
+        self._graph = graph
+        self._unpaired = unpaired
+        self._inside = {*floating, *residents}
+        self._exposed = graph.exposed(self._inside)
+        self.floating: list[int] = []
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """As many pairs as leave a pairing of all the others, each of the best one left with the one nearest to its place."""
+        for one in self._above:
+            yield from self._pair(one, [*self._above, *self._residents])
+        left = [one for one in self._residents if one in self._inside]
+        half = len(left) // 2
+        for k, one in enumerate(left):
+            order = sorted(range(len(left)), key=lambda place, aim=k + half: (abs(place - aim), place))  # type: ignore[misc]
+            yield from self._pair(one, [left[place] for place in order])
+
+    def _pair(self, one: int, candidates: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """The pair of one that has none yet with the first candidate that fits; otherwise it floats."""
+        if one not in self._inside:
+            return
+        for two in candidates:
+            if two in self._inside and self._fits(one, two):
+                self._inside -= {one, two}
+                self._unpaired -= {one, two}
+                yield one, two
+                return
+        self._inside.remove(one)
+        self._exposed = self._graph.exposed(self._inside)
+        self.floating.append(one)
+
+    def _fits(self, one: int, two: int) -> bool:
+        """Whether a pair leaves no more unpaired in the bracket than before, and nobody at all in the end."""
+        return (
+            two in self._graph.neighbors[one]
+            and self._graph.exposed(self._inside - {one, two}) <= self._exposed
+            and not self._graph.exposed(self._unpaired - {one, two})
+        )
+
+
+def _seats_of(agent: int, played: Sequence[tuple[int, int]]) -> _SeatHistory:
+    seats = [1 if first == agent else -1 for first, second in reversed(played) if agent in {first, second}]
+    return _SeatHistory(sum(seats), tuple(seats))

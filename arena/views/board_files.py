@@ -1,0 +1,75 @@
+"""Board modules: found beside their games, checked and read, or left out with a note."""
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import ArenaError
+from arena.game import Game
+from arena.plugins.members import gives_grid, member
+from arena.views.bundle import check_module
+
+LARGEST = 1 << 20
+"""Bytes of the module of a board."""
+
+
+class BoardFault(ArenaError):
+    """A board module cannot be used; the message begins with the path that the game names."""
+
+
+class BoardModule(NamedTuple):
+    """The module that draws the states of a game, or the reason that there is none."""
+
+    source: str | None = None
+    """JavaScript; None where states are drawn as a grid, or shown as text."""
+    note: str | None = None
+    """The fault of the module that the game names; None if it names none, or a sound one."""
+
+
+def board_module(kind: type[Game]) -> BoardModule:
+    """Return the module that a class of games names; a module that cannot be used is left out with a note."""
+    file = member(kind, "board")
+    if file is None:
+        return BoardModule()
+    try:
+        return BoardModule(_read(_place(kind, file), file))
+    except BoardFault as fault:
+        instead = "drawn as a grid" if gives_grid(kind) else "shown as text"
+        return BoardModule(note=f"board {fault}; states are {instead}")
+
+
+def _place(kind: type[Game], file: str) -> Path:
+    """Return the path of a module; raises BoardFault if it lies outside the package of its class, or the folder of a single file.
+
+    A class that inherits its board has that of its base: the path starts at the file of the class that sets it.
+    """
+    owner = next(base for base in kind.__mro__ if "board" in vars(base))
+    module = sys.modules.get(owner.__module__)
+    written = getattr(module, "__file__", None)
+    if written is None:
+        raise BoardFault(f"{file}: nobody knows in which file {owner.__qualname__} is written")
+    package = sys.modules.get(owner.__module__.partition(".")[0])
+    folders = [Path(folder) for folder in getattr(package, "__path__", [])] or [Path(written).parent]
+    try:
+        place = (Path(written).parent / file).resolve()
+        inside = any(place.is_relative_to(folder.resolve()) for folder in folders)
+    except (OSError, ValueError, RuntimeError) as error:  # such as a null character, or links in a circle
+        raise BoardFault(f"{file}: {error}") from error
+    if not inside:
+        raise BoardFault(f"{file}: outside of {' and '.join(map(str, folders))}, the folder of its package")
+    return place
+
+
+def _read(place: Path, file: str) -> str:
+    try:
+        if not place.is_file():
+            raise BoardFault(f"{file}: no such file: {place}")
+        if place.stat().st_size > LARGEST:
+            raise BoardFault(f"{file}: expected at most {LARGEST:,} bytes, got {place.stat().st_size:,}")
+        source = place.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BoardFault(f"{file}: {error}") from error
+    wrong = check_module(source)
+    if wrong is not None:
+        raise BoardFault(f"{file}: {wrong}")
+    return source

@@ -1,0 +1,125 @@
+"""Draws the picture of the map, `figures/map.svg`, from the imports of the package: `make figures`.
+
+A box is a package, or the modules of the root that plugin authors use; a box stands above all that it imports. Thin lines are
+imports, without those that follow from others; the two thick ways are named in `WAYS`, and each step of them must be an import.
+"""
+
+import ast
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+from make_figures import INK, ONE, SOFT, TWO, Drawing
+
+PACKAGE = Path(__file__).parents[1] / "arena"
+API = "game agent search heuristic ..."
+ABOVE = ("__init__", "__main__", "pytest_plugin")
+"""Modules of the root that only hand on what is below."""
+WAYS = (
+    (
+        "a spec becomes a leaderboard",
+        ONE,
+        ("commands", "tournament", "schedule", "spec", "plugins"),
+        ("commands", "results", "store"),
+    ),
+    ("a state becomes an action", TWO, ("schedule", "isolation", "match", API), ()),
+)
+WIDTH, HEIGHT, GAP, LEVEL, TOP = 880, 34, 12, 66, 24
+
+
+def imports() -> dict[str, set[str]]:
+    """Return for every box the boxes that it imports."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for file in sorted(PACKAGE.rglob("*.py")):
+        here = _box(file.relative_to(PACKAGE).with_suffix("").parts)
+        if here is None:
+            continue
+        found[here] |= set()
+        for node in ast.walk(ast.parse(file.read_text())):
+            for name in _names(node):
+                there = _box(name.split(".")[1:])
+                if there not in (None, here):
+                    found[here].add(str(there))
+    return dict(found)
+
+
+def _names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("arena."):
+        return [str(node.module)]
+    if isinstance(node, ast.ImportFrom) and node.module == "arena":
+        return [f"arena.{alias.name}" for alias in node.names]
+    return []
+
+
+def _box(parts: "tuple[str, ...] | list[str]") -> str | None:
+    if not parts or parts[0] in ABOVE:
+        return None
+    if (PACKAGE / parts[0]).is_dir() or parts[0] == "cli":
+        return parts[0]
+    return API if (PACKAGE / f"{parts[0]}.py").exists() else None
+
+
+def levels(graph: dict[str, set[str]]) -> dict[str, int]:
+    """Return the level of every box, 0 for what imports nothing; RecursionError where imports run in a circle."""
+    known: dict[str, int] = {}
+
+    def level(box: str) -> int:
+        if box not in known:
+            known[box] = 1 + max(map(level, graph[box]), default=-1)
+        return known[box]
+
+    for box in graph:
+        level(box)
+    return known
+
+
+def reduced(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """Return the imports that do not follow from others."""
+
+    def below(box: str) -> set[str]:
+        return graph[box].union(*map(below, graph[box])) if graph[box] else set()
+
+    return {
+        (box, other)
+        for box, others in graph.items()
+        for other in others
+        if not any(other in below(one) for one in others - {other})
+    }
+
+
+def draw(graph: dict[str, set[str]]) -> Drawing:
+    """Return the picture."""
+    level = levels(graph)
+    rows = [sorted(box for box in graph if level[box] == number) for number in range(max(level.values()), -1, -1)]
+    picture = Drawing(WIDTH, TOP + LEVEL * len(rows) + 40, "The packages of arena and their imports")
+    wide = {box: 20 + 9 * len(box) for box in graph}
+    place: dict[str, tuple[float, float]] = {}
+    for number, row in enumerate(rows):
+        x = (WIDTH - sum(wide[box] for box in row) - GAP * 4 * (len(row) - 1)) / 2
+        for box in row:
+            place[box] = (x + wide[box] / 2, TOP + LEVEL * number)
+            x += wide[box] + GAP * 4
+
+    def join(box: str, other: str, color: str, width: float) -> None:
+        (x, y), (to, bottom) = place[box], place[other]
+        picture.line([(x, y + HEIGHT), (to, bottom)], color, width)
+
+    for box, other in sorted(reduced(graph)):
+        join(box, other, SOFT, 1)
+    for number, (words, color, *ways) in enumerate(WAYS):
+        for way in ways:
+            for box, other in pairwise(way):
+                if other not in graph[box]:
+                    raise ValueError(f"{words}: {box} does not import {other}")
+                join(box, other, color, 3)
+        picture.text(24 + 300 * number, TOP + LEVEL * len(rows) + 20, words, color)
+    for box, (x, y) in place.items():
+        picture.lines.append(
+            f'<rect x="{x - wide[box] / 2:.1f}" y="{y:.1f}" width="{wide[box]}" height="{HEIGHT}" rx="6" fill="#ffffff"/>'
+        )
+        picture.box(round(x - wide[box] / 2, 1), y, wide[box], HEIGHT, [box], INK)
+    return picture
+
+
+if __name__ == "__main__":
+    draw(imports()).save("map.svg")

@@ -1,0 +1,59 @@
+"""The sandwich's intervals and likelihoods of superiority against Student's t of scipy's, and against the bootstrap."""
+
+import random
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats  # type: ignore[import-untyped]
+
+from arena.stats.bootstrap import bootstrap
+from arena.stats.bradley_terry import fit
+from arena.stats.elo import ELO
+from arena.stats.observations import Pair, table_of
+from arena.stats.sandwich import Sandwich, Stratum, sandwich
+
+
+def _two(lead: float, freedom: int) -> Sandwich:
+    """Two ratings about their mean, of which each has the variance 1 / 16: half of a score of variance 1/4 and information 1."""
+    information = np.array([[0.5, -0.5], [-0.5, 0.5]])
+    scatter = np.array([[0.25, -0.25], [-0.25, 0.25]]) / 4
+    return Sandwich((lead / 2, -lead / 2), information, [Stratum([0, 1], scatter, freedom)])
+
+
+@given(st.integers(1, 10**7), st.floats(-50, 50))
+def test_the_likelihood_of_superiority_is_students(freedom: int, t: float) -> None:
+    """To eight places, of a lead of t standard errors; one standard error of the lead is a half."""
+    assert _two(t / 2, freedom).superiority(0, 1) == pytest.approx(stats.t.cdf(t, freedom), abs=1e-8)
+
+
+@given(st.integers(1, 10**9), st.floats(-3, 3))
+def test_intervals_reach_as_far_as_students_quantile(freedom: int, lead: float) -> None:
+    """To seven places, about a rating and about a lead."""
+    reach = stats.t.ppf(0.975, freedom)
+    assert _two(lead, freedom).interval(0) == pytest.approx((lead / 2 - reach / 4, lead / 2 + reach / 4), rel=1e-7, abs=1e-7)
+    assert _two(lead, freedom).interval(0, 1) == pytest.approx((lead - reach / 2, lead + reach / 2), rel=1e-7, abs=1e-7)
+
+
+def test_fifty_pairs_have_about_the_bootstraps_interval() -> None:
+    """Either bound to 15 Elo."""
+    pairs = [Pair.of(1, 0)] * 30 + [Pair.of(0.5, 0.5)] * 10 + [Pair.of(0, 1)] * 10
+    pairings = {("a", "b"): pairs}
+    fitted = fit(table_of(pairings))
+    ours, theirs = sandwich(fitted, pairings), bootstrap(fitted, pairings, random.Random(1))
+    assert [bound * ELO for bound in ours.interval(0)] == pytest.approx([bound * ELO for bound in theirs.interval(0)], abs=15)
+
+
+def test_pairs_tell_the_spread_that_their_games_have() -> None:
+    """Two equal agents, every pair won by the first seat twice or lost twice: the lead has the variance of drawn pairs, and less
+    than that of as many games by themselves.
+    """
+    alike = {("a", "b"): [Pair.of(1, 1), Pair.of(0, 0)] * 10}
+    apart = {("a", "b"): [Pair.of(1, 0), Pair.of(0, 1)] * 10}
+    widths = []
+    for pairings in (alike, apart):
+        low, high = sandwich(fit(table_of(pairings)), pairings).interval(0, 1)
+        widths.append(high - low)
+    assert widths[0] < widths[1] / sqrt(2)

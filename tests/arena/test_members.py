@@ -1,0 +1,234 @@
+"""Names that older plugins use for something of their own are ignored with a note, and never an error."""
+
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from arena import Agent, Game, load_plugins, play, run
+from arena.configured import parameters_of
+from arena.plugins.members import gives_grid, grid_fault, ignored, member
+from arena.spec import load_spec
+from tests.conftest import arena_in
+
+GAME = """
+from functools import cached_property
+from arena import Agent, Game, hookimpl
+
+
+class Pebbles(Game):
+    "Take one or two pebbles; who takes the last one wins."
+    name = "pebbles"
+    {member}
+
+    def initial(self, rng): return (5, 0)
+    def to_move(self, state): return state[1]
+    def actions(self, state): return [n for n in (1, 2) if n <= state[0]]
+    def result(self, state, action): return (state[0] - action, 1 - state[1])
+    def returns(self, state): return (-1.0, 1.0) if state[1] == 0 else (1.0, -1.0)
+    def render(self, state): return "o " * state[0] + "left"
+
+
+@hookimpl
+def arena_games():
+    return [Pebbles]
+"""
+ODD = {
+    "a board that is a number": ("board", "board = 8"),
+    "a board that is another text": ("board", "board = '3x3'"),
+    "a method": ("board", "def board(self, state): return state[0]"),
+    "a property": ("board", "board = property(lambda self: self.heap)"),
+    "a value that is kept": ("board", "board = cached_property(lambda self: [[0]])"),
+    "a grid with coordinates": ("grid", "def grid(self, row, column): return '.'"),
+    "a grid without a state": ("grid", "def grid(self): return []"),
+    "a grid that is no method": ("grid", "grid = (3, 3)"),
+    "a class": ("grid", "class grid: pass"),
+    "what raises when looked at": (
+        "grid",
+        "grid = type('Odd', (), {'__call__': 1, '__class__': property(lambda self: 1 / 0)})()",
+    ),
+    "one colour": ("grid_colors", "grid_colors = 'red'"),
+    "colours of numbers": ("grid_colors", "grid_colors = {1: '#d33'}"),
+    "what is no colour": ("grid_colors", "grid_colors = {'x': 'url(#a)'}"),
+}
+
+
+@pytest.mark.parametrize("words", ODD)
+def test_a_member_of_another_shape_is_ignored_with_a_note(tmp_path: Path, words: str) -> None:
+    """The plugin loads and keeps its own member, its matches are played and checked, and the game is shown as text."""
+    name, written = ODD[words]
+    (tmp_path / "pebbles.py").write_text(GAME.format(member=written))
+    game = load_plugins([tmp_path / "pebbles.py"]).game("pebbles")
+    assert name in vars(game)
+    assert member(game, name) == {"board": None, "grid": None, "grid_colors": {}}[name]
+    assert not gives_grid(game)
+    (note,) = ignored(game)
+    assert note.startswith(f"{name}: expected ")
+    assert play(game(), ["random", "greedy"]).termination == "normal"
+
+
+@pytest.mark.slow
+def test_commands_say_so_and_go_on(tmp_path: Path) -> None:
+    (tmp_path / "pebbles.py").write_text(GAME.format(member="board = 8"))
+    (tmp_path / "cup.yaml").write_text("{game: pebbles, rounds: 1, agents: [random, greedy], plugins: [pebbles.py]}")
+    note = f"note: game pebbles ({tmp_path / 'pebbles.py'}:6): board: expected the path of a JavaScript file or None, got 8"
+    arena = arena_in(tmp_path)
+    ran = arena("run", "cup.yaml")
+    assert (ran.returncode, note in ran.stderr) == (0, True), ran.stderr
+    shown = arena("show", "pebbles", "--plugin", "pebbles.py")
+    assert (shown.returncode, "  board:" in shown.stdout, "  grid:" in shown.stdout) == (0, False, False)
+    assert note in arena("plugins", "--plugin", "pebbles.py").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["a board that is a number", "a grid with coordinates"])
+def test_a_check_passes_over_it(tmp_path: Path, words: str) -> None:
+    (tmp_path / "pebbles.py").write_text(GAME.format(member=ODD[words][1]))
+    checked = arena_in(tmp_path)("check", "pebbles.py", "--matches", "2")
+    assert (checked.returncode, "grid" in checked.stdout) == (0, False), checked.stdout
+
+
+def test_what_an_object_keeps_for_itself_is_not_even_noted(tmp_path: Path) -> None:
+    """The members are those of the class."""
+    (tmp_path / "pebbles.py").write_text(GAME.format(member="def __init__(self): self.board, self.grid = [1], (2, 2)"))
+    registry = load_plugins([tmp_path / "pebbles.py"])
+    assert registry.plugins[-1].notes == ()
+    assert registry.game("pebbles")().grid == (2, 2)  # type: ignore[comparison-overlap]
+    assert not gives_grid(registry.game("pebbles"))
+
+
+REQUIRED = """
+from dataclasses import dataclass, field
+from arena import Agent, Game, hookimpl
+{game}
+@dataclass(slots={slots})
+class Counted(Pebbles):
+    "Heaps of its own."
+    board: int
+    grid: tuple[int, int]
+    grid_colors: dict[str, int] = field(default_factory=dict)
+    heap: int = 5
+
+    def __hash__(self): return 1
+
+
+@dataclass
+class Cites(Agent):
+    "Plays the first action."
+    reference: str
+    proposed: list[str]
+    name = "cites"
+
+    def choose(self, game, state, search): return game.actions(state)[0]
+
+
+@hookimpl
+def arena_agents():
+    return [Cites]
+
+
+@hookimpl
+def arena_games():
+    return [Counted]
+"""
+
+
+@pytest.mark.parametrize("slots", [False, True])
+def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> None:
+    """A field without a default gets none from arena, whatever its name; the members of its name are ignored with notes."""
+    (tmp_path / "counted.py").write_text(REQUIRED.format(game=GAME.partition("@hookimpl")[0].format(member=""), slots=slots))
+    registry = load_plugins([tmp_path / "counted.py"])
+    game, agent = registry.game("pebbles"), registry.agent("cites")
+    parameters = [*parameters_of(game).values(), *parameters_of(agent).values()]
+    assert [one.name for one in parameters if one.default is one.empty] == ["board", "grid", "reference", "proposed"]
+    notes = registry.plugins[-1].notes
+    assert len(notes) == 5
+    assert all(note.endswith("got a field of a dataclass, which is ignored") for note in notes)
+    assert {name: member(game, name) for name in ("board", "grid", "grid_colors")} == {
+        "board": None,
+        "grid": None,
+        "grid_colors": {},
+    }
+    assert {name: member(agent, name) for name in ("reference", "proposed")} == {"reference": False, "proposed": {}}
+    made: Any = game
+    with pytest.raises(TypeError, match="board"):
+        made()
+    spec = {
+        "game": {"name": "pebbles", "board": 8, "grid": [3, 3]},
+        "agents": ["random", {"agent": "cites", "reference": "Knuth 1975", "proposed": ["yes"]}],
+        "rounds": 1,
+    }
+    assert {record.termination for record in run(load_spec(spec, plugins=[str(tmp_path / "counted.py")])).records} == {"normal"}
+
+
+def test_members_of_their_own_shape_hold() -> None:
+    class Drawn(Game):
+        name = "drawn"
+        board = "boards/drawn.js"
+        grid_colors = MappingProxyType({"x": "#d33", "": "gold", "o": "#00AAff"})
+
+        @staticmethod
+        def grid(state: Any) -> list[list[str]]:
+            return [["x"]]
+
+    assert member(Drawn, "board") == "boards/drawn.js"
+    assert member(Drawn, "grid_colors") == {"x": "#d33", "": "gold", "o": "#00AAff"}
+    derived: Any = type("Derived", (Drawn,), {})
+    assert gives_grid(derived)
+    assert list(ignored(Drawn)) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "fault"),
+    [
+        ([["", "x"], ["o", "12345678"]], None),
+        ((("x",),), None),
+        ([["x", "o"], ["x"]], "rows of 1 and 2 cells"),
+        ([], "rows of no cells"),
+        ([[], []], "rows of 0 cells"),
+        ([["x", 1]], "the cell 1"),
+        ([["123456789"]], "the cell '123456789'"),
+        (["xo", "ox"], "['xo', 'ox']"),
+        ("xo", "'xo'"),
+        (None, "None"),
+        ([["x"] * 64] * 64, None),
+        ([["x"] * 65] * 64, "64 rows of 65 cells"),
+    ],
+)
+def test_a_grid_is_rows_of_short_texts(cells: object, fault: str | None) -> None:
+    assert grid_fault(cells) == fault
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("reference", "Knuth 1975"),
+        ("reference", 1),
+        ("reference", ["games"]),
+        ("proposed", "yes"),
+        ("proposed", {"chess": 1}),
+        ("proposed", {"path": 0.5}),
+    ],
+)
+def test_a_flag_of_an_agent_that_is_something_else_is_ignored(name: str, given: Any) -> None:
+    class Cites(Agent):
+        name = "cites"
+
+    setattr(Cites, name, given)
+    assert member(Cites, name) == {"reference": False, "proposed": {}}[name]
+    (note,) = ignored(Cites)
+    assert note.startswith(f"{name}: expected ")
+
+
+def test_a_flag_of_an_agent_is_not_inherited() -> None:
+    class Strong(Agent):
+        name = "strong"
+        reference = True
+        proposed = MappingProxyType({"two-player": 9})
+
+    class Mine(Strong):
+        name = "mine"
+
+    assert (member(Strong, "reference"), member(Strong, "proposed")) == (True, {"two-player": 9})
+    assert (member(Mine, "reference"), member(Mine, "proposed")) == (False, {})

@@ -1,0 +1,42 @@
+"""The map of the code is true: its picture is that of the imports, and its tables name every package and module."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).parents[2]
+ARENA = TOP / "arena"
+PAGE = (TOP / "docs" / "explanation" / "architecture.md").read_text()
+UNSAID = {"__init__.py", "__main__.py"}
+
+
+def test_the_picture_is_drawn_from_the_imports_as_they_are(tmp_path: Path) -> None:
+    """Drawn anew, it is the same, byte for byte."""
+    code = f"import make_figures, pathlib; make_figures.FOLDER = pathlib.Path({str(tmp_path)!r}); import make_map; "
+    code += "make_map.draw(make_map.imports()).save('map.svg')"
+    subprocess.run([sys.executable, "-c", code], cwd=TOP / "docs", check=True)
+    drawn, kept = (tmp_path / "map.svg").read_text(), (TOP / "docs" / "figures" / "map.svg").read_text()
+    assert drawn == kept, "make figures draws it anew"
+
+
+def test_every_package_is_in_the_picture() -> None:
+    """As a box with its name."""
+    boxes = re.findall(r'<text [^>]*text-anchor="middle">([^<]+)</text>', (TOP / "docs" / "figures" / "map.svg").read_text())
+    packages = {folder.name for folder in ARENA.iterdir() if (folder / "__init__.py").exists()}
+    assert packages <= set(boxes)
+
+
+def test_every_package_and_every_module_of_the_root_has_its_line() -> None:
+    """In the tables of the page."""
+    said = set(re.findall(r"^\| `([\w./]+)` \|", PAGE, re.MULTILINE))
+    modules = {file.name for file in ARENA.glob("*.py")} - UNSAID
+    packages = {f"{folder.name}/" for folder in ARENA.iterdir() if (folder / "__init__.py").exists()}
+    assert said == modules | packages
+
+
+def test_files_that_the_page_names_exist() -> None:
+    """Each path in it, from `arena/`."""
+    named = set(re.findall(r"`([a-z_]+/[a-z_]+\.py|[a-z_]+\.py)`", PAGE))
+    missing = [path for path in named if not (ARENA / path).exists() and not any(ARENA.glob(f"*/{path}"))]
+    assert not missing
