@@ -131,7 +131,7 @@ def explained(error: ValidationError, value: Any) -> list[tuple[Path, str]]:
     own: dict[Path, str] = {}
     for detail in error.errors(include_url=False):
         where = _inside(detail["loc"], value)
-        if detail["type"] == "missing":
+        if detail["type"] == "missing" and isinstance(detail["loc"][-1], str):
             where = (*where, detail["loc"][-1])
         if detail["type"] == "refused":
             own.setdefault(where, detail["msg"])
