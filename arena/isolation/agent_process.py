@@ -19,8 +19,7 @@ from arena.limits import Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
-from arena.processes.child import ChildLost, ChildProcess, signal_name
-from arena.processes.environment import python_environment
+from arena.processes.child import ChildLost, ChildProcess, python_environment, signal_name
 from arena.version import __version__
 
 STARTING = 60.0

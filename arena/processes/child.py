@@ -204,6 +204,19 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._looked = perf_counter()
 
 
+def import_path() -> list[str]:
+    """The folders and archives that modules are imported from, as whole paths.
+
+    The empty entry, by which an interactive Python, `python -c` and a notebook import from the working folder, is that folder.
+    """
+    return [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - links stay as they are called
+
+
+def python_environment() -> dict[str, str]:
+    """The variables of this process for another Python that is to import the same."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(import_path())}
+
+
 def signal_name(number: int) -> str:
     """A signal as people call it."""
     try:

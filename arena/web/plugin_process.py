@@ -12,8 +12,7 @@ import anyio
 import anyio.to_thread
 
 from arena.errors import ArenaError
-from arena.processes.child import ChildLost, ChildProcess
-from arena.processes.environment import python_environment
+from arena.processes.child import ChildLost, ChildProcess, python_environment
 
 MEMORY_MB = 1024
 """What a desk may use, with all that runs in it."""

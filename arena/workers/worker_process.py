@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, cast
 
-from arena.processes.child import signal_name
-from arena.processes.environment import python_environment
+from arena.processes.child import python_environment, signal_name
 from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
