@@ -12,7 +12,7 @@ from arena.match.record import Record
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.fingerprint import fingerprints
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Scheduled
+from arena.schedule.schedule import OVER, Batch, Scheduled, Take
 from arena.spec import Spec, load_spec
 from arena.store import Run, Store
 from arena.store.run import run_of
@@ -111,19 +111,19 @@ def _played(spec: Spec, feed: MatchQueue, workers: int, alone: float | None, gua
     code = fingerprints(spec) if guarded or workers > 1 else None
     if not guarded and (workers == 1 or alone is not None):
         yield from _here(spec, feed, None if workers == 1 else alone)
-    first = feed.take(1) if guarded or workers > 1 else []
-    if first != []:
+    first = feed.take(1) if guarded or workers > 1 else OVER
+    if first is not OVER:
         total = sum(board.size for board in spec.boards) - feed.held - feed.played - feed.others
         exact = not any(board.format.follows_results for board in spec.boards)
-        yield from WorkerPool(spec, workers, _after(first or [], feed), total=total if exact else None, code=code).play()
+        yield from WorkerPool(spec, workers, _after(first, feed), total=total if exact else None, code=code).play()
 
 
-def _after(first: list[Scheduled], feed: MatchQueue) -> Callable[[int], list[Scheduled] | None]:
+def _after(first: Batch, feed: MatchQueue) -> Take:
     """What hands out some matches that were taken already, and then what the feed has."""
     waiting = list(first)
 
-    def take(size: int) -> list[Scheduled] | None:
-        return [waiting.pop()] if waiting else feed.take(size)
+    def take(size: int) -> Batch:
+        return Batch([waiting.pop()]) if waiting else feed.take(size)
 
     return take
 
