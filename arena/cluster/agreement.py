@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from arena.cluster import program_check
-from arena.cluster.parcel import Parcel, versions
+from arena.cluster.parcel import Parcel, programs, start_fault, versions
 from arena.errors import ArenaError
 from arena.plugins.sources import load_plugins
 from arena.schedule.fingerprint import Fingerprint, fingerprints
@@ -58,8 +57,8 @@ def check_programs(spec: Spec, wanted: Sequence[bool]) -> None:
 
     It may read files from beside it, which are not sent along: without this its agent would lose every match by a crash.
     """
-    for one, starts in zip(program_check.programs(spec), wanted, strict=True):
-        fault = program_check.fault(*one) if starts else None
+    for one, starts in zip(programs(spec), wanted, strict=True):
+        fault = start_fault(*one) if starts else None
         if fault is not None:
             command = " ".join(one[0].command or ())
             raise Disagrees(

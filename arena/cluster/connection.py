@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from arena.cluster.address import Address
 from arena.errors import ClusterError
@@ -19,6 +19,7 @@ from arena.errors import ClusterError
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
+T = TypeVar("T")
 PATIENCE = 10.0
 """Seconds to wait for a scheduler's first answer."""
 GREETING = 3.0
@@ -90,7 +91,7 @@ def _connected(address: Address) -> "Client":
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other versions of what Dask stands on; those that matter here are compared later
-            return _within(
+            return within(
                 3 * PATIENCE,
                 lambda: Client(address.url, security=security, timeout=PATIENCE, set_as_default=False, name="arena", **_CODECS),
             )
@@ -98,24 +99,24 @@ def _connected(address: Address) -> "Client":
         raise ClusterError(_why_not(address, error)) from error
 
 
-def _within(seconds: float, call: Callable[[], "Client"]) -> "Client":
-    """What a call returns; TimeoutError where it takes longer, and it is left alone."""
-    found: queue.SimpleQueue[Client | Exception] = queue.SimpleQueue()
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """The result of a call that may hang; TimeoutError if it takes longer, and its thread is left alone."""
+    found: queue.SimpleQueue[tuple[T | None, Exception | None]] = queue.SimpleQueue()
 
     def attempt() -> None:
         try:
-            found.put(call())
+            found.put((call(), None))
         except Exception as error:
-            found.put(error)
+            found.put((None, error))
 
-    threading.Thread(target=attempt, name="arena-connect", daemon=True).start()
+    threading.Thread(target=attempt, name="arena-call", daemon=True).start()
     try:
-        result = found.get(timeout=seconds)
+        result, error = found.get(timeout=seconds)
     except queue.Empty:
         raise TimeoutError(f"no answer in {seconds:.0f} s") from None
-    if isinstance(result, Exception):
-        raise result
-    return result
+    if error is not None:
+        raise error
+    return cast(T, result)
 
 
 _CODECS: dict[str, Any] = {"deserializers": ["dask", "msgpack", "error"]}

@@ -9,15 +9,14 @@ from time import monotonic
 
 from arena.cluster import wire
 from arena.cluster.audit import Audit
-from arena.cluster.backlog import Backlog, Batch
 from arena.cluster.engine import Change, Engine, Order, Reply
+from arena.cluster.jobs import Job, JobQueue
 from arena.errors import ClusterError
 from arena.match.record import Record
 from arena.schedule.runner import unplayed
-from arena.schedule.schedule import Scheduled
+from arena.schedule.schedule import Scheduled, Take
 from arena.spec import Spec
 from arena.spec.faults import one_line
-from arena.workers.workload import Take
 
 LOOK_SECONDS = 0.25
 """How often to look for nodes that have come or gone."""
@@ -42,7 +41,7 @@ Say = Callable[[str], None]
 class Sent:
     """An order on its way."""
 
-    batch: Batch
+    job: Job
     ids: Sequence[str]
     node: str
     told: bool
@@ -50,7 +49,7 @@ class Sent:
     since: float = field(default_factory=monotonic)
 
     def __str__(self) -> str:
-        count = len(self.batch.matches)
+        count = len(self.job.matches)
         return f"{self.node} has had {'a match' if count == 1 else f'{count:,} matches'} for {monotonic() - self.since:.0f} s"
 
 
@@ -92,7 +91,7 @@ class Coordinator:
         self._parcel = parcel
         self._reader = wire.Reader(spec)
         self._audit = Audit(spec)
-        self._backlog = Backlog(take, total)
+        self._jobs = JobQueue(take, total)
         self._posts: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
         """Nodes that may take more, those first that have waited longest."""
@@ -130,28 +129,28 @@ class Coordinator:
         return found if threads == workers else f"{found} of {threads:,} threads"
 
     def _done(self) -> bool:
-        if self._out or self._backlog.any_left():
+        if self._out or self._jobs.any_left():
             return False
-        if not self._backlog.over:
+        if not self._jobs.over:
             raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
         return True
 
     # Orders
 
     def _hand_out(self) -> None:
-        """Send batches to nodes as long as there are both."""
+        """Send jobs to nodes as long as there are both."""
         while self._room:
             node = next(iter(self._room))
             del self._room[node]
             post = self._posts[node]
             if len(post.orders) >= self._most(post):
                 continue
-            batch = self._backlog.next(self._threads)
+            job = self._jobs.next(self._threads)
             self._room[node] = None
-            if batch is None:
+            if job is None:
                 self._help_out()
                 return
-            self._send(batch, node, told=False)
+            self._send(job, node, told=False)
 
     def _help_out(self) -> None:
         """Have idle nodes play what others should have played long ago."""
@@ -159,7 +158,7 @@ class Coordinator:
             late = None if self._posts[node].orders else self._overdue(node)
             if late is not None:
                 self._say(f"{late}; {node} plays what is overdue, too")
-                self._send(late.batch, node, told=False)
+                self._send(late.job, node, told=False)
 
     def _overdue(self, node: str | None) -> Sent | None:
         """The oldest order that is long overdue, is out once, and with another node."""
@@ -167,21 +166,21 @@ class Coordinator:
         for sent in self._out.values():
             if now - sent.since < OVERDUE_SECONDS:
                 return None
-            usual = (self._backlog.pace.seconds or 0.0) * len(sent.batch.matches)
-            if len(sent.batch.orders) == 1 and sent.node != node and now - sent.since > OVERDUE_TIMES * usual:
+            usual = (self._jobs.pace.seconds or 0.0) * len(sent.job.matches)
+            if len(sent.job.orders) == 1 and sent.node != node and now - sent.since > OVERDUE_TIMES * usual:
                 return sent
         return None
 
     def _most(self, post: NodeState) -> int:
-        return post.threads * (AHEAD if self._backlog.pace.quick else 1)
+        return post.threads * (AHEAD if self._jobs.pace.quick else 1)
 
-    def _send(self, batch: Batch, node: str, *, told: bool) -> None:
-        ids = self._reader.identities(batch.matches)
+    def _send(self, job: Job, node: str, *, told: bool) -> None:
+        ids = self._reader.identities(job.matches)
         self._number += 1
         key = f"arena-{blake2b(' '.join([self._run, str(self._number), *ids]).encode(), digest_size=16).hexdigest()}"
-        self._out[key] = self._posts[node].orders[key] = Sent(batch, ids, node, told)
-        batch.orders.add(key)
-        self._engine.send(Order(key, self._run, batch.matches, self._parcel if told else None), node)
+        self._out[key] = self._posts[node].orders[key] = Sent(job, ids, node, told)
+        job.orders.add(key)
+        self._engine.send(Order(key, self._run, job.matches, self._parcel if told else None), node)
 
     # Replies
 
@@ -191,12 +190,12 @@ class Coordinator:
             return
         post = self._posts[sent.node]
         del post.orders[reply.key]
-        sent.batch.orders.discard(reply.key)
+        sent.job.orders.discard(reply.key)
         self._room[sent.node] = None
         if reply.killed:
             yield from self._blamed(sent)
         elif reply.body is None:
-            self._put_back(sent.batch)
+            self._put_back(sent.job)
             post.lost += 1
             if reply.failed is not None:
                 self._refuse(sent.node, one_line(reply.failed)[:LONGEST_REASON])
@@ -208,42 +207,42 @@ class Coordinator:
 
     def _read(self, body: bytes, sent: Sent) -> Iterator[Finished]:
         try:
-            answer = self._reader.read(body, sent.batch.matches, sent.ids)
+            answer = self._reader.read(body, sent.job.matches, sent.ids)
         except wire.Invalid as invalid:
-            self._put_back(sent.batch)
+            self._put_back(sent.job)
             self._refuse(sent.node, f"sent what is no answer: {invalid}")
             return
         if answer.records is not None:
             yield from self._judged(answer, sent)
         elif answer.asks and not sent.told:
-            self._send(sent.batch, sent.node, told=True)
+            self._send(sent.job, sent.node, told=True)
         else:
-            self._put_back(sent.batch)
+            self._put_back(sent.job)
             reason = answer.refused or "asks for what it was told"
             self._refuse(sent.node, one_line(reason)[:LONGEST_REASON])
 
     def _judged(self, answer: wire.NodeAnswer, sent: Sent) -> Iterator[Finished]:
         """The records of an answer, unless the rules say that they cannot be."""
         records, post = answer.records or (), self._posts[sent.node]
-        breach = self._audit.fault(sent.batch.matches, records)
+        breach = self._audit.fault(sent.job.matches, records)
         if breach is not None:
-            self._put_back(sent.batch)
+            self._put_back(sent.job)
             before = f" ({post.taken:,} of its matches were taken before)" if post.taken else ""
             self._refuse(sent.node, f"sent what the rules do not allow: {breach}{before}")
             return
-        self._call_off(sent.batch)
+        self._call_off(sent.job)
         post.taken += len(records)
-        self._backlog.pace.note(len(records), answer.seconds)
-        yield from zip(sent.batch.matches, records, strict=True)
+        self._jobs.pace.note(len(records), answer.seconds)
+        yield from zip(sent.job.matches, records, strict=True)
 
-    def _call_off(self, batch: Batch) -> None:
+    def _call_off(self, job: Job) -> None:
         """Take back the other orders for matches that have been played."""
-        for key in batch.orders:
+        for key in job.orders:
             other = self._out.pop(key)
             del self._posts[other.node].orders[key]
             self._room[other.node] = None
             self._engine.drop(key)
-        batch.orders.clear()
+        job.orders.clear()
 
     # Nodes
 
@@ -264,19 +263,19 @@ class Coordinator:
         self._threads -= post.threads
         for place, (key, sent) in enumerate(post.orders.items()):
             del self._out[key]
-            sent.batch.orders.discard(key)
+            sent.job.orders.discard(key)
             self._engine.drop(key)
             if leave or place >= post.threads:
-                self._put_back(sent.batch)
+                self._put_back(sent.job)
             else:
                 yield from self._blamed(sent)
 
-    def _put_back(self, batch: Batch) -> None:
-        if not batch.orders:  # else another node is still at it
-            self._backlog.put_back(batch)
+    def _put_back(self, job: Job) -> None:
+        if not job.orders:  # else another node is still at it
+            self._jobs.put_back(job)
 
     def _blamed(self, sent: Sent) -> Iterator[Finished]:
-        culprit = None if sent.batch.orders else self._backlog.lost(sent.batch)
+        culprit = None if sent.job.orders else self._jobs.lost(sent.job)
         if culprit is not None:
             yield culprit, self._lost(culprit)
 

@@ -17,7 +17,7 @@ from arena.cluster import node as nodes
 from arena.cluster import wire
 from arena.cluster.address import Address
 from arena.cluster.attendance import Pulses, Workers
-from arena.cluster.connection import reached
+from arena.cluster.connection import reached, within
 from arena.cluster.engine import Change, Order, Reply
 from arena.cluster.parcel import versions
 from arena.errors import ClusterLost, describe
@@ -255,12 +255,6 @@ def _forget_clusters() -> None:
 
 
 def _in_time(call: Callable[[], object], seconds: float = END_SECONDS) -> None:
-    """Do what may hang, and leave it alone when it does."""
-
-    def quietly() -> None:
-        with suppress(Exception):
-            call()
-
-    thread = threading.Thread(target=quietly, daemon=True)
-    thread.start()
-    thread.join(seconds)
+    """Do what may hang or fail, and leave it alone when it does."""
+    with suppress(Exception):
+        within(seconds, call)

@@ -5,15 +5,17 @@ import pickle
 import platform
 import stat
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.cluster.program_check import starting
 from arena.errors import ClusterError
+from arena.isolation.agent_process import AgentLost, AgentProcess, NoAgentProcess
+from arena.isolation.sandbox import SandboxError
+from arena.match.match import Isolation, Program
 from arena.plugins.dependencies import beside
 from arena.plugins.sources import asked, is_file, real_place
 from arena.schedule.fingerprint import Fingerprint, fingerprints
@@ -129,3 +131,36 @@ def _programs(spec: Spec) -> list[File]:
                     sent = os.path.normpath(Path(name).parent / file.relative_to(place.parent))
                     found[sent] = _file(sent, file, f"program {word}")
     return list(found.values())
+
+
+Starting = tuple[Program, int | None, Isolation]
+"""A program, its limit of memory in MiB, and where it runs."""
+
+
+def starting(spec: Spec) -> list[bool]:
+    """For every program of a spec, in order, whether it starts here. Each is started once, and ended when it has said hello."""
+    return [start_fault(*one) is None for one in programs(spec)]
+
+
+def programs(spec: Spec) -> Iterator[Starting]:
+    """The programs of a spec, each once, in an order that follows from the spec."""
+    seen = set()
+    for board in spec.boards:
+        for seat in board.seats:
+            program = seat.program
+            if program is not None and program.command is not None:
+                key = (program.command, seat.limits.memory_mb, seat.isolation)
+                if key not in seen:
+                    seen.add(key)
+                    yield program, seat.limits.memory_mb, seat.isolation
+
+
+def start_fault(program: Program, memory_mb: int | None, isolation: Isolation) -> str | None:
+    """Why a program does not start here; None where it does."""
+    try:
+        AgentProcess(program, memory_mb, isolation).end()
+    except AgentLost as gone:
+        return gone.message
+    except (NoAgentProcess, SandboxError) as error:
+        return str(error)
+    return None

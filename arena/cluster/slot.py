@@ -8,7 +8,7 @@ from time import monotonic
 from typing import NamedTuple, cast
 
 from arena.match.record import Record
-from arena.schedule.schedule import Scheduled
+from arena.schedule.schedule import WAIT, Batch, Scheduled
 from arena.spec import Spec
 from arena.workers.pool import Finished, WorkerPool
 
@@ -54,10 +54,9 @@ class NodeSlot:
     def _look(self) -> None:
         self._check()
 
-    def _take(self, size: int) -> list[Scheduled] | None:
+    def _take(self, size: int) -> Batch:
         """The next matches of the order; between two orders the pool waits."""
-        taken = [self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]
-        return taken or None
+        return Batch([self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]) or WAIT
 
 
 def _fine() -> None:

@@ -9,11 +9,10 @@ import click
 from arena.console.notices import say
 from arena.console.output import results_alone
 from arena.report.carried import carried
-from arena.report.drawing import require, whole
+from arena.report.drawing import plots_of, require, whole
 from arena.report.evidence import Evidence, findings, read
 from arena.report.output_files import check_place, folder_for, write_whole
 from arena.report.page import page
-from arena.report.plots import plots_of
 from arena.store import Store
 
 

@@ -1,11 +1,9 @@
 """Agents in processes of their own: started when first needed, kept from match to match, killed when they do not behave."""
 
 import os
-import select
-import signal
 import sys
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -21,21 +19,17 @@ from arena.limits import Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
-from arena.processes.child import ChildProcess
-from arena.processes.environment import python_environment
+from arena.processes.child import ChildLost, ChildProcess, python_environment, signal_name
 from arena.version import __version__
 
 STARTING = 60.0
 """Seconds for a process to say hello, and for an agent to be made."""
-LOOK = 0.02
-"""Seconds between two looks at what a process uses while it is waited for, whether it is silent or not."""
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
 SIGNALLED = 128
 """What a sandbox adds to the signal that killed its program, to tell it as a code."""
 KEPT = 32
 """Processes that are kept while others play."""
-MIB = 1 << 20
 
 
 class NoAgentProcess(IsolationError):
@@ -53,26 +47,17 @@ class AgentLost(Exception):
 
 
 class AgentProcess:
-    """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is Lost."""
+    """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is AgentLost."""
 
     def __init__(self, program: Program, memory_mb: int | None, isolation: Isolation) -> None:
-        self._memory = None if memory_mb is None else memory_mb * MIB
+        self._memory_mb = memory_mb
         self.solves = self.chooses = True
         self.alive = True
         self._enclosed = isolation == "sandbox"
-        self._lines: list[bytes] = []
-        self._rest = b""
-        self._looked = 0.0
         try:
-            self._process = _started(program, self._memory or 0, isolation)
+            self._process = _started(program, (memory_mb or 0) << 20, isolation)
         except OSError as error:
             raise NoAgentProcess(f"cannot start a process for {program.agent}: {error}") from error
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._in, False)
-        self._readable = select.poll()
-        self._readable.register(self._out, select.POLLIN)
         self._greet()
 
     def _greet(self) -> None:
@@ -95,113 +80,51 @@ class AgentProcess:
     def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
         """Write a request, one line, and return the answer to it.
 
-        After `seconds` the agent is told to stop, `margin` later it is killed: Lost, as where it dies, breaks the protocol or
-        uses too much memory. Reports that come before the answer are under its key `reports`, the last one alone.
+        After `seconds` the agent is told to stop, `margin` later it is killed: AgentLost, as where it dies, breaks the protocol
+        or uses too much memory. Reports that come before the answer are under its key `reports`, the last one alone.
         """
-        began = self._looked = perf_counter()
+        began = perf_counter()
         stop = None if seconds is None else began + seconds
         end = None if stop is None else stop + margin
-        if self._lines or self._rest or self._readable.poll(0):
-            self._unasked()
-        self._write(request, end)
-        report = None
-        while True:
-            text = self._line(began, stop, end, seconds)
-            try:
-                answer = protocol.parsed(text)
-            except Broken as broken:
-                raise self.lost("crash", str(broken)) from None
-            if answer["type"] != "report":
-                break
-            report = answer
-        if answer["type"] == "best":
-            if report is None:
-                raise self.lost("crash", "said best without having reported anything")
-            answer = {**report, "type": "best"}
-        return answer
-
-    def _unasked(self) -> None:
-        """Nothing may come before it is asked for; what comes is the end of the process, too."""
-        text = self._rest or (self._lines[0] if self._lines else self._read())
-        raise self.lost("crash", f"sent {protocol.quoted(text)} unasked")
-
-    def _write(self, data: bytes, end: float | None) -> None:
-        view = memoryview(data)
-        while view:
-            try:
-                view = view[os.write(self._in, view) :]
-            except BlockingIOError:
-                self._wait_to_write(end)
-            except OSError:
-                raise self._dead() from None
-
-    def _wait_to_write(self, end: float | None) -> None:
-        writable = select.poll()
-        writable.register(self._in, select.POLLOUT)
-        writable.poll(LOOK * 1000)
-        self._look_if_due()
-        if end is not None and perf_counter() >= end:
-            raise self.lost("timeout", "does not read what it is sent")
-
-    def _line(self, began: float, stop: float | None, end: float | None, limit: float | None) -> bytes:
-        while not self._lines:
-            self._look_if_due()
-            now = perf_counter()
-            if end is not None and now >= end:
-                message = f"a decision took longer than its limit of {limit:g} s"
-                raise self.lost("timeout", message, now - began - (limit or 0.0))
-            if stop is not None and now >= stop:
-                stop = None
-                with suppress(OSError):
-                    os.write(self._in, protocol.line({"type": "stop"}))
-            wait = LOOK
-            for moment in (stop, end):
-                if moment is not None:
-                    wait = min(wait, moment - now)
-            if self._readable.poll(max(wait, 0.0) * 1000):
-                self._split(self._read())
-        return self._lines.pop(0)
-
-    def _read(self) -> bytes:
         try:
-            data = os.read(self._out, 1 << 16)
-        except OSError:
-            data = b""
-        if not data:
-            raise self._dead()
-        return data
+            return self._answer(request, stop, end)
+        except Broken as broken:
+            raise self.lost("crash", str(broken)) from None
+        except ChildLost as lost:
+            if lost.why == "late":
+                overrun = perf_counter() - began - (seconds or 0.0)
+                raise self.lost("timeout", f"a decision took longer than its limit of {seconds:g} s", overrun) from None
+            raise self._gone(lost) from None
 
-    def _split(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        self._lines += lines
-        if len(self._rest) > protocol.LONGEST_LINE:
-            raise self.lost("crash", f"sent a line of more than {protocol.LONGEST_LINE >> 20} MiB")
+    def _answer(self, request: bytes, stop: float | None, end: float | None) -> dict[str, Any]:
+        text = self._process.unasked()
+        if text is not None:  # nothing may come before it is asked for
+            raise Broken(f"sent {protocol.quoted(text)} unasked")
+        self._process.send(request, end)
+        report = None
+        while (answer := protocol.parsed(self._process.receive(end, stop, _STOP)))["type"] == "report":
+            report = answer
+        if answer["type"] != "best":
+            return answer
+        if report is None:
+            raise Broken("said best without having reported anything")
+        return {**report, "type": "best"}
 
-    def _look_if_due(self) -> None:
-        if perf_counter() >= self._looked + LOOK:
-            self._look()
-            self._looked = perf_counter()
+    def _gone(self, lost: ChildLost) -> AgentLost:
+        """Why a process that is lost loses its match."""
+        if lost.why == "memory":
+            return self.lost("memory", f"used more than its limit of {self._memory_mb} MiB")
+        if lost.why == "deaf":
+            return self.lost("timeout", "does not read what it is sent")
+        return self.lost("crash", self._how_ended() if lost.why == "ended" else _CRASHES[lost.why])
 
-    def _look(self) -> None:
-        """Kill it where it uses more memory or more processes than it may."""
-        usage = self._process.usage()
-        if usage.processes > MOST_PROCESSES:
-            raise self.lost("crash", f"started more than {MOST_PROCESSES} processes")
-        if self._memory is not None and usage.memory > self._memory and usage.proportional() > self._memory:
-            raise self.lost("memory", f"used more than its limit of {self._memory // MIB} MiB")
-
-    def _dead(self) -> AgentLost:
-        """Its output has ended: it is dying, or closed it. Say how it ended."""
-        with suppress(Exception):
-            self._process.wait(0.2)
-        code = self._process.poll()
+    def _how_ended(self) -> str:
+        code = self._process.exit_code()
         if code is not None and code > SIGNALLED and self._enclosed:
             code = SIGNALLED - code
         if code is None:
-            return self.lost("crash", "closed its output")
-        if code < 0:
-            return self.lost("crash", f"its process was killed by {_signal(-code)}")
-        return self.lost("crash", f"its process ended with code {code}")
+            return "closed its output"
+        return f"its process was killed by {signal_name(-code)}" if code < 0 else f"its process ended with code {code}"
 
     def lost(self, reason: Reason, message: str, overrun: float | None = None) -> AgentLost:
         """End the process and return why; the caller raises it."""
@@ -215,29 +138,31 @@ class AgentProcess:
             self._process.end()
 
 
+_STOP = protocol.line({"type": "stop"})
+_CRASHES = {
+    "long": f"sent a line of more than {protocol.LONGEST_LINE >> 20} MiB",
+    "processes": f"started more than {MOST_PROCESSES} processes",
+}
+
+
 def _started(program: Program, memory: int, isolation: Isolation) -> ChildProcess:
     asked = [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
-    command = program.command or (sys.executable, "-P", "-m", "arena.isolation.agent_host")
+    command: Sequence[str] = program.command or (sys.executable, "-P", "-m", "arena.isolation.agent_host")
     surroundings = os.environ if program.command else {**python_environment(), ENVIRONMENT: os.pathsep.join(asked)}
-    if isolation != "sandbox":
-        return ChildProcess(command, program.folder, memory, surroundings, program.agent)
-    proven()
-    files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
-    inside = enclosed(command, readable=files, folder=program.folder)
-    return ChildProcess(inside, program.folder, memory, sandboxed(surroundings), program.agent)
+    if isolation == "sandbox":
+        proven()
+        files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
+        command = enclosed(command, readable=files, folder=program.folder)
+        surroundings = sandboxed(surroundings)
+    return ChildProcess(
+        command, program.folder, memory, surroundings, program.agent, most=MOST_PROCESSES, longest=protocol.LONGEST_LINE
+    )
 
 
 @cache
 def proven() -> None:
     """Prove the sandbox, once a process."""
     prove()
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 Key = tuple[str, int | None, str, int]

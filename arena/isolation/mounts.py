@@ -12,7 +12,7 @@ from types import ModuleType
 
 from platformdirs import user_cache_path
 
-from arena.processes.environment import import_path
+from arena.processes.child import import_path
 
 SYSTEM = (
     *("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share"),

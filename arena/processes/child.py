@@ -1,42 +1,79 @@
-"""Starts programs within limits, looks after what they use, and ends them with everything that they started."""
+"""Starts programs within limits, asks them in lines, looks after what they use, and ends them with all that they started."""
 
 import os
+import select
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import NamedTuple
+from time import perf_counter
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
 from arena.processes.stderr import StderrRelay
 
+if TYPE_CHECKING:
+    import psutil
+
 LAUNCHER = Path(__file__).with_name("launch.py")
+LOOK = 0.02
+"""Seconds between two looks at what a process uses while it is waited for, whether it is silent or not."""
+CHUNK = 1 << 16
+FAREWELL = 0.2
+"""Seconds for the last words of a process that has ended, and for its exit code."""
 
 
 class Usage(NamedTuple):
-    """What a process and its children use."""
+    """Resources of a process and its descendants."""
 
     processes: int
     memory: int
     """Bytes, resident; what they share is counted for each of them."""
-    pids: tuple[int, ...]
+    family: "Sequence[psutil.Process]"
 
-    def proportional(self) -> int:
-        """Bytes, with what is shared divided among those who share it; takes longer to find out."""
-        return sum(map(_proportional, self.pids))
+    def above(self, memory: int) -> bool:
+        """Whether they use more memory than so many bytes, with what is shared divided among those who share it.
+
+        To divide it takes milliseconds, so it is done only where the plain sum is above already.
+        """
+        return self.memory > memory and sum(map(_proportional, self.family)) > memory
 
 
-FAREWELL = 0.2
-"""Seconds for the last words of a process that has ended."""
+class ChildLost(Exception):
+    """A child process cannot be used any more, and why.
+
+    `late`: no answer in time; `deaf`: it does not read; `long`: a line is too long; `memory`, `processes`: it uses too much;
+    `ended`: its output has ended.
+    """
+
+    def __init__(self, why: Literal["late", "deaf", "long", "memory", "processes", "ended"]) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 class ChildProcess(subprocess.Popen[bytes]):
-    """A program with pipes to its stdin and stdout, in a session of its own, that dies with its parent."""
+    """A program that reads lines and answers with lines, in a session of its own, that dies with its parent.
+
+    `memory` limits its bytes, by the kernel those of one process, by `receive` those of all its descendants together; 0 is no
+    limit. `most` is how many processes they may be, `longest` how many bytes a line may have. Every `look` seconds `check` is
+    called; what it raises passes. One thread at a time may use it.
+    """
 
     def __init__(
-        self, command: Sequence[str], folder: str, memory: int, environment: Mapping[str, str], name: str | None = None
+        self,
+        command: Sequence[str],
+        folder: str,
+        memory: int,
+        environment: Mapping[str, str],
+        name: str | None = None,
+        *,
+        most: int | None = None,
+        longest: int = 1 << 20,
+        look: float = LOOK,
+        check: Callable[[], None] | None = None,
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
         super().__init__(
@@ -49,18 +86,73 @@ class ChildProcess(subprocess.Popen[bytes]):
             start_new_session=True,
             bufsize=0,
         )
+        assert self.stdin is not None
+        assert self.stdout is not None
         assert self.stderr is not None
         self.chatter = StderrRelay(self.stderr, name)
+        self._memory, self._most, self._longest, self._look, self._check = memory, most, longest, look, check
+        self._in, self._out = self.stdin.fileno(), self.stdout.fileno()
+        os.set_blocking(self._in, False)  # a program that does not read must not stop its parent
+        self._readable = select.poll()
+        self._readable.register(self._out, select.POLLIN)
+        self._lines: list[bytes] = []
+        self._rest = bytearray()
+        self._looked = perf_counter()
+
+    def send(self, line: bytes, end: float | None) -> None:
+        """Write a line; ChildLost where it cannot be written by the time `end` of `perf_counter`."""
+        self._looked = perf_counter()
+        view = memoryview(line)
+        while view:
+            try:
+                view = view[os.write(self._in, view) :]
+            except BlockingIOError:
+                self._wait_to_write(end)
+            except OSError:
+                raise ChildLost("ended") from None
+
+    def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
+        """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
+        while not self._lines:
+            now = perf_counter()
+            if now >= self._looked + self._look:
+                self._look_at_usage()
+                now = self._looked
+            if end is not None and now >= end:
+                raise ChildLost("late")
+            if warn is not None and now >= warn:
+                warn = None
+                with suppress(OSError):
+                    os.write(self._in, warning)
+            wait = self._look
+            for moment in (warn, end):
+                if moment is not None:
+                    wait = min(wait, moment - now)
+            if self._readable.poll(max(wait, 0.0) * 1000):
+                self._split(self._read())
+        return self._lines.pop(0)
+
+    def unasked(self) -> bytes | None:
+        """What it has written and nobody has received; None where there is nothing. ChildLost where its output has ended."""
+        if self._lines or self._rest:
+            return bytes(self._rest) or self._lines[0]
+        return self._read() if self._readable.poll(0) else None
 
     def usage(self) -> Usage:
-        """What it and its children use now."""
+        """Resources that it and its descendants use now."""
         import psutil
 
         with suppress(psutil.Error):
             root = psutil.Process(self.pid)
             family = [root, *root.children(recursive=True)]
-            return Usage(len(family), sum(map(_resident, family)), tuple([one.pid for one in family]))
+            return Usage(len(family), sum(map(_resident, family)), family)
         return Usage(0, 0, ())
+
+    def exit_code(self) -> int | None:
+        """The exit code of a process that is ending, a negative one for a signal; None where it goes on."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(FAREWELL)
+        return self.poll()
 
     def end(self) -> None:
         """Kill it and everything that it started, as `end_trees` does. It is gone afterwards."""
@@ -73,23 +165,82 @@ class ChildProcess(subprocess.Popen[bytes]):
                 with suppress(OSError):
                     stream.close()
 
+    def _wait_to_write(self, end: float | None) -> None:
+        writable = select.poll()
+        writable.register(self._in, select.POLLOUT)
+        writable.poll(self._look * 1000)
+        if perf_counter() >= self._looked + self._look:
+            self._look_at_usage()
+        if end is not None and perf_counter() >= end:
+            raise ChildLost("deaf")
 
-def _resident(process: object) -> int:
+    def _read(self) -> bytes:
+        try:
+            data = os.read(self._out, CHUNK)
+        except OSError:
+            data = b""
+        if not data:
+            raise ChildLost("ended")
+        return data
+
+    def _split(self, data: bytes) -> None:
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = bytes(self._rest) + lines[0]
+            self._lines += lines
+            self._rest.clear()
+        self._rest += rest
+        if len(self._rest) > self._longest:
+            raise ChildLost("long")
+
+    def _look_at_usage(self) -> None:
+        if self._check is not None:
+            self._check()
+        usage = self.usage()
+        if self._most is not None and usage.processes > self._most:
+            raise ChildLost("processes")
+        if self._memory and usage.above(self._memory):
+            raise ChildLost("memory")
+        self._looked = perf_counter()
+
+
+def import_path() -> list[str]:
+    """The folders and archives that modules are imported from, as whole paths.
+
+    The empty entry, by which an interactive Python, `python -c` and a notebook import from the working folder, is that folder.
+    """
+    return [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - links stay as they are called
+
+
+def python_environment() -> dict[str, str]:
+    """The variables of this process for another Python that is to import the same."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(import_path())}
+
+
+def signal_name(number: int) -> str:
+    """A signal as people call it."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _resident(process: "psutil.Process") -> int:
+    """Bytes of a process; none of one that is gone."""
     import psutil
 
     try:
-        resident: int = process.memory_info().rss  # type: ignore[attr-defined]
+        return int(process.memory_info().rss)
     except psutil.Error:
         return 0
-    return resident
 
 
-def _proportional(pid: int) -> int:
+def _proportional(process: "psutil.Process") -> int:
+    """The same, with what is shared divided among those who share it, where the system tells that."""
     import psutil
 
     try:
-        full = psutil.Process(pid).memory_full_info()
+        full = process.memory_full_info()
     except psutil.Error:
         return 0
-    proportional: int = getattr(full, "pss", full.rss)
-    return proportional
+    return int(getattr(full, "pss", full.rss))

@@ -6,9 +6,8 @@ from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
 from arena.report.evidence import Effort, Evidence
-from arena.report.lines import legend, share_axis
 from arena.report.palette import Palette
-from arena.report.plot import MOST_LINES, Plot, room_for, short
+from arena.report.plot import MOST_LINES, Plot, legend, room_for, share_axis, short
 from arena.results.attempts import stopped
 from arena.stats.solved_share import BudgetStep, share_at, solved_by_budget
 

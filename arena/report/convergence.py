@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from arena.errors import ArenaError
 from arena.report.evidence import Evidence, MatchSummary
-from arena.report.lines import count_axis, legend, share_axis
 from arena.report.palette import Palette
-from arena.report.plot import MOST_LINES, Plot, room_for, short
+from arena.report.plot import MOST_LINES, Plot, count_axis, legend, room_for, share_axis, short
 from arena.results.rating import MOST_RATED
 from arena.stats.observations import WinDrawLoss, ranking_of
 

@@ -7,9 +7,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from arena.report.evidence import Evidence, MatchSummary
-from arena.report.lines import legend, share_axis
 from arena.report.palette import Palette
-from arena.report.plot import MOST_LINES, Plot, room_for, short
+from arena.report.plot import MOST_LINES, Plot, legend, room_for, share_axis, short
 from arena.stats.solved_share import wilson
 
 if TYPE_CHECKING:

@@ -11,8 +11,15 @@ from importlib.util import find_spec
 from typing import Any
 
 from arena.errors import ArenaError
+from arena.report.budget_plots import budget_plots
+from arena.report.convergence import convergence_plot
+from arena.report.cross import cross_plot
+from arena.report.difficulty import difficulty_plot
+from arena.report.evidence import Evidence
 from arena.report.palette import PAGE, PAPER, VARIABLES, Palette
 from arena.report.plot import Plot, printable
+from arena.report.ratings import ratings_plot
+from arena.report.spread import spread_plots
 
 WIDTH = 4.0
 """Of every plot, in inches: it fits a column of a paper, and a phone."""
@@ -29,6 +36,15 @@ def require() -> None:
         except ImportError as error:
             why = "cannot be imported" if find_spec(name.partition(".")[0]) else "is not installed"
             raise ArenaError(f"{what}, which {why} ({error}); try: pip install 'gamearena[report]'") from error
+
+
+def plots_of(evidence: Evidence) -> list[Plot]:
+    """The plots that a board has something to show in, in the order in which they are shown."""
+    if evidence.sheet.kind == "versus":
+        found = [ratings_plot(evidence.board), cross_plot(evidence.board), convergence_plot(evidence)]
+    else:
+        found = [difficulty_plot(evidence), *budget_plots(evidence), convergence_plot(evidence)]
+    return [plot for plot in [*found, *spread_plots(evidence)] if plot is not None]
 
 
 def inline(plot: Plot, key: str) -> str:

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.report.carried import FRAME, Carried
-from arena.report.drawing import inline
+from arena.report.drawing import inline, plots_of
 from arena.report.evidence import Evidence, Findings
 from arena.report.html_tables import leaderboard_table, numbers_table, overall_table
 from arena.report.plot import Plot, printable
-from arena.report.plots import plots_of
 from arena.results.tables import document, overall, remarks, replay_command
 from arena.views import STATIC, board_script, bundle
 

@@ -6,9 +6,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from arena.report.evidence import Evidence, MatchSummary
-from arena.report.lines import count_axis
 from arena.report.palette import Palette
-from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
+from arena.report.plot import MOST_ROWS, Plot, count_axis, room_for, row_height, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,7 +1,7 @@
 """The schedule of a spec: which match comes next, and the identity of each."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from arena.format import Outcomes, Pairing, ranks
@@ -17,6 +17,20 @@ class Scheduled(NamedTuple):
     """Its place in the schedule, from 0."""
     board: int
     pairing: Pairing
+
+
+class Batch(tuple[Scheduled, ...]):
+    """Matches to be played next. An empty one is WAIT or OVER, which are told apart by `is`."""
+
+    __slots__ = ()
+
+
+WAIT = Batch()
+"""There are more matches, which depend on results that are still missing."""
+OVER = Batch()
+"""There are no more matches."""
+Take = Callable[[int], Batch]
+"""Gives out at most so many matches."""
 
 
 class Schedule:
@@ -36,26 +50,26 @@ class Schedule:
         self._waiting = False
         self._lock = threading.Lock()
 
-    def take(self, size: int) -> list[Scheduled] | None:
-        """Return up to `size` matches to be played next; none when the plan is over, None while it waits for results."""
+    def take(self, size: int) -> Batch:
+        """Return up to `size` matches to be played next; WAIT while it waits for results, OVER at its end."""
         with self._lock:
             return self._taken(size)
 
-    def _taken(self, size: int) -> list[Scheduled] | None:
+    def _taken(self, size: int) -> Batch:
         batch: list[Scheduled] = []
         while len(batch) < size:
             if self._waiting and self._untold:
-                return batch or None
+                return Batch(batch) or WAIT
             self._waiting = False
-            following = next(self._upcoming, _OVER)
-            if following is _OVER:
+            following = next(self._upcoming, _END)
+            if following is _END:
                 break
             if following is None:
                 self._waiting = True
             else:
                 batch.append(following)
                 self._untold += 1
-        return batch
+        return Batch(batch) or OVER
 
     def follows(self, scheduled: Scheduled) -> bool:
         """Whether the schedule of a match's board looks at results."""
@@ -96,7 +110,7 @@ class Schedule:
                 number += 1
 
 
-_OVER = Scheduled(-1, -1, Pairing(-1, ()))
+_END = Scheduled(-1, -1, Pairing(-1, ()))
 
 
 def identity_of(spec: Spec, scheduled: Scheduled) -> str:

@@ -131,7 +131,7 @@ def explained(error: ValidationError, value: Any) -> list[tuple[Path, str]]:
     own: dict[Path, str] = {}
     for detail in error.errors(include_url=False):
         where = _inside(detail["loc"], value)
-        if detail["type"] == "missing":
+        if detail["type"] == "missing" and isinstance(detail["loc"][-1], str):
             where = (*where, detail["loc"][-1])
         if detail["type"] == "refused":
             own.setdefault(where, detail["msg"])
@@ -173,7 +173,8 @@ def _inside(location: tuple[str | int, ...], value: Any) -> Path:
 def _at(value: Any, path: Path) -> Any:
     """Return the value at a path; None where a key or an item is missing."""
     for part in path:
-        value = value.get(part) if isinstance(value, dict) else next(iter(value[part : part + 1]), None)
+        held = part in value if isinstance(value, dict) else isinstance(part, int) and part < len(value)
+        value = value[part] if held else None
     return value
 
 

@@ -14,7 +14,7 @@ from arena.match.record import Record
 from arena.plugins.registry import OWN
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.fingerprint import WHOLE, parts_of
-from arena.schedule.schedule import Scheduled, identity_of, timed
+from arena.schedule.schedule import OVER, Batch, Scheduled, identity_of, timed
 from arena.spec import Spec
 from arena.store import Run, Store
 from arena.store.run import CodeKey, code_key
@@ -131,21 +131,20 @@ class _TimeIsUp(Exception):
     """The matches that are left are not played."""
 
 
-def _played(spec: Spec, run: Run, sample: list[Scheduled]) -> list[tuple[Scheduled, Record]]:
+def _played(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Scheduled, Record]]:
     """Play matches, in a process of their own since agents may take theirs down, for as long as there is time."""
     end = monotonic() + SECONDS
     found: list[tuple[Scheduled, Record]] = []
 
-    def take(size: int) -> list[Scheduled]:
-        batch = sample[:size]
-        del sample[:size]
-        return batch
+    def take(size: int) -> Batch:
+        batch, left[:] = Batch(left[:size]), left[size:]
+        return batch or OVER
 
     def check() -> None:
         if monotonic() > end:
             raise _TimeIsUp
 
-    pool = WorkerPool(spec, 1, take, total=len(sample), check=check, code=run.plugins)
+    pool = WorkerPool(spec, 1, take, total=len(left), check=check, code=run.plugins)
     with user_interrupts() as interrupts, closing(pool.play()) as played, suppress(_TimeIsUp):  # type: ignore[type-var]
         for one in played:
             found.append(one)

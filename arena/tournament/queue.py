@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.match.record import Record
 from arena.schedule.ranking import Ranking
-from arena.schedule.schedule import Schedule, Scheduled, identity_of
+from arena.schedule.schedule import Batch, Schedule, Scheduled, identity_of
 from arena.spec import Spec
 from arena.store import Store
 from arena.store.rows import play_hash_of
@@ -54,19 +54,19 @@ class MatchQueue:
         self.status = self._plan.status
         """How boards stand, by their numbers, where their formats have a word for it."""
 
-    def take(self, size: int) -> list[Scheduled] | None:
-        """Return up to `size` matches to play next; none when all are handed out, None while it waits for results."""
+    def take(self, size: int) -> Batch:
+        """Return up to `size` matches to play next; WAIT while it waits for results, OVER when all are handed out."""
         with self._lock:
             if self._store is None and self._shard is None:
                 return self._plan.take(size)
             while len(self._ready) < size:
                 batch = self._plan.take(CHUNK)
                 if not batch:
-                    if batch is None and not self._ready:
-                        return None
+                    if not self._ready:
+                        return batch
                     break
                 self._sort(batch)
-            return [self._ready.popleft() for _ in range(min(size, len(self._ready)))]
+            return Batch([self._ready.popleft() for _ in range(min(size, len(self._ready)))])
 
     def rankings(self) -> dict[int, Ranking]:
         """The rankings by formats of plugins, by the numbers of their boards; PluginError for a format that cannot give one."""

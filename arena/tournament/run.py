@@ -9,9 +9,9 @@ from typing import Any
 
 from arena.match.record import Record
 from arena.processes.interrupts import user_interrupts
-from arena.schedule.fingerprint import Fingerprint, fingerprints
-from arena.schedule.runner import MatchRunner, check_sandbox, isolated
-from arena.schedule.schedule import Scheduled
+from arena.schedule.fingerprint import Fingerprint
+from arena.schedule.runner import MatchRunner, check_sandbox
+from arena.schedule.schedule import OVER, Batch, Scheduled, Take
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
@@ -98,22 +98,20 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
 
 def _played(spec: Spec, feed: MatchQueue, workers: int, code: Code | None, alone: float | None, guarded: bool) -> Matches:
     check_sandbox(spec)
-    if code is None and (guarded or workers > 1 or isolated(spec)):
-        code = fingerprints(spec)
     if not guarded and (workers == 1 or alone is not None):
         yield from _here(spec, feed, code, None if workers == 1 else alone)
-    first = feed.take(1) if guarded or workers > 1 else []
-    if first != []:
+    first = feed.take(1) if guarded or workers > 1 else OVER
+    if first is not OVER:
         total = spec.size - feed.held - feed.played - feed.others if spec.exact else None
-        yield from WorkerPool(spec, workers, _after(first or [], feed), total=total, code=code).play()
+        yield from WorkerPool(spec, workers, _after(first, feed), total=total, code=code).play()
 
 
-def _after(first: list[Scheduled], feed: MatchQueue) -> Callable[[int], list[Scheduled] | None]:
+def _after(first: Batch, feed: MatchQueue) -> Take:
     """What hands out some matches that were taken already, and then what the feed has."""
     waiting = list(first)
 
-    def take(size: int) -> list[Scheduled] | None:
-        return [waiting.pop()] if waiting else feed.take(size)
+    def take(size: int) -> Batch:
+        return Batch([waiting.pop()]) if waiting else feed.take(size)
 
     return take
 

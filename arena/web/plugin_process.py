@@ -1,21 +1,18 @@
 """The desks of a server: processes that work for pages, within limits of time, memory and number."""
 
 import json
-import os
-import select
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from time import monotonic
+from time import perf_counter
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
 from arena.errors import ArenaError
-from arena.processes.child import ChildProcess
-from arena.processes.environment import python_environment
+from arena.processes.child import ChildLost, ChildProcess, python_environment
 
 MEMORY_MB = 1024
 """What a desk may use, with all that runs in it."""
@@ -48,26 +45,28 @@ class PluginProcess:
 
     def __init__(self, plugins: Sequence[str], memory_mb: int) -> None:
         command = [sys.executable, "-P", "-m", "arena.web.plugin_host", *plugins]
-        self._memory = memory_mb << 20
-        self._process = ChildProcess(command, str(Path.cwd()), self._memory, python_environment())
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._in, False)
-        self._rest = bytearray()
+        self._memory_mb = memory_mb
+        self._process = ChildProcess(
+            command, str(Path.cwd()), memory_mb << 20, python_environment(), longest=LARGEST, look=LOOK, check=self._check
+        )
         self._greeted = False
         self._worn = False
         self.cancelled = threading.Event()
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Return the answer to a request. Failed where it takes longer, or too much memory; Gone once it is `cancelled`."""
-        if not self._greeted:
-            self._read(monotonic() + STARTING, "did not start")
-            self._greeted = True
-        end = monotonic() + seconds
-        self._write(json.dumps(request).encode() + b"\n", end)
-        answer: dict[str, Any] = json.loads(self._read(end, f"took longer than {seconds:g} s"))
-        self._worn = self._process.usage().memory > self._memory // 2
+        """Return the answer; ProcessFailed where it takes longer or too much memory, ProcessEnded once `cancelled`."""
+        late = "did not start"
+        try:
+            if not self._greeted:
+                self._process.receive(perf_counter() + STARTING)
+                self._greeted = True
+            late = f"took longer than {seconds:g} s"
+            end = perf_counter() + seconds
+            self._process.send(json.dumps(request).encode() + b"\n", end)
+            answer: dict[str, Any] = json.loads(self._process.receive(end))
+        except ChildLost as lost:
+            raise ProcessFailed(self._explained(lost, late)) from None
+        self._worn = self._process.usage().memory > self._memory_mb << 19
         return answer
 
     def end(self) -> None:
@@ -79,40 +78,20 @@ class PluginProcess:
         """Whether it can take another request, and has memory left for it."""
         return self._process.poll() is None and not self.cancelled.is_set() and not self._worn
 
-    def _write(self, data: bytes, end: float) -> None:
-        view = memoryview(data)
-        while view:
-            try:
-                view = view[os.write(self._in, view) :]
-            except BlockingIOError:
-                self._look(end, "does not read")
-                select.select([], [self._in], [], LOOK)
-            except OSError:
-                raise ProcessFailed("the process that worked on this has ended") from None
+    def _explained(self, lost: ChildLost, late: str) -> str:
+        if lost.why == "late":
+            return f"stopped: it {late}"
+        if lost.why == "deaf":
+            return "stopped: it does not read"
+        if lost.why == "memory":
+            return f"stopped: it used more than {self._memory_mb} MiB of memory"
+        if lost.why == "long":
+            return f"the answer has more than {LARGEST >> 20} MiB"
+        return "the process that worked on this has ended: it crashed, or used too much memory"
 
-    def _read(self, end: float, late: str) -> bytes:
-        poll = select.poll()
-        poll.register(self._out, select.POLLIN)
-        while b"\n" not in self._rest[-(1 << 16) :]:
-            self._look(end, late)
-            if not poll.poll(LOOK * 1000):
-                continue
-            data = os.read(self._out, 1 << 16)
-            if not data:
-                raise ProcessFailed("the process that worked on this has ended: it crashed, or used too much memory")
-            self._rest += data
-            if len(self._rest) > LARGEST:
-                raise ProcessFailed(f"the answer has more than {LARGEST >> 20} MiB")
-        line, _, self._rest = self._rest.partition(b"\n")
-        return bytes(line)
-
-    def _look(self, end: float, late: str) -> None:
+    def _check(self) -> None:
         if self.cancelled.is_set():
             raise ProcessEnded
-        if monotonic() > end:
-            raise ProcessFailed(f"stopped: it {late}")
-        if self._process.usage().memory > self._memory:
-            raise ProcessFailed(f"stopped: it used more than {self._memory >> 20} MiB of memory")
 
 
 class PluginProcesses:

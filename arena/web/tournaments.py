@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.processes.environment import python_environment
+from arena.processes.child import python_environment
 from arena.web.live import Watcher
 
 FOLDER = Path("results") / "web"

@@ -12,11 +12,11 @@ from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.runner import isolated, unplayed
-from arena.schedule.schedule import Scheduled
+from arena.schedule.schedule import Scheduled, Take
 from arena.spec import Spec
 from arena.workers.messages import Done, Ready, Turn, WorkerFailed
 from arena.workers.worker_process import WORKER, WorkerEnded, WorkerProcess, end_workers
-from arena.workers.workload import Take, Task, Workload
+from arena.workers.workload import Task, Workload
 
 BATCH_SECONDS = 0.1
 """How long a batch should take: long against the cost of handing it over, short against the run."""
@@ -60,7 +60,7 @@ class WorkerSlot:
 class WorkerPool:
     """Workers that share one schedule. Batches grow until one takes about a tenth of a second.
 
-    `take(size)` gives the matches to play next, none when all are given out, None while it waits for results; whoever
+    `take` is the schedule's: it waits for the results of matches that it has given out, and whoever
     iterates over `play` tells the schedule about a result before asking for the next. `total` is how many there are, where
     that is known.
 

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import threading
@@ -11,7 +10,7 @@ from contextlib import suppress
 from typing import IO, Any, cast
 
 from arena.plugins.syntax import already_read
-from arena.processes.environment import python_environment
+from arena.processes.child import python_environment, signal_name
 from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
@@ -138,7 +137,7 @@ class WorkerProcess:
             return _CLOSED
         if code == CUT_OFF:
             return _CLOSED
-        return f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        return f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
 
     def close(self) -> None:
         """Let go of a process that has been killed."""
@@ -170,10 +169,3 @@ def _started(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen
         start_new_session=True,
         env=environment,
     )
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

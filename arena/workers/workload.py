@@ -1,14 +1,10 @@
 """What workers are to play next: the schedule, and what a worker that ended has left unplayed."""
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from arena.schedule.schedule import Scheduled
-
-Take = Callable[[int], list[Scheduled] | None]
-SHARES = 2
-"""How many batches of what is left each worker is to get at least (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
+from arena.schedule.backlog import Backlog
+from arena.schedule.schedule import Scheduled, Take
 
 
 @dataclass(slots=True)
@@ -30,21 +26,13 @@ class Task:
 
 
 class Workload:
-    """Gives out every match of a schedule, and again those that were not played.
-
-    `take` is the schedule's, see Plan. `total` is how many matches it has, or may have; where it is known, batches become
-    small towards the end, so that no worker sits on many while others have nothing to do.
-    """
+    """The backlog of some workers, and in which match a worker ended."""
 
     def __init__(self, take: Take, workers: int, total: int | None) -> None:
-        self._take = take
+        self._backlog = Backlog(take, total)
         self._workers = workers
-        self._total = total
-        self._taken = 0
-        self._over = False
         self._suspects: deque[Scheduled] = deque()
         self._lost: deque[Scheduled] = deque()
-        self._left: deque[Scheduled] = deque()
 
     def next(self, size: int, *, fresh: bool) -> Task | None:
         """Return a task of at most `size` matches; None where there is nothing to play now. `fresh`: nothing was played there."""
@@ -52,13 +40,12 @@ class Workload:
             return Task([self._suspects.popleft()], alone=True)
         if self._lost:
             return Task([self._lost.popleft()])
-        self._fill(self._fair(size))
-        batch = [self._left.popleft() for _ in range(min(self._fair(size), len(self._left)))]
-        return Task(batch) if batch else None
+        matches = self._backlog.share(size, self._workers)
+        return Task(matches) if matches else None
 
     def hand_back(self, task: Task) -> None:
         """Take back matches that a worker had no time for."""
-        self._left.extendleft(reversed(task.left))
+        self._backlog.put_back(task.left)
 
     def salvage(self, task: Task, begun: int) -> Scheduled | None:
         """Take back what a worker that ended has left of a task; return the match that ended it for the second time, if one did.
@@ -80,27 +67,9 @@ class Workload:
 
     def any_left(self) -> bool:
         """Tell whether there is something to play now; where need be, take a match from the schedule to know."""
-        if not (self._suspects or self._lost):
-            self._fill(1)
-        return bool(self._suspects or self._lost or self._left)
+        return bool(self._suspects or self._lost) or self._backlog.any_left()
 
     @property
     def over(self) -> bool:
         """Whether the schedule has no more matches, apart from those that are to be played again."""
-        return self._over
-
-    def _fair(self, size: int) -> int:
-        if self._total is None:
-            return size
-        remaining = self._total - self._taken + len(self._left)
-        return max(1, min(size, remaining // (self._workers * SHARES)))
-
-    def _fill(self, size: int) -> None:
-        if self._over or len(self._left) >= size:
-            return
-        taken = self._take(size - len(self._left))
-        if taken is None:
-            return
-        self._over = not taken
-        self._taken += len(taken)
-        self._left.extend(taken)
+        return self._backlog.over

@@ -33,7 +33,7 @@ def watched(stream: io.StringIO, *, quiet: bool = False, every: float = 0.05) ->
     spec = load_spec(SPEC)
     stage = MatchRunner(spec)
     with Progress(spec.boards, 6, stream, quiet=quiet, every=every) as progress:
-        for scheduled in Schedule(spec).take(6) or []:
+        for scheduled in Schedule(spec).take(6):
             progress.note(PlayedMatch(*scheduled, stage.play(scheduled)))
         time.sleep(0.6 if stream.isatty() else 0.2)
     return stream.getvalue()

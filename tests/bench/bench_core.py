@@ -34,7 +34,7 @@ def test_a_match_against_a_bare_loop(bench: "Bench") -> None:
     """
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     spec = load_spec({"game": "tic-tac-toe", "agents": agents, "rounds": MATCHES // 2, "seed": 1})
-    matches = Schedule(spec).take(MATCHES) or []
+    matches = Schedule(spec).take(MATCHES)
     game = TicTacToe()
     rng = random.Random(1)
 
@@ -60,7 +60,7 @@ def test_a_match_costs_at_most_five_loops_that_seed_their_generators(bench: "Ben
     """The same match against a loop that picks, applies, and gives every seat a freshly seeded generator, as a match must."""
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     spec = load_spec({"game": "tic-tac-toe", "agents": agents, "rounds": MATCHES // 2, "seed": 1})
-    matches = Schedule(spec).take(MATCHES) or []
+    matches = Schedule(spec).take(MATCHES)
     game = TicTacToe()
 
     def staged() -> None:

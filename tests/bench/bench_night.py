@@ -17,7 +17,7 @@ import pytest
 import arena
 from arena.results.leaderboard import stored
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Schedule, identity_of
+from arena.schedule.schedule import OVER, Schedule, identity_of
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
@@ -73,7 +73,7 @@ def test_records_in_and_boards_out(bench: "Bench", tmp_path: Path) -> None:
         began = perf_counter()
         store.begin(run_of(spec))
         feed = MatchQueue(spec, store)
-        assert feed.take(1) == []
+        assert feed.take(1) is OVER
         assert feed.held == RECORDS
         spent = perf_counter() - began
     bench.at_most(60, f"scan of a resume over {RECORDS:,} records, a match", spent / RECORDS * 1e6, " us")
@@ -96,7 +96,7 @@ def test_a_ply_in_a_process_of_its_own(bench: "Bench", game: str) -> None:
     """At most 100 us more a ply than in the process that plays, starting and checking included."""
     specs = [load_spec({"game": game, "agents": TWO_RANDOM, "rounds": 50, "isolation": kind}) for kind in ("process", "none")]
     with one_core(), closing(MatchRunner(specs[0])) as isolated, closing(MatchRunner(specs[1])) as here:
-        matches = Schedule(specs[0]).take(100) or []
+        matches = Schedule(specs[0]).take(100)
         plies = sum(len(isolated.play(one).actions) for one in matches)
         timings = bench.in_turns(
             lambda: [isolated.play(one) for one in matches], lambda: [here.play(one) for one in matches], rounds=7
@@ -122,7 +122,7 @@ def test_an_agent_that_does_not_stop_is_stopped(bench: "Bench", tmp_path: Path) 
     spec = load_spec({**values, "plugins": [str(plugin)]})
     late = []
     with closing(MatchRunner(spec)) as stage:
-        for one in Schedule(spec).take(6) or []:
+        for one in Schedule(spec).take(6):
             began = perf_counter()
             record = stage.play(one)
             assert record.termination == "timeout"

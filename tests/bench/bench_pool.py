@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Schedule, Scheduled
+from arena.schedule.schedule import OVER, Batch, Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from arena.workers.pool import WorkerPool
 
@@ -85,11 +85,11 @@ def test_handing_over_takes_less_than_half_a_millisecond(bench: "Bench") -> None
     spec = load_spec(SMALL)
     plan = Schedule(spec)
     stage = MatchRunner(spec)
-    matches = plan.take(3000) or []
+    matches = plan.take(3000)
     upcoming: list[Scheduled] = []
 
-    def take(size: int) -> list[Scheduled]:
-        return [upcoming.pop()] if upcoming else []
+    def take(size: int) -> Batch:
+        return Batch([upcoming.pop()]) if upcoming else OVER
 
     def one_by_one() -> None:
         upcoming.extend(matches)

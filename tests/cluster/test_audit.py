@@ -32,7 +32,7 @@ class Patient(Audit):
 def first(spec: Spec, wanted: Callable[[Record], bool] = bool) -> tuple[Scheduled, Record]:
     """A match of a spec that has been played, and its record."""
     stage = MatchRunner(spec)
-    for scheduled in Schedule(spec).take(200) or []:
+    for scheduled in Schedule(spec).take(200):
         record = stage.play(scheduled)
         if wanted(record):
             return scheduled, record
@@ -58,7 +58,7 @@ def test_whatever_is_played_here_is_within_the_rules(document: dict[str, Any]) -
     """Games, walks, paths and answers; solved, stuck, given up, at the move limit."""
     spec = load_spec({"rounds": 3, **document} if "positions" not in document else document)
     stage, audit = MatchRunner(spec), Patient(spec)
-    plan = Schedule(spec).take(500) or []
+    plan = Schedule(spec).take(500)
     records = [stage.play(one) for one in plan]
     for one, record in zip(plan, records, strict=True):
         assert audit.fault([one], [record]) is None
@@ -120,7 +120,7 @@ def test_faults_are_no_breach(game: str, agents: list[str], tmp_path: Path) -> N
     (tmp_path / "v.py").write_text(VILLAINS)
     spec = load_spec({"game": game, "rounds": 3, "agents": agents, "plugins": [str(tmp_path / "v.py")], "limits": {"moves": 50}})
     stage, audit, actions = MatchRunner(spec), Patient(spec), []
-    for one in Schedule(spec).take(500) or []:
+    for one in Schedule(spec).take(500):
         record = stage.play(one)
         assert audit.fault([one], [record]) is None
         actions.append((record.termination, *record.actions))
@@ -238,7 +238,7 @@ def test_a_forger_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.cluster.audit.SHARE", 1.0)  # so that everything is judged
     spec = load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
     stage = MatchRunner(spec)
-    honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(1000) or []}
+    honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(1000)}
     engine = Standin(spec, ["bad", "good"])
     number = 0
 
@@ -264,7 +264,7 @@ def test_the_rules_take_a_fifth_of_the_time_at_most() -> None:
     """What is beyond is believed."""
     spec = load_spec({"game": "connect-four", "rounds": 200, "agents": TWO})
     stage = MatchRunner(spec)
-    plan = Schedule(spec).take(400) or []
+    plan = Schedule(spec).take(400)
     records = [stage.play(one) for one in plan]
     audit = Audit(spec)
     assert audit.fault(plan, records) is None

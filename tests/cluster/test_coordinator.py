@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.cluster import Change, Coordinator, Order, Reply, packed, wire
-from arena.cluster.backlog import Backlog
+from arena.cluster.jobs import JobQueue
 from arena.cluster.parcel import unpacked
 from arena.errors import ClusterError
 from arena.match.record import Record
@@ -36,7 +36,7 @@ def spec() -> Spec:
 def whole(spec: Spec) -> dict[int, Any]:
     """What the records must be, by number."""
     stage = MatchRunner(spec)
-    return {one.number: stage.play(one).timeless() for one in Schedule(spec).take(1000) or []}
+    return {one.number: stage.play(one).timeless() for one in Schedule(spec).take(1000)}
 
 
 def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[int, Any]:
@@ -303,7 +303,7 @@ WRONG: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("key", "value"), WRONG)
 def test_no_record_is_believed_that_cannot_be_one(spec: Spec, key: str, value: Any) -> None:
     """Every key of its type, within its range, and of the match that was asked for; the message names match and key."""
-    scheduled = (Schedule(spec).take(1) or [])[0]
+    scheduled = Schedule(spec).take(1)[0]
     row = MatchRunner(spec).play(scheduled)._asdict()
     reader = wire.Reader(spec)
     ids = reader.identities([scheduled])
@@ -320,7 +320,7 @@ def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
     """Also of faults, answers, move limits and voids."""
     agents: dict[str, Any] = {"n-queens": ["hill-climb", "dfs"], "sliding-tiles": ["a-star", {"agent": "dfs", "depth": 5}]}
     spec = load_spec({"game": game, "rounds": 3, "agents": agents.get(game, TWO), "limits": {"moves": 6, "nodes": 3000}})
-    stage, reader, plan = MatchRunner(spec), wire.Reader(spec), Schedule(spec).take(100) or []
+    stage, reader, plan = MatchRunner(spec), wire.Reader(spec), Schedule(spec).take(100)
     records = [stage.play(one) for one in plan]
     seats = len(plan[0].pairing.seats)
     records.append(unplayed(spec, plan[0], message="\ud800 is no character"))
@@ -355,7 +355,7 @@ def _same(came: Any, sent: Any) -> bool:
 @given(key=st.sampled_from(Record._fields), value=st.one_of(_NUMBERS, _ANYTHING, _DECISIONS))
 def test_whatever_stands_in_a_record_is_believed_as_it_is_or_refused(spec: Spec, key: str, value: Any) -> None:
     """Nothing is converted: no true becomes 1, no text a number; and nothing comes in that cannot be added up later."""
-    scheduled = (Schedule(spec).take(1) or [])[0]
+    scheduled = Schedule(spec).take(1)[0]
     row = json.loads(json.dumps(MatchRunner(spec).play(scheduled)))
     row[Record._fields.index(key)] = value
     reader = wire.Reader(spec)
@@ -375,25 +375,25 @@ def test_whatever_stands_in_a_record_is_believed_as_it_is_or_refused(spec: Spec,
 def test_what_is_no_answer_is_refused(spec: Spec, body: Any) -> None:
     """Nested too deeply, numbers too long, no UTF-8, no finite time, no bytes."""
     reader = wire.Reader(spec)
-    asked = Schedule(spec).take(1) or []
+    asked = Schedule(spec).take(1)
     with pytest.raises(wire.Invalid, match="expected"):
         reader.read(body, asked, reader.identities(asked))
 
 
 def test_a_suspect_that_comes_back_unplayed_stays_one(spec: Spec) -> None:
     """Its node left in good order or was refused, which neither counts against a match nor in its favour."""
-    backlog = Backlog(Schedule(spec).take, 60)
-    batch = backlog.next(1)
-    assert batch is not None
-    assert backlog.lost(batch) is None
+    jobs = JobQueue(Schedule(spec).take, 60)
+    job = jobs.next(1)
+    assert job is not None
+    assert jobs.lost(job) is None
     for _ in range(3):
-        again = backlog.next(1)
+        again = jobs.next(1)
         assert again is not None
-        assert again.matches == batch.matches
-        backlog.put_back(again)
-    last = backlog.next(1)
+        assert again.matches == job.matches
+        jobs.put_back(again)
+    last = jobs.next(1)
     assert last is not None
-    assert backlog.lost(last) == batch.matches[0]
+    assert jobs.lost(last) == job.matches[0]
 
 
 def test_a_plugin_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:

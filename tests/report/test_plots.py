@@ -13,11 +13,10 @@ import pytest
 from arena import run
 from arena.report.convergence import rating_points
 from arena.report.difficulty import groups_of, scale_of, shares_of
-from arena.report.drawing import inline, whole
+from arena.report.drawing import inline, plots_of, whole
 from arena.report.evidence import Evidence, Findings, MatchSummary, read
 from arena.report.palette import PAGE, VARIABLES
 from arena.report.plot import short
-from arena.report.plots import plots_of
 from arena.report.ratings import ratings_plot
 from arena.report.spread import _summary
 from arena.results.leaderboard import Leaderboard

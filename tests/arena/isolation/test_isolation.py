@@ -30,7 +30,7 @@ def played(values: dict[str, Any]) -> list[Record]:
     """All matches of a spec, one after the other."""
     spec = load_spec(values)
     with closing(MatchRunner(spec)) as stage:
-        return [stage.play(scheduled) for scheduled in Schedule(spec).take(10**6) or []]
+        return [stage.play(scheduled) for scheduled in Schedule(spec).take(10**6)]
 
 
 def timeless(records: list[Record]) -> list[dict[str, Any]]:
@@ -198,7 +198,7 @@ def test_a_plugin_is_found_from_the_folder_where_arena_runs(tmp_path: Path, monk
         monkeypatch.setenv("ARENA_PLUGINS", "plugin.py")
     spec = load_spec("specs/spec.yaml", plugins=["plugin.py"] if named == "in the call" else [])
     with closing(MatchRunner(spec)) as stage:
-        records = [stage.play(scheduled) for scheduled in Schedule(spec).take(2) or []]
+        records = [stage.play(scheduled) for scheduled in Schedule(spec).take(2)]
     assert [(record.termination, record.message) for record in records] == [("normal", None)] * 2
 
 
@@ -280,7 +280,7 @@ def test_a_process_that_cannot_be_started_is_nobodys_fault() -> None:
         seats.append(replace(seat, program=replace(seat.program, folder="/no/such/folder")))
     broken = replace(spec, boards=(replace(board, seats=tuple(seats)),))
     with closing(MatchRunner(broken)) as stage, pytest.raises(ArenaError, match="cannot start a process for random"):
-        stage.play((Schedule(broken).take(1) or [])[0])
+        stage.play(Schedule(broken).take(1)[0])
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ def played(isolation: str) -> Played:
     for board in BOARDS:
         spec = spec_of(board, isolation)
         with closing(MatchRunner(spec)) as stage:
-            found[board] = [stage.play(scheduled) for scheduled in Schedule(spec).take(1000) or []]
+            found[board] = [stage.play(scheduled) for scheduled in Schedule(spec).take(1000)]
     return found
 
 
@@ -160,7 +160,7 @@ def test_an_odd_agent_ends_the_same_wherever_it_runs(here: Played, elsewhere: Pl
 def test_a_cluster_and_a_store_take_what_odd_agents_are_let_say(here: Played, board: str, tmp_path: Path) -> None:
     """So that nobody else has to pay for it: no record is refused, and all are read as they were written."""
     spec, records = spec_of(board, "none"), here[board]
-    plan = Schedule(spec).take(1000) or []
+    plan = Schedule(spec).take(1000)
     reader = Reader(spec)
     assert reader.read(answer(records, 1.0), plan, reader.identities(plan)).records == records
     with Store.open(tmp_path / "odd.db", write=True) as store:

@@ -82,7 +82,7 @@ def played(spec: dict[str, Any]) -> list[Record]:
     """All matches of a spec, one after the other."""
     ready = load_spec(spec)
     with closing(MatchRunner(ready)) as stage:
-        return [stage.play(scheduled) for scheduled in Schedule(ready).take(10**6) or []]
+        return [stage.play(scheduled) for scheduled in Schedule(ready).take(10**6)]
 
 
 def fake(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -421,7 +421,7 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
     rounds = 2**63 // 10**15 + 1
     spec = load_spec({"game": {"name": "n-queens", "n": 4}, "agents": ["dfs"], "rounds": rounds})
     with closing(MatchRunner(spec)) as stage:
-        first = (Schedule(spec).take(1) or [])[0]
+        first = Schedule(spec).take(1)[0]
         record = stage.play(first)._replace(answer="2 4 1 3", moves=LARGEST, cost=None)
     with Store.open(tmp_path / "a.db", write=True) as store:
         store.begin(run_of(spec))

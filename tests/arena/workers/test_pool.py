@@ -21,7 +21,7 @@ from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.processes.process_tree import OF_WORKER
-from arena.schedule.schedule import Schedule, Scheduled
+from arena.schedule.schedule import OVER, WAIT, Batch, Schedule, Scheduled
 from arena.spec import load_spec
 from arena.workers.pool import Finished, WorkerPool
 
@@ -461,10 +461,10 @@ def test_no_worker_sits_on_many_matches_while_another_is_idle(agents: str) -> No
     quick = [Scheduled(number, 0, Pairing(number, (0, 1))) for number in range(2000)]
     upcoming = quick + [Scheduled(number, 1, Pairing(number, (slow,))) for number in range(2000, 2008)]
 
-    def take(size: int) -> list[Scheduled]:
-        batch = upcoming[:size]
+    def take(size: int) -> Batch:
+        batch = Batch(upcoming[:size])
         del upcoming[:size]
-        return batch
+        return batch or OVER
 
     with closing(WorkerPool(spec, 2, take).play()) as finished:  # type: ignore[type-var]
         assert sum(1 for scheduled, _ in finished if scheduled.board == 1) == 8
@@ -485,11 +485,11 @@ def test_a_pool_plays_outside_the_main_thread() -> None:
 def test_nothing_to_play_starts_nothing() -> None:
     """A schedule that is over at once."""
     spec = load_spec(HONEST)
-    nothing: list[Finished] = list(WorkerPool(spec, 2, lambda _: []).play())
+    nothing: list[Finished] = list(WorkerPool(spec, 2, lambda _: OVER).play())
     assert nothing == []
 
 
 def test_a_schedule_that_waits_for_nothing_is_an_error() -> None:
     """Better than to wait for ever."""
     with pytest.raises(RuntimeError, match="waits for results"):
-        list(WorkerPool(load_spec(HONEST), 2, lambda _: None).play())
+        list(WorkerPool(load_spec(HONEST), 2, lambda _: WAIT).play())

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.format import Pairing
-from arena.schedule.schedule import Scheduled
+from arena.schedule.schedule import OVER, Batch, Scheduled
 from arena.workers.workload import Task, Workload
 
 
@@ -16,9 +16,9 @@ class Counted:
     def __init__(self, matches: int) -> None:
         self.upcoming = [Scheduled(number, 0, Pairing(number, (0,))) for number in range(matches)]
 
-    def take(self, size: int) -> list[Scheduled]:
+    def take(self, size: int) -> Batch:
         batch, self.upcoming = self.upcoming[:size], self.upcoming[size:]
-        return batch
+        return Batch(batch) or OVER
 
 
 def played(task: Task, deadly: set[int], rng: random.Random) -> tuple[int, bool]:
