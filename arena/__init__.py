@@ -82,7 +82,7 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "Fault":  # its name before 0.2
+    if name == "Fault":  # deprecated: its name before it was told from what loses a match
         return SpecFault
     if name not in _LATER:
         raise AttributeError(f"module 'arena' has no attribute {name!r}")
