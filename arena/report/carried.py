@@ -26,21 +26,21 @@ MOST_POSITIONS = 200_000
 MOST_CHARACTERS = 12_000_000
 """Of all packs."""
 FRAME = ("number", "state", "rendered", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
-"""What is kept of a frame, as a list in this order; the label follows from the seat."""
+"""The values of a frame that are kept, as a list in this order; the label follows from the seat."""
 _FRAME = attrgetter(*FRAME)
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What the page needs to list matches, to filter them, and to show each."""
+    """Matches as the page lists, filters and shows them."""
 
     listed: tuple[dict[str, Any], ...]
     packs: tuple[str, ...]
     """Base64 of the zlib stream of a JSON list of matches; `pack` and `at` in `listed` say where each is."""
     of: int
-    """How many matches the boards have."""
+    """The number of matches on the boards."""
     trouble: str | None
-    """Why matches are not shown on boards; None where they are."""
+    """The reason why matches are not shown on boards; None if they are."""
 
 
 def carried(store: Store, found: Findings, most: int) -> Carried:
@@ -95,7 +95,7 @@ class _Games:
     drawn: frozenset[str]
     """Those that are drawn on a board, by their names."""
     trouble: str | None
-    """What was in the way of loading them again."""
+    """The reason why they could not be loaded again."""
 
 
 def _games(run: Run) -> _Games:
@@ -143,7 +143,7 @@ def _compact(shown: View) -> dict[str, Any]:
 
 
 def _values(frame: Frame) -> list[Any]:
-    """What FRAME names. Times are rounded: their further digits are noise, which does not pack."""
+    """The values that FRAME names. Times are rounded: their further digits are noise, which does not compress."""
     *values, seconds = _FRAME(frame)
     return [*values, None if seconds is None else float(f"{seconds:.3g}")]
 

@@ -1,4 +1,4 @@
-"""What stands before every request: who may ask, how much they may send, and what a browser may do with the answer."""
+"""Checks before every request: who may ask, how much they may send, and what a browser may do with the answer."""
 
 import hmac
 import json
@@ -73,7 +73,7 @@ class Guard:
         await self._app(scope, _limited(receive), answered)
 
     def _foreign(self, headers: Headers) -> Refusal | None:
-        """403 where the Host, or an Origin, is not this server: another site's page, or a name that points here by trickery."""
+        """403 if the Host or an Origin is not this server: another site's page, or a name that points here (DNS rebinding)."""
         host = headers.get("host", "")
         if not self._is_own(host):
             return Refusal(403, f"Host {host[:100]!r} is not this server; use the address that it printed")
@@ -95,7 +95,7 @@ class Guard:
         return name in self._names or (self._anywhere and _is_address(name))
 
     def _unknown(self, scope: Scope, headers: Headers) -> Refusal | None:
-        """401 without the token, where there is one."""
+        """401 without the token, if there is one."""
         if self._token is None:
             return None
         given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token") or _cookie(headers, self._cookie)
@@ -105,10 +105,10 @@ class Guard:
         return Refusal(401, "the token is missing or wrong; open the address that arena serve printed")
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Keep the token in a cookie, and go on to the address without it."""
+        """Keep the token in a cookie and redirect to the address without it, so that it stays out of histories and logs."""
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         rest = urlencode([(name, value) for name, value in pairs if name != "token"])
-        path = "/" + scope["path"].lstrip("/")  # never //elsewhere
+        path = "/" + scope["path"].lstrip("/")  # a path that begins with // would lead to another server
         headers = {
             "location": f"{path}?{rest}" if rest else path,
             "set-cookie": f"{self._cookie}={self._token}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Strict",
@@ -127,7 +127,7 @@ def names_of(host: str) -> frozenset[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an interface."""
+    """True if only this machine reaches an interface."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -135,7 +135,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_wildcard(host: str) -> bool:
-    """Whether an address stands for all interfaces."""
+    """True if an address stands for all interfaces."""
     try:
         return ip_address(host.strip("[]")).is_unspecified
     except ValueError:
@@ -159,7 +159,7 @@ def _cookie(headers: Headers, name: str) -> str:
 
 
 def _wrong_form(scope: Scope, headers: Headers) -> Refusal | None:
-    """What changes something comes as JSON, which no page of another site can send unasked, and is not too long."""
+    """415 or 413 unless what may change something is JSON, which no page of another site can send unasked, and short."""
     if scope["method"] in ("GET", "HEAD"):
         return None
     if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
