@@ -76,13 +76,7 @@ class Server:
         ]
         routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
         routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
-        handlers: dict[Any, Any] = {
-            HTTPException: _http_error,
-            ArenaError: _arena_error,
-            BodyTooLong: _too_long,
-            ProcessEnded: _gone,
-            Exception: _own_error,
-        }
+        handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ArenaError, BodyTooLong, ProcessEnded, Exception), _failed)
         return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
 
     @asynccontextmanager
@@ -270,29 +264,27 @@ def _error(request: Request, status: int, message: str, faults: Sequence[str] = 
     return JSONResponse({"error": message, **({"faults": list(faults)} if faults else {})}, status, headers or None)
 
 
-async def _http_error(request: Request, error: HTTPException) -> Response:
-    nowhere = error.status_code == 404 and error.detail == "Not Found"  # Starlette's own
-    return _error(request, error.status_code, "there is nothing at this address" if nowhere else error.detail)
-
-
-async def _arena_error(request: Request, error: ArenaError) -> Response:
+async def _failed(request: Request, error: Exception) -> Response:
+    """The answer to a request that cannot be done; what is nobody's fault but arena's own is told on stderr."""
+    if isinstance(error, HTTPException):
+        nowhere = error.status_code == 404 and error.detail == "Not Found"  # Starlette's own
+        return _error(request, error.status_code, "there is nothing at this address" if nowhere else error.detail)
+    if isinstance(error, BadRequest):
+        return _error(request, 400, str(error), error.faults)
     if isinstance(error, Busy):
         return _error(request, 429, str(error), **{"retry-after": "1"})
-    if isinstance(error, Underway):
-        return _error(request, 409, str(error))
-    if isinstance(error, ProcessFailed):
-        return _error(request, 503, str(error))
-    faults = error.faults if isinstance(error, BadRequest) else ()
-    return _error(request, 404 if isinstance(error, StoreError) else 400, str(error), faults)
-
-
-async def _too_long(request: Request, error: BodyTooLong) -> Response:
-    return _error(request, 413, "the body is too long")
-
-
-async def _gone(request: Request, error: ProcessEnded) -> Response:
-    return _error(request, 499, "nobody waits for this any more")
-
-
-async def _own_error(request: Request, error: Exception) -> Response:
+    for kind, status, message in _ERRORS:
+        if isinstance(error, kind):
+            return _error(request, status, message or str(error))
     return _error(request, 500, "an error of arena itself; its own output says more")
+
+
+_ERRORS: Sequence[tuple[type[Exception], int, str | None]] = (
+    (Underway, 409, None),
+    (ProcessFailed, 503, None),
+    (StoreError, 404, None),
+    (ArenaError, 400, None),
+    (BodyTooLong, 413, "the body is too long"),
+    (ProcessEnded, 499, "nobody waits for this any more"),
+)
+"""Status and message of an error, by the first type that fits; None is its own message."""
