@@ -165,9 +165,6 @@ def proven() -> None:
     prove()
 
 
-Key = tuple[str, int | None, str, int]
-
-
 class AgentProcesses:
     """Agent processes that live on from match to match. The longest unused one goes when there are too many."""
 

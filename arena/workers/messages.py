@@ -1,8 +1,14 @@
-"""The messages between a worker process and its parent."""
+"""The messages between a worker process and its parent, and the frames in which they go through a pipe.
 
-from collections.abc import Mapping, Sequence
+An agent in the worker's own process may write to the pipe as well: only what is whole and has its checksum counts as a message.
+"""
+
+import pickle
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.match.record import Record
 from arena.plugins.syntax import Parsed, Stamp
@@ -10,6 +16,9 @@ from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.schedule import Scheduled
 from arena.spec import Document
 
+PREAMBLE = b"\xa7arena\r\n"
+"""The first bytes of every frame."""
+_HEAD = struct.Struct("<8sII")
 CUT_OFF = 74
 """The exit code of a worker whose pipe is gone."""
 
@@ -56,3 +65,53 @@ class Done(NamedTuple):
 
     records: list[Record]
     seconds: float | None
+
+
+class Garbled(Exception):
+    """Something that is no frame was written to the pipe."""
+
+
+def frame(value: Any) -> bytes:
+    """Return a value as a frame: a preamble, the length and the checksum of its pickle, and the pickle."""
+    body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return _HEAD.pack(PREAMBLE, len(body), zlib.crc32(body)) + body
+
+
+class Frames:
+    """Puts the frames together again from what arrives, in pieces of any size."""
+
+    def __init__(self) -> None:
+        self._waiting = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Any]:
+        """Yield the values of all frames that are whole now. Garbled where something else stands between them.
+
+        Both ends are arena itself, of one version and one user; a frame that is whole is unpickled.
+        """
+        waiting = self._waiting
+        waiting += data
+        start = 0
+        try:
+            while len(waiting) - start >= _HEAD.size:
+                preamble, length, checksum = _HEAD.unpack_from(waiting, start)
+                if preamble != PREAMBLE:
+                    raise Garbled
+                end = start + _HEAD.size + length
+                if len(waiting) < end:
+                    return
+                body = bytes(waiting[start + _HEAD.size : end])
+                start = end
+                yield _value(body, checksum)
+            if not PREAMBLE.startswith(waiting[start : start + len(PREAMBLE)]):
+                raise Garbled
+        finally:
+            del waiting[:start]
+
+
+def _value(body: bytes, checksum: int) -> Any:
+    if zlib.crc32(body) != checksum:
+        raise Garbled
+    try:
+        return pickle.loads(body)  # noqa: S301 - from our own kin, see above
+    except Exception as error:
+        raise Garbled from error

@@ -23,8 +23,7 @@ from arena.schedule.fingerprint import fingerprints
 from arena.schedule.runner import MatchRunner, unplayed
 from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
-from arena.workers.frames import Frames, frame
-from arena.workers.messages import CUT_OFF, Done, Ready, Turn, WorkerFailed
+from arena.workers.messages import CUT_OFF, Done, Frames, Ready, Turn, WorkerFailed, frame
 from arena.workers.vitals import Vitals
 
 PULSE = 0.1

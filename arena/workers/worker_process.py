@@ -14,8 +14,7 @@ from arena.processes.child import python_environment, signal_name
 from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
-from arena.workers.frames import Frames, Garbled, frame
-from arena.workers.messages import CUT_OFF, MatchOrder, Recipe
+from arena.workers.messages import CUT_OFF, Frames, Garbled, MatchOrder, Recipe, frame
 from arena.workers.vitals import Vitals, shared_memory
 
 GRACE = 0.2

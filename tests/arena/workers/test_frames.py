@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.workers.frames import Frames, Garbled, frame
+from arena.workers.messages import Frames, Garbled, frame
 
 VALUES = st.lists(st.one_of(st.integers(), st.text(), st.binary(max_size=50), st.lists(st.floats(allow_nan=False))), max_size=6)
 
