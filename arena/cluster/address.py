@@ -1,4 +1,4 @@
-"""Where a cluster is: what may stand behind `--cluster`."""
+"""The address of a cluster, as `--cluster` takes it."""
 
 import json
 import re
@@ -18,17 +18,17 @@ class Address:
     """A scheduler, or how many workers to start on this machine."""
 
     given: str
-    """What the user wrote."""
+    """The text that the user wrote."""
     url: str = ""
     """Of the scheduler; empty where there is none yet."""
     workers: int = 0
-    """How many to start here; 0 where there is a scheduler."""
+    """The number of workers to start here; 0 if there is a scheduler."""
     file: str | None = None
     """The scheduler file that named it."""
 
     @property
     def encrypted(self) -> bool:
-        """Whether both ends prove who they are and nobody else can listen."""
+        """True if both ends prove who they are and nobody else can listen."""
         return self.url.startswith("tls://")
 
     @property
@@ -43,12 +43,12 @@ class Address:
 
     @property
     def exposed(self) -> bool:
-        """Whether anybody else may listen or take part: neither encrypted nor on this machine alone."""
+        """True if others may listen or take part: neither encrypted nor on this machine alone."""
         return bool(self.url) and not self.encrypted and not _loopback(self.host)
 
 
 def address_of(given: str) -> Address:
-    """What `--cluster` means; ClusterError says what is wrong with it."""
+    """The address that a text means; ClusterError says what is wrong with it."""
     kind, colon, number = given.partition(":")
     if kind == "local" and colon:
         if not number.isascii() or not number.isdecimal() or not 1 <= int(number) <= MOST_WORKERS:

@@ -1,4 +1,4 @@
-"""Whether a node would play what the coordinator means: its versions, plugins and programs compared with what a parcel says."""
+"""Compares the versions, plugins and programs of a node with those of a parcel: only equal ones play equal matches."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Which workers of a cluster are there: put together from who comes and goes, and from when each was last heard of."""
+"""The workers of a cluster that are there, by arrivals, departures, and when each was last heard of."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -7,23 +7,23 @@ from time import monotonic
 from arena.cluster.engine import Change
 
 PULSE_SECONDS = 5.0
-"""How often a scheduler is asked when it has last heard of each worker."""
+"""Seconds between two questions to a scheduler when it has last heard of each worker."""
 STILL_SECONDS = 30.0
-"""How long nothing may be heard of a worker before it counts as gone; Dask itself waits for 5 to 10 minutes."""
+"""Seconds of silence after which a worker counts as gone; Dask itself waits for 5 to 10 minutes."""
 
 
 class Workers:
-    """Which workers are there, put together from what the scheduler tells of itself and what it answers."""
+    """The workers that are there, by the scheduler's events and by its answers, which may cross."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._there: dict[str, int] = {}
         self._gone: dict[str, float] = {}
-        """When workers have gone, for as long as an older answer may still name them."""
+        """The times of departures, for as long as an older answer may still name the worker."""
         self._changes: list[Change] = []
 
     def changes(self) -> Sequence[Change]:
-        """What has changed since the last call, in order."""
+        """Changes since the last call, in order."""
         with self._lock:
             changes, self._changes = self._changes, []
         return changes
@@ -51,7 +51,7 @@ class Workers:
 
 
 class Pulses:
-    """Of which workers nothing has been heard for long: frozen, cut off, or their machine gone without a word.
+    """Finds workers of which nothing has been heard for long: frozen, cut off, or their machine gone without a word.
 
     Only that a time has changed counts, not which it is: the clocks of machines differ.
     """
@@ -60,7 +60,7 @@ class Pulses:
         self.still: frozenset[str] = frozenset()
         """Workers that count as gone until they are heard of again."""
         self.due = 0.0
-        """When to ask next."""
+        """The time of the next question."""
         self._last: dict[str, tuple[float, float]] = {}
         """By worker, the scheduler's time, and since when it has been that."""
 

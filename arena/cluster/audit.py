@@ -28,10 +28,10 @@ class Audit:
         self._began = perf_counter()
         self._spent = 0.0
         self.judged = 0
-        """How many records were played through."""
+        """The number of records that were played through."""
 
     def fault(self, played: Sequence[Scheduled], records: Sequence[Record]) -> str | None:
-        """What the rules say against the first record that they do not allow; None where they allow all that were judged."""
+        """The first breach of the rules in some records; None if there is none in those that were judged."""
         for scheduled, record in zip(played, records, strict=True):
             began = perf_counter()
             if self._spent > SHARE * (began - self._began):
@@ -44,7 +44,7 @@ class Audit:
         return None
 
     def _judge(self, scheduled: Scheduled, record: Record) -> list[str]:
-        """What the rules say against a record; nothing against a void one, which says nothing itself."""
+        """The breaches of the rules in a record; none in a void one, which claims nothing."""
         if record.termination == "void":
             return []
         board = self._spec.boards[scheduled.board]

@@ -120,7 +120,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 
 
 _CODECS: dict[str, Any] = {"deserializers": ["dask", "msgpack", "error"]}
-"""What a result may be made of: no pickles. (Dask unpickles what a task raises, whatever is said here.)"""
+"""Codecs of results: no pickles, which would run code of a node. (Dask unpickles what a task raises, whatever is set.)"""
 
 
 def _check_certificates(address: Address, security: Any) -> None:
@@ -160,7 +160,7 @@ def _probe(address: Address) -> None:
 
 
 def _greets(connection: socket.socket) -> bool:
-    """Whether a scheduler begins to speak, as Dask's does: the length of a short message in eight bytes, lowest first.
+    """True if a scheduler begins to speak, as Dask's does: the length of a short message in eight bytes, lowest first.
 
     Everything else would be taken for one: `HTTP/1.1` announces three exbibytes, and a server that waits has Dask wait, too.
     """
@@ -178,7 +178,7 @@ def _greets(connection: socket.socket) -> bool:
 
 
 def _why_not(address: Address, error: Exception) -> str:
-    """What stands in the way although somebody listens."""
+    """The reason why there is no client although somebody listens."""
     where = f"--cluster {address.given}"
     speaks = _speaks_tls(address)
     if address.encrypted and not speaks:

@@ -19,17 +19,17 @@ from arena.spec import Spec
 from arena.spec.faults import one_line
 
 LOOK_SECONDS = 0.25
-"""How often to look for nodes that have come or gone."""
+"""Seconds between two looks for nodes that have come or gone."""
 LONGEST_REASON = 600
-"""Characters of what a node says why it does not play."""
+"""Characters of a node's reason not to play."""
 LONELY_SECONDS = 5.0
-"""After how long without any node to say so."""
+"""Seconds without any node after which that is said."""
 MOST_LOST = 10
-"""After how many orders in a row for each of its threads, all lost on the way, a node is refused."""
+"""Orders in a row for each of its threads, all lost on the way, after which a node is refused."""
 OVERDUE_SECONDS = 60.0
-"""After how long an order that should have taken far less is given to an idle node, too."""
+"""Seconds after which an order that should have taken far less is given to an idle node, too."""
 OVERDUE_TIMES = 10
-"""How many times as long as its matches usually take an order must be out to be overdue."""
+"""The multiple of the usual time of its matches after which an order is overdue."""
 AHEAD = 2
 """Orders for each thread of a node: one that is played, and one that waits, so that the node need not."""
 
@@ -45,7 +45,7 @@ class Sent:
     ids: Sequence[str]
     node: str
     told: bool
-    """Whether the node was told about the tournament with it."""
+    """True if the parcel went with it."""
     since: float = field(default_factory=monotonic)
 
     def __str__(self) -> str:
@@ -61,9 +61,9 @@ class NodeState:
     orders: dict[str, Sent] = field(default_factory=dict)
     """By key, in the order in which the node plays them."""
     taken: int = 0
-    """How many of its matches were believed."""
+    """The number of its matches that were believed."""
     lost: int = 0
-    """How many orders in a row were lost on the way."""
+    """The number of orders in a row that were lost on the way."""
 
 
 class Coordinator:
@@ -71,8 +71,8 @@ class Coordinator:
 
     `parcel` is that of the spec; `take` and `total` are those of the schedule, as in `Pool`: whoever iterates over `play` tells
     the schedule about a result before asking for the next. Nothing is recorded twice: only the reply to an order that is out
-    counts, and the first one where a match is in two orders. That comes about where nothing else is left to play, and an order
-    is long overdue: then a node that is idle is given it, too (the backup tasks of Dean and Ghemawat, MapReduce, OSDI 2004).
+    counts, and the first one where a match is in two orders. That happens when nothing else is left to play and an order is
+    long overdue: then a node that is idle is given it, too (the backup tasks of Dean and Ghemawat, MapReduce, OSDI 2004).
 
     A node that is lost costs the matches which it was playing one of two tries, and the rest nothing; all are sent to others.
     A match whose second node is lost, too, is a `crash` of its agent where there is but one, and void where there are several,
@@ -92,7 +92,7 @@ class Coordinator:
         self._reader = wire.Reader(spec)
         self._audit = Audit(spec)
         self._jobs = JobQueue(take, total)
-        self._posts: dict[str, NodeState] = {}
+        self._nodes: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
         """Nodes that may take more, those first that have waited longest."""
         self._out: dict[str, Sent] = {}
@@ -101,7 +101,7 @@ class Coordinator:
         self._number = 0
         self._alone_since: float | None = monotonic()
         self._heard = monotonic()
-        """When something last came; never, from when it was said that nothing comes until something does."""
+        """The time of the last reply; infinite once it was said that nothing comes."""
 
     def play(self) -> Generator[Finished, None, None]:
         """Yield every match with its record as it comes, in no particular order; to be iterated by one thread.
@@ -123,8 +123,8 @@ class Coordinator:
             self._engine.close(self._run)
 
     def staff(self) -> str:
-        """How many workers there are, with how many threads; to be asked from any thread."""
-        workers, threads = len(self._posts), self._threads
+        """The number of workers and of their threads, as text; safe to call from any thread."""
+        workers, threads = len(self._nodes), self._threads
         found = "no worker" if not workers else "1 worker" if workers == 1 else f"{workers:,} workers"
         return found if threads == workers else f"{found} of {threads:,} threads"
 
@@ -142,8 +142,8 @@ class Coordinator:
         while self._room:
             node = next(iter(self._room))
             del self._room[node]
-            post = self._posts[node]
-            if len(post.orders) >= self._most(post):
+            state = self._nodes[node]
+            if len(state.orders) >= self._most(state):
                 continue
             job = self._jobs.next(self._threads)
             self._room[node] = None
@@ -155,7 +155,7 @@ class Coordinator:
     def _help_out(self) -> None:
         """Have idle nodes play what others should have played long ago."""
         for node in list(self._room):
-            late = None if self._posts[node].orders else self._overdue(node)
+            late = None if self._nodes[node].orders else self._overdue(node)
             if late is not None:
                 self._say(f"{late}; {node} plays what is overdue, too")
                 self._send(late.job, node, told=False)
@@ -171,14 +171,14 @@ class Coordinator:
                 return sent
         return None
 
-    def _most(self, post: NodeState) -> int:
-        return post.threads * (AHEAD if self._jobs.pace.quick else 1)
+    def _most(self, state: NodeState) -> int:
+        return state.threads * (AHEAD if self._jobs.pace.quick else 1)
 
     def _send(self, job: Job, node: str, *, told: bool) -> None:
         ids = self._reader.identities(job.matches)
         self._number += 1
         key = f"arena-{blake2b(' '.join([self._run, str(self._number), *ids]).encode(), digest_size=16).hexdigest()}"
-        self._out[key] = self._posts[node].orders[key] = Sent(job, ids, node, told)
+        self._out[key] = self._nodes[node].orders[key] = Sent(job, ids, node, told)
         job.orders.add(key)
         self._engine.send(Order(key, self._run, job.matches, self._parcel if told else None), node)
 
@@ -188,21 +188,21 @@ class Coordinator:
         sent = self._out.pop(reply.key, None)
         if sent is None:
             return
-        post = self._posts[sent.node]
-        del post.orders[reply.key]
+        state = self._nodes[sent.node]
+        del state.orders[reply.key]
         sent.job.orders.discard(reply.key)
         self._room[sent.node] = None
         if reply.killed:
             yield from self._blamed(sent)
         elif reply.body is None:
             self._put_back(sent.job)
-            post.lost += 1
+            state.lost += 1
             if reply.failed is not None:
                 self._refuse(sent.node, one_line(reply.failed)[:LONGEST_REASON])
-            elif post.lost >= MOST_LOST * post.threads:
-                self._refuse(sent.node, f"{post.lost} answers in a row could not be read")
+            elif state.lost >= MOST_LOST * state.threads:
+                self._refuse(sent.node, f"{state.lost} answers in a row could not be read")
         else:
-            post.lost = 0
+            state.lost = 0
             yield from self._read(reply.body, sent)
 
     def _read(self, body: bytes, sent: Sent) -> Iterator[Finished]:
@@ -223,15 +223,15 @@ class Coordinator:
 
     def _judged(self, answer: wire.NodeAnswer, sent: Sent) -> Iterator[Finished]:
         """The records of an answer, unless the rules say that they cannot be."""
-        records, post = answer.records or (), self._posts[sent.node]
+        records, state = answer.records or (), self._nodes[sent.node]
         breach = self._audit.fault(sent.job.matches, records)
         if breach is not None:
             self._put_back(sent.job)
-            before = f" ({post.taken:,} of its matches were taken before)" if post.taken else ""
+            before = f" ({state.taken:,} of its matches were taken before)" if state.taken else ""
             self._refuse(sent.node, f"sent what the rules do not allow: {breach}{before}")
             return
         self._call_off(sent.job)
-        post.taken += len(records)
+        state.taken += len(records)
         self._jobs.pace.note(len(records), answer.seconds)
         yield from zip(sent.job.matches, records, strict=True)
 
@@ -239,7 +239,7 @@ class Coordinator:
         """Take back the other orders for matches that have been played."""
         for key in job.orders:
             other = self._out.pop(key)
-            del self._posts[other.node].orders[key]
+            del self._nodes[other.node].orders[key]
             self._room[other.node] = None
             self._engine.drop(key)
         job.orders.clear()
@@ -250,22 +250,22 @@ class Coordinator:
         yield from self._part_from(change.node, leave=change.leave)
         self._refused.pop(change.node, None)  # who comes back may be another
         if change.threads:
-            self._posts[change.node] = NodeState(change.threads)
+            self._nodes[change.node] = NodeState(change.threads)
             self._threads += change.threads
             self._room[change.node] = None
 
     def _part_from(self, node: str, *, leave: bool) -> Iterator[Finished]:
         """Let go of a node, and see to its orders: those that it was playing are blamed, unless it went in good order."""
-        post = self._posts.pop(node, None)
-        if post is None:
+        state = self._nodes.pop(node, None)
+        if state is None:
             return
         self._room.pop(node, None)
-        self._threads -= post.threads
-        for place, (key, sent) in enumerate(post.orders.items()):
+        self._threads -= state.threads
+        for place, (key, sent) in enumerate(state.orders.items()):
             del self._out[key]
             sent.job.orders.discard(key)
             self._engine.drop(key)
-            if leave or place >= post.threads:
+            if leave or place >= state.threads:
                 self._put_back(sent.job)
             else:
                 yield from self._blamed(sent)
@@ -290,13 +290,13 @@ class Coordinator:
         self._refused[node] = reason
         for _ in self._part_from(node, leave=True):
             raise AssertionError("nobody is blamed for leaving")
-        if not self._posts:
+        if not self._nodes:
             listed = "\n".join([f"  {name}: {why}" for name, why in self._refused.items()])
             raise ClusterError(f"no machine of the cluster can play {self._spec.name}:\n{listed}")
         self._say(f"{node} is refused: {reason}")
 
     def _look_around(self) -> None:
-        if self._posts:
+        if self._nodes:
             self._alone_since = None
         elif self._alone_since is None:
             self._alone_since = monotonic()

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
 SILENT_SECONDS = 10.0
-"""How long a scheduler may not answer before it counts as gone."""
+"""Seconds without an answer after which a scheduler counts as gone."""
 LOOK_SECONDS = 1.0
-"""How often it is asked who is there."""
+"""Seconds between two questions who is there."""
 END_SECONDS = 5.0
-"""How long taking leave may take."""
+"""Seconds that leaving may take."""
 
 
 @contextmanager
@@ -79,7 +79,7 @@ class DaskEngine:
         self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
         self._workers = Workers()
         self._heard = 0
-        """How often the scheduler has answered."""
+        """The number of answers of the scheduler."""
         self._noted = 0
         self._silence = 0.0
         self._lost = False
@@ -92,7 +92,7 @@ class DaskEngine:
     # For the coordinator
 
     def changes(self) -> Sequence[Change]:
-        """Which workers have come and gone since the last call; ClusterLost where the scheduler has been silent for long."""
+        """Workers that have come and gone since the last call; ClusterLost if the scheduler has been silent for long."""
         now = monotonic()
         elapsed, self._asked = min(now - self._asked, 1.0), now  # time in which this process itself stood still counts little
         self._silence = 0.0 if self._heard != self._noted else self._silence + elapsed
@@ -187,7 +187,7 @@ class DaskEngine:
             self._wake.wait(LOOK_SECONDS)
 
     def _pulses(self) -> dict[str, float]:
-        """When the scheduler has last heard of each worker, by its own clock."""
+        """The time at which the scheduler has last heard of each worker, by its own clock."""
         found = self._client.sync(self._client.scheduler.identity)  # scheduler_info() leaves workers out in some versions
         return {address: worker["last_seen"] for address, worker in found["workers"].items()}
 
@@ -227,7 +227,7 @@ class DaskEngine:
 
 
 def _failure(future: "Future") -> Reply:
-    """Why a task has no result."""
+    """The reply of a task that has no result."""
     if future.status != "error":
         return Reply(future.key)
     try:

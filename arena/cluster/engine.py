@@ -1,4 +1,4 @@
-"""What the coordinator wants of a cluster: who is there, orders out, replies in. Dask is one such engine."""
+"""The interface of a cluster to its coordinator: nodes that come and go, orders out, replies in. Dask is one such engine."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -24,28 +24,28 @@ class Change(NamedTuple):
     node: str
     """Its address."""
     threads: int
-    """How many orders it plays at a time; 0 where it has gone."""
+    """Orders that it plays at a time; 0 if it has gone."""
     leave: bool = False
-    """Whether it has gone in good order, so that nobody is to blame."""
+    """True if it has gone in good order, so that no match is to blame."""
 
 
 class Reply(NamedTuple):
-    """What became of an order: a body, or why there is none. Without either it was lost on the way."""
+    """The reply to an order: a body, or why there is none. Without either it was lost on the way."""
 
     key: str
     body: bytes | None = None
-    """What the node says."""
+    """The node's answer."""
     failed: str | None = None
-    """Why the node could not even begin."""
+    """The reason why the node could not even begin."""
     killed: bool = False
-    """Whether nodes were lost over it, and the cluster has given up."""
+    """True if nodes were lost over it, and the cluster has given up."""
 
 
 class Engine(Protocol):
     """A cluster. All calls come from one thread; ClusterLost where the cluster is gone."""
 
     def changes(self) -> Sequence[Change]:
-        """Which nodes have come and gone since the last call, in order; at first all that are there."""
+        """Nodes that have come and gone since the last call, in order; at first all that are there."""
 
     def send(self, order: Order, node: str) -> None:
         """Give an order to a node."""

@@ -1,4 +1,4 @@
-"""What is to be sent out to nodes: the backlog of a schedule, and the matches during which a node was lost."""
+"""Jobs for nodes: the backlog of a schedule, and the matches during which a node was lost."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from arena.schedule.backlog import Backlog
 from arena.schedule.schedule import Scheduled, Take
 
 JOB_SECONDS = 1.0
-"""How long a job should take: long against what Dask takes for a task, about 2 ms, short against the run."""
+"""Seconds that a job should take: long against what Dask takes for a task, about 2 ms, short against the run."""
 LARGEST_JOB = 5000
 QUICK_SECONDS = 5.0
 """Jobs that take longer than this are not sent ahead: another node may be idle by then."""
 MOST_TRIES = 2
-"""How many nodes may be lost while they play a match."""
+"""The number of nodes that may be lost while they play a match."""
 
 
 @dataclass(slots=True, eq=False)
@@ -21,14 +21,14 @@ class Job:
 
     matches: list[Scheduled]
     lost: int = 0
-    """How many nodes were lost while they played it."""
+    """The number of nodes that were lost while they played it."""
     orders: set[str] = field(default_factory=set)
     """The keys of the orders that are out for it: mostly one, two where the first is long overdue."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """How long matches take, from those played so far, and so how many make a job."""
+    """The time that a match takes, from those played so far, and so the size of a job."""
 
     seconds: float | None = None
     """Of a match, lately; None before the first."""
@@ -42,7 +42,7 @@ class Pace:
 
     @property
     def quick(self) -> bool:
-        """Whether a job takes so little time that the next one may wait at the node."""
+        """True if a job takes so little time that the next one may wait at the node."""
         return self.seconds is not None and self.seconds * self.size <= QUICK_SECONDS
 
 
@@ -84,5 +84,5 @@ class JobQueue:
 
     @property
     def over(self) -> bool:
-        """Whether the schedule has no more matches, apart from those that are to be played again."""
+        """True if the schedule has no more matches, apart from those that are to be played again."""
         return self._backlog.over

@@ -25,7 +25,7 @@ from arena.schedule.schedule import Scheduled
 from arena.spec import Spec, reload_spec
 
 IDLE_SECONDS = 30.0
-"""How long a worker process may wait for the next order: so nothing stays behind when a coordinator is gone."""
+"""Seconds that a worker process may wait for the next order: so nothing stays behind when a coordinator is gone."""
 
 
 class Withdrawn(Exception):
@@ -110,7 +110,7 @@ class NodeTournament:
 
 
 def _names(parcel: Parcel, folder: Path) -> Sequence[tuple[str, str]]:
-    """What the files of a parcel, and the modules made of them, are called here and at the coordinator."""
+    """Pairs of names, here and at the coordinator, of the files of a parcel and of the modules made of them."""
     names = []
     for file in parcel.files:
         here, there = (folder / file.name).resolve(), Path(file.original)
@@ -119,7 +119,7 @@ def _names(parcel: Parcel, folder: Path) -> Sequence[tuple[str, str]]:
 
 
 _tournaments: dict[str, NodeTournament] = {}
-"""What this process knows; by the run."""
+"""The tournaments of this process, by their runs."""
 _guard = threading.Lock()
 _sweeper: threading.Timer | None = None
 
@@ -176,7 +176,7 @@ def _folder() -> Path:
 
 
 def _wanted(key: str) -> Callable[[], None]:
-    """What raises Withdrawn once nobody waits for the order any more: it was taken back, or its coordinator is gone."""
+    """A check that raises Withdrawn once nobody waits for the order: it was taken back, or its coordinator is gone."""
     from distributed import get_worker
 
     worker = get_worker()

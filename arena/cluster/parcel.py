@@ -1,4 +1,4 @@
-"""All that a node has to know of a tournament, in one piece: the spec, the files that go along, and what else must be there."""
+"""All that a node has to know of a tournament, in one piece: the spec, its files, and what else must be there."""
 
 import os
 import pickle
@@ -34,7 +34,7 @@ class File(NamedTuple):
     name: str
     """Its path in the folder of the parcel."""
     original: str
-    """Where it lies at the coordinator."""
+    """Its path at the coordinator."""
     content: bytes
     executable: bool
 
@@ -45,7 +45,7 @@ class Parcel(NamedTuple):
     document: Document
     seed: int
     plugins: Sequence[str]
-    """What to load beside the installed plugins, in order: paths in the folder of the parcel, or modules."""
+    """Plugins beside the installed ones, in order: paths in the folder of the parcel, or modules."""
     files: Sequence[File]
     fingerprints: Mapping[str, Fingerprint]
     """Of every plugin and program that the spec uses; those of files that go along under their paths in the parcel."""
@@ -156,7 +156,7 @@ def programs(spec: Spec) -> Iterator[Starting]:
 
 
 def start_fault(program: Program, memory_mb: int | None, isolation: Isolation) -> str | None:
-    """Why a program does not start here; None where it does."""
+    """The reason why a program does not start here; None if it does."""
     try:
         AgentProcess(program, memory_mb, isolation).end()
     except AgentLost as gone:

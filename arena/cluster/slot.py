@@ -1,4 +1,4 @@
-"""A place on a node at which matches are played: a worker process of its own, watched over as in a run on one machine."""
+"""A place on a node for one worker process, which is watched over as in a run on one machine."""
 
 import sys
 from collections import deque
@@ -13,11 +13,11 @@ from arena.spec import Spec
 from arena.workers.pool import Finished, WorkerPool
 
 GUARDED = (sys.executable, "-I", "-S", str(Path(__file__).with_name("worker_parent.py")))
-"""The command of a worker with a guard between it and this process."""
+"""The command of a worker with a process between it and this one."""
 
 
 class OrderResult(NamedTuple):
-    """What became of an order."""
+    """Records of an order."""
 
     records: list[Record]
     """One for every match, in order."""
@@ -25,7 +25,7 @@ class OrderResult(NamedTuple):
 
 
 class NodeSlot:
-    """One worker process, kept from order to order; when it dies another takes its place, as `Pool` promises."""
+    """One worker process, kept from order to order; when it dies another takes its place, as `WorkerPool` promises."""
 
     def __init__(self, spec: Spec) -> None:
         self._waiting: deque[Scheduled] = deque()

@@ -1,4 +1,4 @@
-"""What a node and the coordinator say to each other about matches, and the coordinator's doubts about what a node says.
+"""Matches and records as a node and the coordinator exchange them, and the checks of what a node sends.
 
 Answers are JSON, so that reading one runs no code. A node is trusted no more than an agent: every key of a record must be of
 its type and within its range, and must fit the match that was asked for.
@@ -52,7 +52,7 @@ _TYPES: dict[str, Any] = {
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
 }
-"""What each key of a record holds on the wire."""
+"""The type of each key of a record on the wire."""
 _HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))
 _ROW: TypeAdapter[tuple[Any, ...]] = TypeAdapter(_HINT)
 _DURATION: TypeAdapter[float] = TypeAdapter(Annotated[Number, Field(ge=0)])
@@ -63,14 +63,14 @@ class Invalid(ArenaError):
 
 
 class NodeAnswer(NamedTuple):
-    """What a node says to an order: one of the three."""
+    """The answer of a node to an order: one of the three."""
 
     records: Sequence[Record] | None = None
     seconds: float = 0.0
     refused: str | None = None
-    """Why the node cannot play this tournament at all."""
+    """The reason why the node cannot play this tournament at all."""
     asks: bool = False
-    """Whether it must be told about the tournament first."""
+    """True if it must be told about the tournament first."""
 
 
 def matches(scheduled: Sequence[Scheduled]) -> list[tuple[int, int, int, tuple[int, ...]]]:
@@ -145,7 +145,7 @@ class Reader:
         return record._replace(returns=tuple(map(float, record.returns)), decisions=tuple(map(Decision._make, record.decisions)))
 
     def _fault(self, record: Record, scheduled: Scheduled) -> str | None:
-        """What does not fit the match, or itself; None if everything does."""
+        """A value that does not fit the match or the other values; None if all fit."""
         board = self._spec.boards[scheduled.board]
         labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
         for key, got, wanted in (

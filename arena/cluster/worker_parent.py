@@ -12,7 +12,7 @@ import sys
 import time
 
 LOOK_SECONDS = 0.05
-"""How often to look for the end of the worker, and of the parent."""
+"""Seconds between two looks for the end of the worker, and of the parent."""
 
 
 def main() -> None:

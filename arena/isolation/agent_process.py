@@ -27,7 +27,7 @@ STARTING = 60.0
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
 SIGNALLED = 128
-"""What a sandbox adds to the signal that killed its program, to tell it as a code."""
+"""Added by bubblewrap to the signal that killed its program: the sum is its own exit code."""
 KEPT = 32
 """Processes that are kept while others play."""
 
@@ -81,7 +81,7 @@ class AgentProcess:
         """Write a request, one line, and return the answer to it.
 
         After `seconds` the agent is told to stop, `margin` later it is killed: AgentLost, as where it dies, breaks the protocol
-        or uses too much memory. Reports that come before the answer are under its key `reports`, the last one alone.
+        or uses too much memory. Reports that come before the answer count for `best`, the last one alone.
         """
         began = perf_counter()
         stop = None if seconds is None else began + seconds
@@ -111,7 +111,7 @@ class AgentProcess:
         return {**report, "type": "best"}
 
     def _gone(self, lost: ChildLost) -> AgentLost:
-        """Why a process that is lost loses its match."""
+        """The loss of a match by a process that is lost."""
         if lost.why == "memory":
             return self.lost("memory", f"used more than its limit of {self._memory_mb} MiB")
         if lost.why == "deaf":
@@ -174,25 +174,25 @@ class AgentProcesses:
     def __init__(self) -> None:
         self._idle: OrderedDict[str, list[AgentProcess]] = OrderedDict()
         self.started = 0
-        """How many processes were started so far."""
+        """The number of processes that were started so far."""
 
     def take(self, program: Program, limits: Limits, isolation: Isolation) -> AgentProcess:
         """Return an idle process of a program, or start one. Lost where it does not start as it should."""
         idle = self._idle.pop(_key(program, limits, isolation), [])
-        host = idle.pop() if idle else None
+        process = idle.pop() if idle else None
         if idle:
             self._idle[_key(program, limits, isolation)] = idle
-        if host is not None and host.alive:
-            return host
+        if process is not None and process.alive:
+            return process
         self.started += 1
         return AgentProcess(program, limits.memory_mb, isolation)
 
-    def give_back(self, host: AgentProcess, program: Program, limits: Limits, isolation: Isolation) -> None:
+    def give_back(self, process: AgentProcess, program: Program, limits: Limits, isolation: Isolation) -> None:
         """Keep a process for its next match, unless it is dead."""
-        if not host.alive:
+        if not process.alive:
             return
         key = _key(program, limits, isolation)
-        self._idle.setdefault(key, []).append(host)
+        self._idle.setdefault(key, []).append(process)
         self._idle.move_to_end(key)
         while sum(map(len, self._idle.values())) > KEPT:
             oldest = next(iter(self._idle.values()))
@@ -203,8 +203,8 @@ class AgentProcesses:
     def close(self) -> None:
         """End all processes."""
         while self._idle:
-            for host in self._idle.popitem()[1]:
-                host.end()
+            for process in self._idle.popitem()[1]:
+                process.end()
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -67,7 +67,7 @@ def writes(path: str) -> bool:
 
 
 def process_mark(pid: str) -> str:
-    """What tells a process from all others, also where it has another number: when it was started, and by which words."""
+    """A mark that tells a process from all others, also under another number: when it was started, and by which words."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat, open(f"/proc/{pid}/cmdline", "rb") as words:  # noqa: PTH123
             started = stat.read().rpartition(b")")[2].split()[19]

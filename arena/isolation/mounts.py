@@ -1,4 +1,4 @@
-"""What a program in a sandbox may read: the system's programs and libraries, Python, and the packages that this process uses.
+"""The files that a program in a sandbox may read: the system's programs and libraries, Python, and the packages of this process.
 
 All of it read-only, and no more of the user's own folders than is needed.
 """
@@ -22,7 +22,7 @@ SYSTEM = (
 )
 """Programs and libraries, and how they find each other. Not all of /usr: images keep the user's sources in /usr/src."""
 PREFIX = ("bin", "lib", "lib64", "pyvenv.cfg")
-"""What Python needs of its prefix; not all of it, which may be the folder of a project."""
+"""The parts of its prefix that Python needs; not all of it, which may be the folder of a project."""
 NAMED = ("__main__", "arena_plugin_")
 """Modules of files that somebody named, rather than imported."""
 SITES = ("site-packages", "dist-packages")

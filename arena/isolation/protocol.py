@@ -25,7 +25,7 @@ class Broken(Exception):
 
 
 class Used(NamedTuple):
-    """What an agent says that a decision used."""
+    """The resources that a decision used, as the agent tells them."""
 
     nodes: int
     evaluations: int
@@ -80,7 +80,7 @@ def expected(message: Mapping[str, Any], *kinds: str) -> None:
 
 
 def used(message: Mapping[str, Any]) -> Used:
-    """What a decision used, from an answer or a report; what is missing is 0 or None."""
+    """The resources of a decision, from an answer or a report; missing ones are 0 or None."""
     return Used(
         _count(message, "nodes"),
         _count(message, "evaluations"),

@@ -66,7 +66,7 @@ class RemotePlayer:
 
     @property
     def solver(self) -> bool:
-        """Whether it solves a puzzle in one go."""
+        """True if it solves a puzzle in one go."""
         if self._program.command is None or self._host is None:
             return self.seat.solver
         return self._host.solves
@@ -164,7 +164,7 @@ class RemotePlayer:
         return Answer(state, steps)
 
     def _understood(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
-        """What `read` makes of an answer; where it breaks the protocol, the process is ended and the seat at fault."""
+        """The result of `read` for an answer; if that breaks the protocol, the process is ended and the seat at fault."""
         try:
             return read(answer, *more)
         except Broken as broken:

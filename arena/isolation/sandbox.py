@@ -1,12 +1,15 @@
-"""Runs programs in a sandbox of bubblewrap: no network, nothing of the user's files, no other processes in sight.
+"""Runs programs in a sandbox of bubblewrap: no network, none of the user's files, no other processes in sight.
 
-    prove()                                                         once before: SandboxError where it does not hold
-    command = enclosed(["node", "my_agent.js"], folder=folder)      what to start, instead of the program itself
-    surroundings = environment(os.environ)                          and with which variables: the user's own stay outside
+    prove()                                                         once before: SandboxError if it does not hold
+    command = enclosed(["node", "my_agent.js"], folder=folder)      the command to start instead of the program
+    surroundings = environment(os.environ)                          its variables: the user's own stay outside
 
-What the program sees: what `arena.isolation.mounts` lists and the files that are named, all of them read-only; a /tmp of its
-own, gone with it; /proc with its own processes; a /dev of next to nothing. Limits that are set on the process that starts it
-hold inside as well. Linux alone, with bubblewrap 0.8 or newer.
+The program sees the files that `arena.isolation.mounts` lists and those that are named, all of them read-only; a /tmp of its own,
+gone with it; /proc with its own processes; a /dev of next to nothing. Limits that are set on the process that starts it hold
+inside as well. Linux alone, with bubblewrap 0.8 or newer.
+
+That it holds is proved by trying to break out, rather than concluded from options: what these do depends on the kernel, on its
+configuration, and on which program is called bwrap, and one that does nothing may do so without a word.
 """
 
 import json
@@ -32,12 +35,12 @@ INSTEAD = "or use isolation: process"
 SCRATCH = "/tmp"  # noqa: S108 - its own
 """The one folder to write in, beside /dev/shm."""
 SIZE = 64 << 20
-"""Bytes that fit into it; a quarter of that into /dev/shm."""
+"""Bytes that fit into it; a quarter of that into /dev/shm. Without a limit a tmpfs takes half of the memory."""
 KEPT = (
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "PYTHONHASHSEED", "PYTHONUTF8"),
     *("ARENA_PLUGINS", OF_WORKER, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
 )
-"""Variables that go in; the others may hold what is nobody's business."""
+"""Variables that go in; others may hold passwords. OF_WORKER goes in since by it what a worker has started is found and ended."""
 PATH = "/usr/local/bin:/usr/bin:/bin"
 CANARY = Path(__file__).with_name("canary.py")
 PATIENCE = 20.0
@@ -45,22 +48,25 @@ PATIENCE = 20.0
 
 
 class SandboxError(IsolationError):
-    """There is no sandbox here that holds; the message says what did not, and what to do."""
+    """No sandbox holds here; the message says what did not hold, and what to do."""
 
 
 def enclosed(command: Sequence[str], *, readable: Iterable[Path] = (), folder: str | Path) -> list[str]:
     """The command line that runs `command` in a sandbox, as if in `folder`, which is empty but for what is readable.
 
     Readable are `readable`, and the files that `command` names, the program first, by paths from `folder`; folders, too, where
-    they are inside `folder`. To be started with `environment` alone, since a program can read with which variables its sandbox
-    was started. SandboxError where there is no bubblewrap; whether it holds, `prove` finds out.
+    they are inside `folder`. To be started with `environment` alone, since a program can read the variables of bubblewrap itself
+    in /proc/1/environ. SandboxError if there is no bubblewrap; that it holds is for `prove`.
     """
     place = Path(folder).absolute()
     words = [_program(command[0], place), *command[1:]]
     named = [place / word for word in words if _names(word, place)]
     return [
+        # --unshare-all takes a user namespace only where it can be had; without further ones no capabilities can be got back.
         *(_bubblewrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+        # A session of its own: else it could type into the user's terminal (TIOCSTI, CVE-2017-5226).
         *("--die-with-parent", "--new-session", "--hostname", "arena"),
+        # The root is an empty tmpfs that is made read-only at last: mounts need folders in it before.
         *("--size", str(SIZE), "--tmpfs", SCRATCH, "--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SIZE // 4), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108 - its own, too
         *mounts([*named, *(path.absolute() for path in readable)]),
@@ -102,7 +108,7 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
         broken.append("the network can be reached")
     if report.get("read") != []:
         broken.append(f"files of the user can be read: {report.get('read')}")
-    # In /tmp there is something to write in, and what is written there stays inside.
+    # /tmp inside is not /tmp outside: what the canary could write there has not been made here, or it would be in `made`.
     outside = [path for path in report.get("wrote", ["?"]) if not Path(path).is_relative_to(SCRATCH)]
     if made or outside:
         broken.append(f"files can be written: {made or outside}")
@@ -146,7 +152,7 @@ def _report(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _places() -> list[Path]:
-    """Where secrets of the user may lie."""
+    """The folders in which secrets of the user may lie."""
     return list(dict.fromkeys(path.resolve() for path in (Path.home(), Path.cwd(), Path(tempfile.gettempdir()))))
 
 

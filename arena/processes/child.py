@@ -35,7 +35,7 @@ class Usage(NamedTuple):
     family: "Sequence[psutil.Process]"
 
     def above(self, memory: int) -> bool:
-        """Whether they use more memory than so many bytes, with what is shared divided among those who share it.
+        """True if they use more memory than so many bytes, with what is shared divided among those who share it.
 
         To divide it takes milliseconds, so it is done only where the plain sum is above already.
         """
@@ -133,7 +133,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         return self._lines.pop(0)
 
     def unasked(self) -> bytes | None:
-        """What it has written and nobody has received; None where there is nothing. ChildLost where its output has ended."""
+        """Output that nobody has received yet; None if there is none. ChildLost if its output has ended."""
         if self._lines or self._rest:
             return bytes(self._rest) or self._lines[0]
         return self._read() if self._readable.poll(0) else None

@@ -14,16 +14,16 @@ CODE = 130
 
 
 SHOW_CURSOR = b"\x1b[?25h\n"
-"""What a terminal needs after a live display that could not end."""
+"""Shows the cursor again and begins a line: a live display that was cut off has hidden it."""
 
 
 class Interrupts:
-    """Remembers whether the user has interrupted, even where an agent swallowed the exception."""
+    """Remembers that the user has interrupted, even if an agent has swallowed the exception."""
 
     def __init__(self, *, at_once: bool = False) -> None:
         self.pending = False
         self.at_once = at_once
-        """Whether a second signal ends the process at once: on the command line, not in somebody's Python."""
+        """True if a second signal ends the process at once: on the command line, not in somebody's Python."""
         self._held = 0
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
@@ -43,7 +43,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Let nothing in the block be torn apart: a signal that comes meanwhile is raised behind it."""
+        """Keep the block whole: a signal that arrives inside it is raised when it ends."""
         self._held += 1
         try:
             yield

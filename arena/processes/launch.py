@@ -1,7 +1,8 @@
 """Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES PROGRAM ARGUMENT...`; 0 bytes are no limit.
 
-A program of its own rather than code between fork and exec, which is not safe where the parent has threads; it imports next to
-nothing, since every agent process pays for it. It is run by its path and stands alone.
+A program of its own rather than `preexec_fn`, whose Python code between fork and exec can deadlock on locks that other threads of
+the parent hold. It imports next to nothing, since every agent process pays for it; it is run by its path, since `-I -S` finds no
+package.
 """
 
 import os
@@ -21,23 +22,25 @@ def main() -> None:
         _first_to_go()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory:
-        # What is allocated, and not the address space, of which some runtimes reserve far more than they ever use.
+        # RLIMIT_DATA counts private memory that can be written. RLIMIT_AS counts reserved addresses, too, and Java, Go and
+        # sanitizers reserve gigabytes that they never touch.
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     try:
-        os.execvp(command[0], command)
+        os.execvp(command[0], command)  # the limits, and the wish to die with the parent, outlive it
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         sys.exit(127)
 
 
 def _die_with_parent() -> None:
+    """Let Linux kill this process when the thread that started it ends: also after a kill of arena no agent goes on."""
     import ctypes
 
     ctypes.CDLL(None).prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
 
 
 def _first_to_go() -> None:
-    """When the machine runs out of memory, the kernel shall take an agent, and nothing else."""
+    """Have the kernel kill an agent first, before arena or anything else, when the machine runs out of memory."""
     try:
         with open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - pathlib takes longer to import than all of this
             file.write("1000")

@@ -1,6 +1,11 @@
-"""Ends families of processes: a leader with everything that it started, however deep, in whatever session.
+"""Ends trees of processes: a leader with everything that it started, however deep, in whatever session.
 
-Families nest: an agent process belongs to a worker's family, too, and whatever it starts carries the marks of both.
+No single means finds them all: a process group misses what has called `setsid`, and parents miss what was orphaned, which belongs
+to init then. So every process also inherits an environment variable with a random value; only those lack it that were started
+with an environment of their own, and these still have their parent as a rule. Control groups would do, but take rights that
+users often lack.
+
+Trees nest: an agent process is in its worker's tree, too, and whatever it starts carries the variables of both.
 """
 
 import os
@@ -12,44 +17,44 @@ from time import monotonic, sleep
 from typing import NamedTuple
 
 OF_WORKER = "ARENA_WORKER"
-"""The environment variable by which the descendants of a worker are known when those between are gone."""
+"""The environment variable by which descendants of a worker are known after the processes between have ended."""
 OF_AGENT = "ARENA_AGENT_PROCESS"
 """The same for what an agent process starts."""
 PATIENCE = 2.0
-"""Seconds for the last of a family to go."""
+"""Seconds for the last of a tree to die."""
 _LOOKS = 5
-"""How often to look for what was started meanwhile."""
+"""The most rounds of looking for processes that were started meanwhile."""
 _PROC = "/proc"
-"""Where Linux tells of processes; read by hand, since every end of an agent process waits for it."""
+"""The files of Linux about processes. Read without psutil, which takes 2.7 times as long: each end of an agent waits for it."""
 
 
 class ProcessTree(NamedTuple):
-    """Who belongs together."""
+    """A leader and its descendants."""
 
     leader: int
     """The id of the process that started the others; it leads a process group, too."""
     variable: str
-    """The environment variable that all of them were given ..."""
+    """The environment variable that all of them inherit."""
     value: str
-    """... and its value, which no other family has."""
+    """Its value, which no other tree has."""
 
 
 class _Process(NamedTuple):
     pid: int
     parent: int
     environment: Set[bytes]
-    """Texts NAME=value; none of a dead process, and of those that are nobody's business."""
+    """Texts NAME=value; empty for a dead process and for those of other users, which cannot be read."""
 
 
-def end_trees(families: Collection[ProcessTree]) -> None:
-    """Kill the leaders with their groups, their descendants, and whatever carries their marks. None of it is left afterwards.
+def end_trees(trees: Collection[ProcessTree]) -> None:
+    """Kill the leaders with their groups, their descendants, and all that carry their variables. None is left afterwards.
 
-    All of them are stopped before any is killed, and looked for once more: what is stopped starts nothing. Not found is only
-    what has left the group, lost its parent and changed its environment. The leaders are for their parent to wait for.
+    A process escapes only if it has left the group, lost its parent and changed its environment. The leaders are for their parent
+    to wait for.
     """
-    leaders = {family.leader for family in families}
-    marks = {os.fsencode(f"{family.variable}={family.value}") for family in families}
-    for leader in leaders:
+    leaders = {tree.leader for tree in trees}
+    marks = {os.fsencode(f"{tree.variable}={tree.value}") for tree in trees}
+    for leader in leaders:  # all are stopped before any is killed: a stopped process starts no other while others are looked for
         _signal_group(leader, signal.SIGSTOP)
     found: set[int] = set()
     try:
@@ -69,7 +74,7 @@ def end_trees(families: Collection[ProcessTree]) -> None:
 
 
 def _end_marked(marks: Set[bytes]) -> None:
-    """Kill every process that carries one of the marks, until there is none: those that were killed take a moment to die."""
+    """Kill every process that carries one of the marks until none is left: those that were killed take a moment to die."""
     until = monotonic() + PATIENCE
     while monotonic() < until:
         left = [process.pid for process in _others() if not process.environment.isdisjoint(marks)]
@@ -81,7 +86,7 @@ def _end_marked(marks: Set[bytes]) -> None:
 
 
 def _members(leaders: Set[int], marks: Set[bytes]) -> set[int]:
-    """All of some families but their leaders."""
+    """All processes of some trees but their leaders."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     marked: set[int] = set()
     for process in _others():

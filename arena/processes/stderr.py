@@ -1,4 +1,4 @@
-"""What an agent prints, passed on to stderr as far as a person would read it, so that no agent fills a disk in a night."""
+"""Passes an agent's stderr on, as far as a person would read it, so that no agent fills a disk in a night."""
 
 import os
 import threading
@@ -11,13 +11,13 @@ MOST = 64 * 1024
 DROPPED = f"\nan agent prints more than {MOST:,} bytes in a match; the rest of it is dropped\n".encode()
 CHUNK = 64 * 1024
 PAUSE = 0.001
-"""Seconds between two readings of what nobody will see, so that a flood takes no time from others."""
+"""Seconds between two reads of text that is dropped, so that a flood takes no time from others."""
 
 
 class StderrRelay:
-    """Reads a pipe to its end, and writes the first of it to stderr; `again` allows as much once more.
+    """Reads a pipe to its end, since its writer would block once it is full, and writes the first MOST bytes to stderr.
 
-    Where it has a name, every line begins with that, so that a reader knows who says it.
+    `again` allows as many once more. With a name every line begins with it, so that a reader knows who says it.
     """
 
     def __init__(self, pipe: IO[bytes], name: str | None = None) -> None:

@@ -9,7 +9,7 @@ from types import FrameType
 from arena.errors import is_authors
 
 POOL = "concurrent/futures/thread.py"
-"""Where the threads of a pool wait for work."""
+"""The file of Python in which idle threads of a pool wait for work."""
 
 
 def lingering(before: Collection[threading.Thread] = ()) -> list[threading.Thread]:
@@ -19,7 +19,7 @@ def lingering(before: Collection[threading.Thread] = ()) -> list[threading.Threa
 
 
 def place_of(thread: threading.Thread) -> str | None:
-    """Where the function of a thread is, as `file:line` of its author; None where only Python's own code runs in it."""
+    """The place of a thread's function, as `file:line` of its author; None if only Python's own code runs in it."""
     return next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_authors(thread))), None)
 
 

@@ -1,4 +1,4 @@
-"""What a budget of nodes or of seconds would have bought in a puzzle."""
+"""The plots of solved shares by the budget of nodes or of seconds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DRAWN = 150
-"""How many steps of a line are drawn: more than that cannot be seen."""
+"""The most steps of a line that are drawn: more cannot be seen."""
 
 
 def budget_plots(evidence: Evidence) -> list[Plot]:
@@ -27,7 +27,7 @@ def budget_plots(evidence: Evidence) -> list[Plot]:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What one agent has solved by budget, as far as that is known."""
+    """One agent's solved share by budget, as far as that is known."""
 
     steps: tuple[BudgetStep, ...]
     end: float
@@ -105,7 +105,7 @@ def _draw(axes: "Axes", palette: Palette, name: str, budgets: Sequence[float], l
 
 
 def _ticks(budgets: Sequence[float]) -> list[str]:
-    """What stands below the axis; no power of ten so near to the last budget that one would stand on the other."""
+    """Labels of the axis; a power of ten near the last budget has none, since one would stand on the other."""
     shown = [f"{budget:,.0f}" if 1000 <= budget < 1e6 else f"{budget:.3g}" for budget in budgets]
     near = budgets[-1] / 4
     return [text if budget <= near or budget == budgets[-1] else "" for budget, text in zip(budgets, shown, strict=True)]

@@ -27,21 +27,21 @@ MOST_POSITIONS = 200_000
 MOST_CHARACTERS = 12_000_000
 """Of all packs."""
 FRAME = ("number", "state", "rendered", "grid", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
-"""What is kept of a frame, as a list in this order; the label follows from the seat."""
+"""The values of a frame that are kept, as a list in this order; the label follows from the seat."""
 _FRAME = attrgetter(*FRAME)
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What the page needs to list matches, to filter them, and to show each."""
+    """Matches as the page lists, filters and shows them."""
 
     listed: tuple[dict[str, Any], ...]
     packs: tuple[str, ...]
     """Base64 of the zlib stream of a JSON list of matches; `pack` and `at` in `listed` say where each is."""
     of: int
-    """How many matches the boards have."""
+    """The number of matches on the boards."""
     trouble: str | None
-    """Why matches are not shown on boards; None where they are."""
+    """The reason why matches are not shown on boards; None if they are."""
     boards: Mapping[str, str]
     """The sources of the modules that draw games, by the names of the games."""
     notes: tuple[str, ...]
@@ -99,11 +99,11 @@ class _Games:
 
     of: Mapping[int, Game] = field(default_factory=dict)
     modules: Mapping[str, BoardModule] = field(default_factory=dict)
-    """What draws the games, by their names."""
+    """The modules that draw the games, by their names."""
     notes: dict[str, None] = field(default_factory=dict)
     """All that cannot be used, in the order in which it was met."""
     trouble: str | None = None
-    """What was in the way of loading the games again."""
+    """The reason why they could not be loaded again."""
 
     def told(self, game: dict[str, Any]) -> dict[str, Any]:
         """What a view tells of a game, with the board that draws it, and what is wrong with that or with its grid."""
@@ -165,7 +165,7 @@ def _compact(shown: MatchView) -> dict[str, Any]:
 
 
 def _values(frame: Frame) -> list[Any]:
-    """What FRAME names. Times are rounded: their further digits are noise, which does not pack."""
+    """The values that FRAME names. Times are rounded: their further digits are noise, which does not compress."""
     *values, seconds = _FRAME(frame)
     return [*values, None if seconds is None else float(f"{seconds:.3g}")]
 

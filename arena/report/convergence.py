@@ -1,4 +1,4 @@
-"""How the ratings, or the solved shares, came about over the run."""
+"""The plot of ratings, or of solved shares, over the run."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ POINTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """How things stood after so many matches; entries that had not played are left out."""
+    """Ratings or solved shares after so many matches; entries that had not played are left out."""
 
     played: int
     values: dict[int, float]
@@ -65,7 +65,7 @@ def rating_points(evidence: Evidence) -> tuple[Point, ...]:
 
 
 def solved_points(evidence: Evidence) -> tuple[Point, ...]:
-    """What every entry had solved at each of POINTS points of the run."""
+    """Every entry's solved share at each of POINTS points of the run."""
     solved = [0] * len(evidence.sheet.labels)
     attempts = [0] * len(evidence.sheet.labels)
     points = []

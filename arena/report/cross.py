@@ -1,4 +1,4 @@
-"""The plot of who scored how much against whom."""
+"""The heat map of scores of each agent against each."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 WRITTEN = 14
 """Up to how many agents each share is written into its square, and each column has its number."""
 STRENGTH = 0.6
-"""How much of the colour a clean sweep has: the number on it must stay readable."""
+"""Opacity of the colour of a clean sweep: the number on it must stay readable."""
 
 Scores = tuple[tuple[float | None, ...], ...]
 

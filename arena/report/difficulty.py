@@ -1,4 +1,4 @@
-"""How hard the positions of a puzzle are, and which of them each agent solves."""
+"""The plot of solved shares by the difficulty of a puzzle's positions."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BINS = 6
-"""How many groups of positions at the most, about equally many in each."""
+"""The most groups of positions, about equally many in each."""
 FEWEST = 8
-"""How many positions a group should have."""
+"""The fewest positions that a group should have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one agent solved of one group, with its 95 % interval."""
+    """One agent's solved share of one group, with its 95 % interval."""
 
     solved: int
     attempts: int
@@ -84,7 +84,7 @@ def difficulty_plot(evidence: Evidence) -> Plot | None:
 
 
 def scale_of(matches: Sequence[MatchSummary]) -> Scale | None:
-    """How hard the positions are: by the least cost that anyone found, where these differ, else by the nodes that agents needed.
+    """The difficulty of positions: the least cost that anyone found, if these differ, else the nodes that agents needed.
 
     A position that nobody solved has no cost. None where neither tells positions apart.
     """
@@ -122,7 +122,7 @@ def groups_of(scale: Scale, rounds: set[int]) -> tuple[Group, ...]:
 
 
 def shares_of(evidence: Evidence, groups: Sequence[Group]) -> dict[int, tuple[Share, ...]]:
-    """What each entry solved of each group."""
+    """Each entry's share of each group."""
     place = {round_: number for number, group in enumerate(groups) for round_ in group.rounds}
     counts = {entry: [[0, 0] for _ in groups] for entry in range(len(evidence.sheet.labels))}
     for match in evidence.scored:

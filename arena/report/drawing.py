@@ -1,4 +1,4 @@
-"""Draws plots with matplotlib: as SVG that follows the colours of a page, or as a file of its own."""
+"""All plots of a board, and how matplotlib draws them: as SVG in the colours of a page, or as a file of its own."""
 
 import io
 import re
@@ -24,12 +24,12 @@ from arena.report.spread import spread_plots
 WIDTH = 4.0
 """Of every plot, in inches: it fits a column of a paper, and a phone."""
 FORMATS = ("png", "svg", "pdf")
-"""What a plot can be written as."""
+"""File formats of a plot."""
 _TIMELESS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def require() -> None:
-    """Raise ArenaError, which says what to do, where what draws plots or writes pages is missing."""
+    """Raise ArenaError, which says what to install, if matplotlib or Jinja2 is missing."""
     for name, what in (("matplotlib.figure", "plots need matplotlib"), ("jinja2", "pages need Jinja2")):
         try:
             import_module(name)

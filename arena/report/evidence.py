@@ -1,4 +1,4 @@
-"""What a report rests on: the leaderboards of a store and every match behind them, read in one go."""
+"""The data of a report: the leaderboards of a store and every match behind them, read in one go."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from arena.store.store import seats_of
 
 
 class Effort(NamedTuple):
-    """What one seat used in one match."""
+    """Resources that one seat used in one match."""
 
     decisions: int
     nodes: int
@@ -44,12 +44,12 @@ class MatchSummary(NamedTuple):
 
     @property
     def positions(self) -> int:
-        """How many there are to be shown; an answer, the only ending of a puzzle without a cost, comes at once."""
+        """The number of positions to show; an answer, the only ending of a puzzle without a cost, comes at once."""
         return 2 if self.solved is not None and self.cost is None else 1 + (self.moves or 0)
 
     @property
     def void(self) -> bool:
-        """Whether it is not scored."""
+        """True if it is not scored."""
         return self.termination == "void"
 
 
@@ -83,7 +83,7 @@ class Findings:
 
 
 def findings(store: Store) -> Findings:
-    """What a store has of its last run, also while that goes on; call it in one `snapshot`.
+    """The data of a store's last run, also while that goes on; call it in one `snapshot`.
 
     Raises StoreError where there is no run, or no match on its boards.
     """
@@ -101,7 +101,7 @@ def findings(store: Store) -> Findings:
 
 
 def read(path: str | Path) -> Findings:
-    """What the store at a path has; StoreError where there is none, or nothing in it."""
+    """The data of the store at a path; StoreError if there is none, or nothing in it."""
     with Store.open(path) as store, store.snapshot():
         return findings(store)
 

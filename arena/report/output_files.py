@@ -11,7 +11,7 @@ from arena.console.notices import say
 from arena.errors import ArenaError
 
 PLOTS = frozenset({".png", ".svg", ".pdf"})
-"""How files with plots end."""
+"""Suffixes of files with plots."""
 
 
 def write_whole(place: Path, content: bytes) -> None:
@@ -50,7 +50,7 @@ def check_place(place: Path) -> None:
 
 
 def _target(place: Path) -> Path:
-    """Where a file would come to lie, symbolic links followed; ArenaError where something else than a file lies there."""
+    """The final path of a file, symbolic links followed; ArenaError if something else than a file lies there."""
     target = Path(os.path.realpath(place))
     try:
         kind = place.stat().st_mode  # not of the target: where a process names its own pipes, no path leads to them
@@ -70,11 +70,11 @@ _OTHERS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
 )
-"""What can lie in the place of a file and must not be replaced by one."""
+"""Kinds of what is no regular file, and must not be replaced by one."""
 
 
 def _holds_matches(place: Path) -> bool:
-    """Whether a place, of a regular file or of none, is that of a database, or of the files that SQLite keeps beside one."""
+    """True if a place, of a regular file or of none, is that of a database, or of the files that SQLite keeps beside one."""
     for ending in ("-wal", "-shm", "-journal"):
         if place.name.endswith(ending) and place.with_name(place.name.removesuffix(ending)).exists():
             return True
@@ -86,7 +86,7 @@ def _holds_matches(place: Path) -> bool:
 
 
 _DATABASE = b"SQLite format 3\0"
-"""How every database of SQLite begins."""
+"""The first bytes of every database of SQLite."""
 
 
 def _beside(place: Path) -> Path:
@@ -133,7 +133,7 @@ _REMEDIES = {
     errno.ELOOP: "the links there lead in a circle; name another place",
     errno.ENAMETOOLONG: "give it a shorter name",
 }
-"""What to do about an error, where a writable folder would not help."""
+"""Remedies for errors for which a writable folder would not help."""
 
 
 def _umask() -> int:

@@ -1,7 +1,7 @@
 """The page of a report: one file that needs nothing else, neither a network nor a server.
 
-What is on it is put together here, how it is written stands in `templates/`. All text is escaped by Jinja, so that no label and
-no message of a plugin becomes HTML; only what is arena's own, and drawn from numbers, is marked as HTML already.
+Its content is put together here and written by `templates/`. Jinja escapes all text, so that no label and no message of a plugin
+becomes HTML; only arena's own scripts and styles, and the drawings, are marked as HTML already.
 """
 
 import re
@@ -25,7 +25,7 @@ OWN = Path(__file__).parent
 WORDS = 1.5
 """Inches of a plot's heading and words."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What the browser lets the page do: run what is in it, and load nothing at all."""
+"""The content security policy: the page may run its own scripts and load nothing at all."""
 
 
 def page(found: Findings, matches: Carried) -> bytes:
@@ -75,7 +75,7 @@ def _environment() -> "Environment":
 
 
 def key_of(evidence: Evidence) -> str:
-    """What ids of a board begin with."""
+    """The prefix of a board's ids."""
     return f"board-{evidence.number + 1}"
 
 

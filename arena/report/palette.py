@@ -12,7 +12,7 @@ Dash: TypeAlias = str | tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """What a plot is drawn with."""
+    """The colours of a plot."""
 
     ink: str = "#1b2026"
     """Of text and of what matters."""
@@ -26,7 +26,7 @@ class Palette:
     sky: str = "#56b4e9"
 
     def line(self, number: int) -> dict[str, Any]:
-        """How the line of an agent is drawn: its colour, marker and dash."""
+        """The style of an agent's line: its colour, marker and dash."""
         colours = (self.blue, self.vermillion, self.green, self.purple, self.orange, self.sky, self.ink, self.muted)
         marker, dash = MARKERS[number % len(MARKERS)], DASHES[number % len(DASHES)]
         return {"color": colours[number % len(colours)], "marker": marker, "linestyle": dash}

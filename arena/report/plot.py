@@ -1,4 +1,4 @@
-"""A plot before it is drawn: the numbers that it shows, the words that go with it, and how to draw it."""
+"""A plot before it is drawn: its numbers, its words and how to draw it; axes and legends that plots share."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from arena.report.palette import Palette
 
 MOST_LINES = 8
-"""How many agents one plot tells apart by colours and markers."""
+"""The most agents that one plot tells apart by colours and markers."""
 MOST_ROWS = 30
-"""How many agents one plot has rows for."""
+"""The most agents that one plot has rows for."""
 LONGEST = 20
-"""How many characters of a label stand in a plot."""
+"""The most characters of a label in a plot."""
 
 Cell: TypeAlias = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What one plot shows. `rows` has all the numbers, also those of agents for whom the plot has no room."""
+    """One plot. `rows` has all the numbers, also those of agents for whom the plot has no room."""
 
     name: str
     """A word for files and anchors, such as `ratings`."""
     title: str
     text: str
-    """What is to be seen, for whoever cannot see it, and how it was reckoned, for whoever can."""
+    """A description for those who cannot see it, and the method for those who can."""
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     height: float

@@ -1,4 +1,4 @@
-"""Which matches of a store a report carries, where it cannot carry them all."""
+"""Selects the matches that a report carries if it cannot carry them all."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from arena.match.record import FAULTS
 from arena.report.evidence import Evidence, MatchSummary
 
 FAILED, DECISIVE, OTHER = range(3)
-"""What comes first: lost by a fault, void or unsolved; then decisive or solved; then draws."""
+"""The ranks of matches: lost by a fault, void or unsolved; decisive or solved; draws."""
 
 
 class Chosen(NamedTuple):
@@ -19,7 +19,7 @@ class Chosen(NamedTuple):
 
 
 class _Turn(NamedTuple):
-    """When it is the turn of a match: the classes after each other, in each all pairings of all boards in turn."""
+    """The sort key of a match: ranks after each other, in each all pairings of all boards in turn."""
 
     rank: int
     turn: int

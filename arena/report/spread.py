@@ -1,4 +1,4 @@
-"""How the moves and the nodes of matches are spread, agent by agent."""
+"""The plots of the distributions of moves and of nodes, agent by agent."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import log10
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BARS = 40
-"""How many classes a row of a plot has."""
+"""Classes of the histogram in a row."""
 NONE = 0.4
-"""Where 0 stands on a logarithmic axis."""
+"""The place of 0 on a logarithmic axis."""
 EDGE = 0.25
-"""Where that axis begins."""
+"""The lower end of that axis."""
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 Values = Callable[[MatchSummary, int], float | None]

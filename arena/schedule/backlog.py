@@ -1,4 +1,4 @@
-"""What is still to be given out: the schedule, and what came back unplayed."""
+"""Matches that are still to be given out: the schedule, and what came back unplayed."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from arena.schedule.schedule import OVER, Scheduled, Take
 
 SHARES = 2
-"""How many batches of what is left each player is to get at least (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
+"""The fewest batches of what is left for each player (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
 
 
 class Backlog:
@@ -22,7 +22,7 @@ class Backlog:
         self._taken = 0
         self._left: deque[Scheduled] = deque()
         self.over = False
-        """Whether the schedule has no more matches, apart from those that are to be played again."""
+        """True if the schedule has no more matches, apart from those that are to be played again."""
 
     def share(self, size: int, players: int) -> list[Scheduled]:
         """At most `size` matches for one of so many players; none where there is nothing to play now."""

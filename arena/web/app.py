@@ -27,22 +27,22 @@ from arena.web.plugin_process import Busy, PluginProcesses, ProcessEnded, Proces
 from arena.web.tournaments import ServedTournament, Tournaments, Underway
 
 DEADLINES = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
-"""Seconds for what a desk is asked."""
+"""Seconds for a request to a plugin, by its kind."""
 THINKING = 10.0
-"""Seconds for a move or a solution where the page sets no limit."""
+"""Seconds for a move or a solution if the page sets no limit."""
 MARGIN = 3.0
-"""Seconds beside those that the page has set, to make the board and the agent."""
+"""Seconds on top of those that the page has set, to make the board and the agent."""
 MOST_STREAMS = 200
 """Event streams at a time."""
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Server:
-    """What the endpoints share: the tournaments, the desks, and the sign to stop."""
+    """The endpoints and what they share: tournaments, plugin processes, and the event that ends it."""
 
-    def __init__(self, tournaments: Tournaments, desks: PluginProcesses) -> None:
+    def __init__(self, tournaments: Tournaments, processes: PluginProcesses) -> None:
         self.tournaments = tournaments
-        self.desks = desks
+        self.processes = processes
         self.stopping = asyncio.Event()
         self._files = files()
         self._streams = 0
@@ -69,37 +69,31 @@ class Server:
             ("/api/t/{key}/match/{id}", self.match),
         ]
         post = [
-            ("/api/position", self.desk("position")),
-            ("/api/apply", self.desk("apply")),
-            ("/api/move", self.desk("move")),
-            ("/api/solve", self.desk("solve")),
-            ("/api/spec", self.desk("spec")),
+            ("/api/position", self.plugin("position")),
+            ("/api/apply", self.plugin("apply")),
+            ("/api/move", self.plugin("move")),
+            ("/api/solve", self.plugin("solve")),
+            ("/api/spec", self.plugin("spec")),
             ("/api/save", self.save),
             ("/api/start", self.start),
             ("/api/t/{key}/stop", self.stop),
         ]
         routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
         routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
-        handlers: dict[Any, Any] = {
-            HTTPException: _http_error,
-            ArenaError: _arena_error,
-            BodyTooLong: _too_long,
-            ProcessEnded: _gone,
-            Exception: _own_error,
-        }
+        handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ArenaError, BodyTooLong, ProcessEnded, Exception), _failed)
         return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         yield
         self.stopping.set()
-        await self.desks.close()
+        await self.processes.close()
         await self.tournaments.close()
 
     # Pages
 
     async def home(self, request: Request) -> Response:
-        """The tournaments, or what can be done where there are none; where there is one, that."""
+        """The tournaments, or what can be done without any; a single one is redirected to."""
         if len(self.tournaments.listed) == 1:
             return RedirectResponse(f"/t/{next(iter(self.tournaments.listed))}", 302)
         return HTMLResponse(page("Tournaments", "home.js", "/"))
@@ -119,7 +113,7 @@ class Server:
         return HTMLResponse(page("Match", "match.js", "/", key=tournament.key, id=key))
 
     async def file(self, request: Request) -> Response:
-        """A module, the style sheet, the icon: from a fixed table, so that no path leads anywhere."""
+        """A module, the style sheet, the icon: from a fixed table, so that no path leads out of it."""
         found = self._files.get(request.path_params["name"])
         if found is None:
             raise HTTPException(404, "no such file")
@@ -141,7 +135,7 @@ class Server:
         return found
 
     async def overview(self, request: Request) -> Response:
-        """Every tournament and how it stands."""
+        """Every tournament and its state."""
         listed = []
         for key, tournament in self.tournaments.listed.items():
             state = await tournament.watcher.now()
@@ -149,11 +143,11 @@ class Server:
         return JSONResponse({"tournaments": listed})
 
     async def state(self, request: Request) -> Response:
-        """How a tournament stands now."""
+        """The state of a tournament now."""
         return JSONResponse(await self._tournament(request).watcher.now())
 
     async def events(self, request: Request) -> Response:
-        """How it stands, and goes on: a stream of events."""
+        """Its state now and after every change, as a stream of events."""
         tournament = self._tournament(request)
         if self._streams >= MOST_STREAMS:
             raise HTTPException(429, f"{MOST_STREAMS} pages are listening already")
@@ -208,7 +202,7 @@ class Server:
         await tournament.stop()
         return JSONResponse({"stopped": True})
 
-    # Desks
+    # Plugins
 
     async def inventory(self, request: Request) -> Response:
         """Everything that can be chosen."""
@@ -218,8 +212,8 @@ class Server:
                 say(f"note: {note}")
         return JSONResponse(self._inventory)
 
-    def desk(self, what: str) -> Endpoint:
-        """The endpoint for one kind of request to a desk."""
+    def plugin(self, what: str) -> Endpoint:
+        """The endpoint for one kind of request to a plugin."""
 
         async def endpoint(request: Request) -> Response:
             asked = await _body(request)
@@ -241,7 +235,7 @@ class Server:
             while (await request.receive())["type"] != "http.disconnect":
                 pass
 
-        reply = await self.desks.ask(asked, seconds, gone)
+        reply = await self.processes.ask(asked, seconds, gone)
         if "error" in reply:
             raise BadRequest(*reply.get("faults", [reply["error"]]))
         told = reply.get("view", reply)
@@ -252,7 +246,7 @@ class Server:
 
 _BRIEF = ("name", "state", "message", "done", "total")
 _ASKED = frozenset({"game", "state", "action", "actions", "agent", "limits", "seed", "tournament"})
-"""What a page may tell a desk."""
+"""The keys of a request that reach a plugin."""
 
 
 def _shell(title: str, module: str, path: str) -> Endpoint:
@@ -280,35 +274,33 @@ def _number(text: str | None) -> int | None:
 
 
 def _error(request: Request, status: int, message: str, faults: Sequence[str] = (), **headers: str) -> Response:
-    """What went wrong, as a page where somebody looks at it, else as JSON."""
+    """An error, as a page if a browser asks for one, else as JSON."""
     if "text/html" in request.headers.get("accept", ""):
         return HTMLResponse(fault_page("Not found" if status == 404 else "That did not work", message), status, headers or None)
     return JSONResponse({"error": message, **({"faults": list(faults)} if faults else {})}, status, headers or None)
 
 
-async def _http_error(request: Request, error: HTTPException) -> Response:
-    nowhere = error.status_code == 404 and error.detail == "Not Found"  # Starlette's own
-    return _error(request, error.status_code, "there is nothing at this address" if nowhere else error.detail)
-
-
-async def _arena_error(request: Request, error: ArenaError) -> Response:
+async def _failed(request: Request, error: Exception) -> Response:
+    """The answer to a request that cannot be done; what is nobody's fault but arena's own is told on stderr."""
+    if isinstance(error, HTTPException):
+        nowhere = error.status_code == 404 and error.detail == "Not Found"  # Starlette's own
+        return _error(request, error.status_code, "there is nothing at this address" if nowhere else error.detail)
+    if isinstance(error, BadRequest):
+        return _error(request, 400, str(error), error.faults)
     if isinstance(error, Busy):
         return _error(request, 429, str(error), **{"retry-after": "1"})
-    if isinstance(error, Underway):
-        return _error(request, 409, str(error))
-    if isinstance(error, ProcessFailed):
-        return _error(request, 503, str(error))
-    faults = error.faults if isinstance(error, BadRequest) else ()
-    return _error(request, 404 if isinstance(error, StoreError) else 400, str(error), faults)
-
-
-async def _too_long(request: Request, error: BodyTooLong) -> Response:
-    return _error(request, 413, "the body is too long")
-
-
-async def _gone(request: Request, error: ProcessEnded) -> Response:
-    return _error(request, 499, "nobody waits for this any more")
-
-
-async def _own_error(request: Request, error: Exception) -> Response:
+    for kind, status, message in _ERRORS:
+        if isinstance(error, kind):
+            return _error(request, status, message or str(error))
     return _error(request, 500, "an error of arena itself; its own output says more")
+
+
+_ERRORS: Sequence[tuple[type[Exception], int, str | None]] = (
+    (Underway, 409, None),
+    (ProcessFailed, 503, None),
+    (StoreError, 404, None),
+    (ArenaError, 400, None),
+    (BodyTooLong, 413, "the body is too long"),
+    (ProcessEnded, 499, "nobody waits for this any more"),
+)
+"""Status and message of an error, by the first type that fits; None is its own message."""

@@ -139,7 +139,7 @@ _TOURNAMENT: dict[str, tuple[TypeAdapter[Any], Any]] = {
     "limits": (LIMITS, None),
     "seed": (SEED, 0),
 }
-"""What the form for a small tournament holds, in the order of a file, and what it is where it is missing."""
+"""The values of the form for a small tournament in the order of a spec, each with its default."""
 
 
 def limits_of(given: Any) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
 
 @dataclass(frozen=True, slots=True)
 class TournamentForm:
-    """What the form for a small tournament holds, as far as it is sound."""
+    """A small tournament as far as its form is sound."""
 
     values: dict[str, Any]
     """The keys of a spec, in the order of a file; those with a fault are left out."""
@@ -165,12 +165,12 @@ class TournamentForm:
 
     @property
     def loadable(self) -> bool:
-        """Whether there is enough of a spec left for its own faults to mean something."""
+        """True if enough of a spec is left for its own faults to mean something."""
         return {"game", "agents"} <= set(self.values)
 
 
 def tournament_of(given: Any) -> TournamentForm:
-    """The keys of a spec from what the form for a small tournament holds, and everything that is wrong with that."""
+    """The keys of a spec from the form for a small tournament, and every fault of that form."""
     values = read(MAPPING, given, "tournament")
     found: dict[str, Any] = {}
     faults: list[str] = []

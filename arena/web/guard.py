@@ -1,7 +1,6 @@
-"""What stands before every request: who may ask, how much they may send, and what a browser may do with the answer."""
+"""Checks before every request: who may ask, how much they may send, and what a browser may do with the answer."""
 
 import hmac
-import json
 import socket
 from collections.abc import Awaitable, Callable
 from http.cookies import CookieError, SimpleCookie
@@ -10,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 512 << 10
@@ -24,24 +24,11 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
 }
-Check = Callable[[Scope, Headers], "Refusal | None"]
 
 
-class Refusal:
+def _refusal(status: int, message: str) -> Response:
     """An answer that says no, and why."""
-
-    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
-        self.status = status
-        self.message = message
-        self.headers = headers or {}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
-        body = json.dumps({"error": self.message}).encode()
-        listed = {"content-type": "application/json", "content-length": str(len(body)), **self.headers}
-        headers = [(name.encode(), value.encode()) for name, value in listed.items()]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+    return JSONResponse({"error": message}, status)
 
 
 class Guard:
@@ -72,16 +59,16 @@ class Guard:
             return
         await self._app(scope, _limited(receive), answered)
 
-    def _foreign(self, headers: Headers) -> Refusal | None:
-        """403 where the Host, or an Origin, is not this server: another site's page, or a name that points here by trickery."""
+    def _foreign(self, headers: Headers) -> Response | None:
+        """403 if the Host or an Origin is not this server: another site's page, or a name that points here (DNS rebinding)."""
         host = headers.get("host", "")
         if not self._is_own(host):
-            return Refusal(403, f"Host {host[:100]!r} is not this server; use the address that it printed")
+            return _refusal(403, f"Host {host[:100]!r} is not this server; use the address that it printed")
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{host}":
-            return Refusal(403, f"Origin {origin[:100]!r} is another site; only pages of this server may ask")
+            return _refusal(403, f"Origin {origin[:100]!r} is another site; only pages of this server may ask")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return Refusal(403, "only pages of this server may ask")
+            return _refusal(403, "only pages of this server may ask")
         return None
 
     def _is_own(self, host: str) -> bool:
@@ -94,26 +81,24 @@ class Guard:
             return False
         return name in self._names or (self._anywhere and _is_address(name))
 
-    def _unknown(self, scope: Scope, headers: Headers) -> Refusal | None:
-        """401 without the token, where there is one."""
+    def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
+        """401 without the token, if there is one."""
         if self._token is None:
             return None
         given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token") or _cookie(headers, self._cookie)
         given = given or headers.get("authorization", "").removeprefix("Bearer ")
         if hmac.compare_digest(given.encode(), self._token.encode()):
             return None
-        return Refusal(401, "the token is missing or wrong; open the address that arena serve printed")
+        return _refusal(401, "the token is missing or wrong; open the address that arena serve printed")
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Keep the token in a cookie, and go on to the address without it."""
+        """Keep the token in a cookie and redirect to the address without it, so that it stays out of histories and logs."""
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         rest = urlencode([(name, value) for name, value in pairs if name != "token"])
-        path = "/" + scope["path"].lstrip("/")  # never //elsewhere
-        headers = {
-            "location": f"{path}?{rest}" if rest else path,
-            "set-cookie": f"{self._cookie}={self._token}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Strict",
-        }
-        await Refusal(303, "see the location", headers)(scope, receive, send)
+        path = "/" + scope["path"].lstrip("/")  # a path that begins with // would lead to another server
+        cookie = f"{self._cookie}={self._token}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Strict"
+        headers = {"location": f"{path}?{rest}" if rest else path, "set-cookie": cookie}
+        await Response(None, 303, headers)(scope, receive, send)
 
 
 def names_of(host: str) -> frozenset[str]:
@@ -127,7 +112,7 @@ def names_of(host: str) -> frozenset[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an interface."""
+    """True if only this machine reaches an interface."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -135,7 +120,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_wildcard(host: str) -> bool:
-    """Whether an address stands for all interfaces."""
+    """True if an address stands for all interfaces."""
     try:
         return ip_address(host.strip("[]")).is_unspecified
     except ValueError:
@@ -158,15 +143,15 @@ def _cookie(headers: Headers, name: str) -> str:
     return "" if found is None else found.value
 
 
-def _wrong_form(scope: Scope, headers: Headers) -> Refusal | None:
-    """What changes something comes as JSON, which no page of another site can send unasked, and is not too long."""
+def _wrong_form(scope: Scope, headers: Headers) -> Response | None:
+    """415 or 413 unless what may change something is JSON, which no page of another site can send unasked, and short."""
     if scope["method"] in ("GET", "HEAD"):
         return None
     if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return Refusal(415, "expected content-type application/json")
+        return _refusal(415, "expected content-type application/json")
     length = headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > LARGEST_BODY:
-        return Refusal(413, f"expected a body of at most {LARGEST_BODY:,} bytes")
+        return _refusal(413, f"expected a body of at most {LARGEST_BODY:,} bytes")
     return None
 
 

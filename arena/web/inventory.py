@@ -1,4 +1,4 @@
-"""Everything that can be chosen on a page: games with their parameters, who can play them, agents with their options."""
+"""Everything that can be chosen on a page: games with their parameters and their agents, agents with their options."""
 
 from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter, isclass
@@ -92,7 +92,7 @@ def _parameters(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
 
 
 def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
-    """How a form asks for a value; None where it cannot."""
+    """The field of a form for a parameter; None if no field can hold its values."""
     try:
         schema: Mapping[str, Any] = adapters(constructor)[name].json_schema()
     except Exception:  # a hint that JSON Schema cannot say

@@ -1,4 +1,4 @@
-"""A store that is being filled, as it stands now: one watcher a store, any number of listeners, one text in memory for all."""
+"""The state of a store while it is filled: one watcher a store, any number of listeners, one text in memory for all."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from arena.store import Store
 LOOK = 0.4
 """Seconds between two looks at a store, at least; a look that takes long is followed by a longer pause."""
 SHARE = 4
-"""How many times as long as a look took the pause after it is, at least."""
+"""The least pause after a look, in multiples of how long the look took, so that a slow store gets less of them."""
 PING = 15.0
 """Seconds after which a silent stream says that it is there."""
 WINDOW = 20.0
@@ -37,11 +37,11 @@ class Watcher:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.starting = False
-        """Whether somebody is about to write to the store, so that it need not be there yet."""
+        """True while somebody is about to write to the store, which need not be there yet."""
         self.own = False
-        """Whether a process of the server's is writing to it, which a page can stop."""
+        """True while a process of the server writes to it, which a page can stop."""
         self.trouble: str | None = None
-        """What went wrong with the run, as far as the server knows."""
+        """The error of the run, as far as the server knows."""
         self._text = ""
         self._version = 0
         self._signature: object = None
@@ -72,7 +72,7 @@ class Watcher:
                 self._task = None
 
     async def now(self) -> dict[str, Any]:
-        """How the store stands now."""
+        """The state of the store now."""
         return await anyio.to_thread.run_sync(self._told)
 
     async def _watch(self) -> None:
@@ -91,7 +91,7 @@ class Watcher:
         before.set()
 
     def _look(self) -> object:
-        """What changes whenever the state does, and is quickly found."""
+        """A value that changes with the state, and takes far less time to find."""
         more = (self.trouble, self.starting, self.own, held(self.path))
         try:
             with Store.open(self.path) as store:
@@ -183,7 +183,7 @@ def _table(shown: BoardTable) -> dict[str, Any]:
 
 
 def held(store: Path) -> bool:
-    """Whether somebody is writing to a store, by the process id in the lock beside it; the lock itself is left alone."""
+    """True if somebody writes to a store, by the process id in the lock beside it; the lock itself is left alone."""
     real = store.resolve()
     try:
         os.kill(int(real.with_name(f"{real.name}.lock").read_text()), 0)

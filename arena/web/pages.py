@@ -10,7 +10,7 @@ from arena.views import static_files
 OWN = Path(__file__).parent
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 PAGES = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzzles"), ("New", "/new"))
-"""What the navigation offers."""
+"""Entries of the navigation."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The desks of a server: processes that work for pages, within limits of time, memory and number."""
+"""Processes in which plugins work for pages, within limits of time, memory and number."""
 
 import json
 import sys
@@ -15,15 +15,15 @@ from arena.errors import ArenaError
 from arena.processes.child import ChildLost, ChildProcess, python_environment
 
 MEMORY_MB = 1024
-"""What a desk may use, with all that runs in it."""
+"""Memory of a process with all that it starts."""
 AT_ONCE = 4
 """Requests that are worked on at a time."""
 KEPT = 2
-"""Desks that wait for the next request."""
+"""Processes that wait for the next request."""
 STARTING = 30.0
-"""Seconds for a desk to load its plugins."""
+"""Seconds for a process to load its plugins."""
 LOOK = 0.05
-"""Seconds between two looks at what a desk uses."""
+"""Seconds between two looks at the resources of a process."""
 LARGEST = 64 << 20
 """Bytes of an answer."""
 
@@ -33,7 +33,7 @@ class Busy(ArenaError):
 
 
 class ProcessFailed(ArenaError):
-    """A desk had to be ended; the message says why."""
+    """A process had to be ended; the message says why."""
 
 
 class ProcessEnded(Exception):
@@ -75,7 +75,7 @@ class PluginProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it can take another request, and has memory left for it."""
+        """True if it can take another request and has memory left for it."""
         return self._process.poll() is None and not self.cancelled.is_set() and not self._worn
 
     def _explained(self, lost: ChildLost, late: str) -> str:
@@ -95,7 +95,7 @@ class PluginProcess:
 
 
 class PluginProcesses:
-    """Hands out desks, a few at a time, and ends those that did not behave."""
+    """Hands out processes, a few at a time, and ends those that did not behave."""
 
     def __init__(self, plugins: Sequence[str] = (), memory_mb: int = MEMORY_MB) -> None:
         self._plugins = tuple(plugins)
@@ -106,61 +106,61 @@ class PluginProcesses:
 
     @property
     def busy(self) -> int:
-        """How many requests are being worked on."""
+        """The number of requests that are being worked on."""
         return len(self._busy)
 
     async def ask(self, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]) -> dict[str, Any]:
-        """Return the answer to a request; Busy where there are too many, Failed where it had to be stopped.
+        """Return the answer to a request; Busy if there are too many, ProcessFailed if it had to be stopped.
 
-        `gone` returns when nobody waits for the answer any more: then the work ends at once, and Gone is raised.
+        `gone` returns when nobody waits for the answer any more: then the work ends at once, and ProcessEnded is raised.
         """
         if self.busy >= AT_ONCE:
             raise Busy(f"{AT_ONCE} requests are being worked on; try again in a moment")
-        desk = self._taken()
-        self._busy.add(desk)
+        process = self._taken()
+        self._busy.add(process)
         try:
-            answer = await self._asked(desk, request, seconds, gone)
+            answer = await self._asked(process, request, seconds, gone)
         except BaseException:
-            self._busy.discard(desk)
+            self._busy.discard(process)
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(desk.end, limiter=self._threads)
+                await anyio.to_thread.run_sync(process.end, limiter=self._threads)
             raise
-        self._busy.discard(desk)
-        if desk.alive and len(self._idle) < KEPT:
-            self._idle.append(desk)
+        self._busy.discard(process)
+        if process.alive and len(self._idle) < KEPT:
+            self._idle.append(process)
         else:
-            await anyio.to_thread.run_sync(desk.end, limiter=self._threads)
+            await anyio.to_thread.run_sync(process.end, limiter=self._threads)
         return answer
 
     async def close(self) -> None:
-        """End all desks; whoever waits for one gets Gone."""
-        for desk in self._busy:
-            desk.cancelled.set()
+        """End all processes; whoever waits for one gets ProcessEnded."""
+        for process in self._busy:
+            process.cancelled.set()
         while self._idle:
             await anyio.to_thread.run_sync(self._idle.pop().end, limiter=self._threads)
 
     def _taken(self) -> PluginProcess:
         while self._idle:
-            desk = self._idle.pop()
-            if desk.alive:
-                return desk
-            desk.end()
-        # From this thread, which lives on: the process dies with the one that starts it.
+            process = self._idle.pop()
+            if process.alive:
+                return process
+            process.end()
+        # From this thread, which lives on: Linux kills a child when the thread that started it ends, see PR_SET_PDEATHSIG.
         return PluginProcess(self._plugins, self._memory)
 
     async def _asked(
-        self, desk: PluginProcess, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]
+        self, process: PluginProcess, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]
     ) -> dict[str, Any]:
         outcome: dict[str, Any] | Exception
 
         async def leave() -> None:
             await gone()
-            desk.cancelled.set()
+            process.cancelled.set()
 
         async with anyio.create_task_group() as group:
             group.start_soon(leave)
             try:
-                outcome = await anyio.to_thread.run_sync(desk.ask, request, seconds, limiter=self._threads)
+                outcome = await anyio.to_thread.run_sync(process.ask, request, seconds, limiter=self._threads)
             except (ProcessFailed, ProcessEnded) as error:
                 outcome = error
             group.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-"""What a desk does for a page: positions, actions, moves and solutions of agents, views of matches, specs."""
+"""Answers of plugins to pages: positions, actions, moves and solutions of agents, views of matches, specs."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -90,7 +90,7 @@ class Requests:
         return after, self._situation(game, after, module) | played
 
     def move(self, asked: Mapping[str, Any]) -> Reply:
-        """What an agent does at a position: its action, what it used, and the position after it."""
+        """An agent's move at a position: its action, the resources it used, and the position after it."""
         board = self._board(asked, moves=1)
         game = board.game
         record = _played(board)
@@ -107,7 +107,7 @@ class Requests:
         return {"frame": reply["frame"] | more, "fallbacks": record.fallbacks}
 
     def solve(self, asked: Mapping[str, Any]) -> Reply:
-        """What an agent makes of a puzzle, from a position to the end, as a view."""
+        """An agent's solution of a puzzle, from a position to the end, as a view."""
         board = self._board(asked)
         if not isinstance(board.game, Puzzle):
             raise BadRequest(f"{board.name} is no puzzle")

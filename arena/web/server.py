@@ -63,7 +63,7 @@ def _say_where(host: str, port: int, token: str | None, out: IO[str]) -> None:
 
 
 def address_of(host: str) -> str:
-    """Where browsers find a server on an interface: that one, or for all of them this machine's address in its network.
+    """The host by which browsers find a server on an interface; for all interfaces this machine's address in its network.
 
     Nothing is sent: the system is asked by which of its addresses it would reach others.
     """
@@ -80,7 +80,7 @@ def address_of(host: str) -> str:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Leaves the signals to us: they end the server, and the process with 0."""
+    """A server that leaves signals to `_signals`: uvicorn would raise them again, and the exit code would not be 0."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -15,11 +15,11 @@ from arena.processes.child import python_environment
 from arena.web.live import Watcher
 
 FOLDER = Path("results") / "web"
-"""Where specs that were made on a page are kept, with their stores, from where the server was started."""
+"""The folder of specs that were made on a page and of their stores, relative to where the server was started."""
 PATIENCE = 10.0
 """Seconds for a run to end when the server does."""
 TOLD = 40
-"""Lines of what a run says that are kept."""
+"""The last lines of a run's stderr that are kept."""
 LONGEST_NAME = 40
 
 
@@ -40,7 +40,7 @@ class ServedTournament:
 
     @property
     def running(self) -> bool:
-        """Whether the server has started a process that is playing."""
+        """True while a process that the server has started plays."""
         return self._process is not None and self._process.returncode is None
 
     async def start(self, plugins: Sequence[str]) -> None:
@@ -77,7 +77,7 @@ class ServedTournament:
             await self._process.wait()
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the last of what it says, and tell when it has ended otherwise than it should."""
+        """Keep the end of its stderr, and report it if the run fails."""
         assert process.stderr is not None
         said: deque[str] = deque(maxlen=TOLD)
         while data := await process.stderr.read(1 << 14):

@@ -1,4 +1,4 @@
-"""Values as frames on a pipe that others may write to as well: what is not whole and sound is never taken for a value."""
+"""Values as frames on a pipe. An agent may write to it as well, so only what is whole and has its checksum counts as a value."""
 
 import pickle
 import struct
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 PREAMBLE = b"\xa7arena\r\n"
-"""What every frame begins with."""
+"""The first bytes of every frame."""
 _HEAD = struct.Struct("<8sII")
 
 

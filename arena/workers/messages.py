@@ -1,4 +1,4 @@
-"""What a worker process and its parent say to each other."""
+"""The messages between a worker process and its parent."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

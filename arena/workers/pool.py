@@ -19,18 +19,18 @@ from arena.workers.worker_process import WORKER, WorkerEnded, WorkerProcess, end
 from arena.workers.workload import Task, Workload
 
 BATCH_SECONDS = 0.1
-"""How long a batch should take: long against the cost of handing it over, short against the run."""
+"""Seconds that a batch should take: long against the cost of handing it over, short against the run."""
 LARGEST_BATCH = 1000
 HANG_SECONDS = 60.0
-"""How long a worker may be silent; far longer than any honest call in C that does not let Python's threads run."""
+"""Seconds that a worker may be silent; far longer than any honest call in C that does not let Python's threads run."""
 STARTING_SECONDS = 60.0
-"""How long a worker may be silent at least while it imports."""
+"""Seconds that a worker may be silent at least while it imports."""
 FAILURES = 3
-"""How many workers in a row may end before they play."""
+"""The number of workers in a row that may end before they play."""
 PAUSE = 0.5
 """Seconds to wait before the next start after a worker that ended before it played; twice as long after two."""
 LOOK_SECONDS = 0.25
-"""How often to look for workers that are dead or hang."""
+"""Seconds between two looks for workers that are dead or hang."""
 
 Finished = tuple[Scheduled, Record]
 
@@ -47,14 +47,14 @@ class WorkerSlot:
     core: int | None = None
     ready: bool = False
     fresh: bool = True
-    """Whether nothing has been played there yet."""
+    """True if nothing has been played there yet."""
     task: Task | None = None
     begun: int = 0
-    """How many matches the worker had begun when it got its task."""
+    """The number of matches that the worker had begun when it got its task."""
     size: int = 1
-    """How many matches the next task may have."""
+    """The most matches of the next task."""
     writing: bool = False
-    """Whether something that is to be sent did not go into the pipe yet."""
+    """True while the pipe has no room for what is to be sent."""
 
 
 class WorkerPool:
@@ -100,7 +100,7 @@ class WorkerPool:
         self._check = check
         self._cores = _cores() if isolated(spec) and self._most == len(_cores()) else []
         self._workload = Workload(take, workers, total)
-        self._posts: list[WorkerSlot] = []
+        self._slots: list[WorkerSlot] = []
         self._selector = selectors.DefaultSelector()
         self._failures = 0
         self._next_start = 0.0
@@ -125,55 +125,55 @@ class WorkerPool:
             self._close()
 
     def _close(self) -> None:
-        posts, self._posts = self._posts, []
-        end_workers([post.worker for post in posts])
+        slots, self._slots = self._slots, []
+        end_workers([slot.worker for slot in slots])
         self._selector.close()
 
     # Work
 
     def _hand_out(self) -> None:
         """Give every worker that is idle something to play, and start workers at empty places, as long as there is something."""
-        for post in self._posts:
-            if post.ready and post.task is None:
-                post.task = self._workload.next(post.size, fresh=post.fresh)
-                if post.task is not None:
-                    post.begun = post.worker.begun
-                    post.worker.order(post.task.matches, alone=post.task.alone)
-                    self._watch(post)
-        while len(self._posts) < self._most and monotonic() >= self._next_start and self._workload.any_left():
+        for slot in self._slots:
+            if slot.ready and slot.task is None:
+                slot.task = self._workload.next(slot.size, fresh=slot.fresh)
+                if slot.task is not None:
+                    slot.begun = slot.worker.begun
+                    slot.worker.order(slot.task.matches, alone=slot.task.alone)
+                    self._watch(slot)
+        while len(self._slots) < self._most and monotonic() >= self._next_start and self._workload.any_left():
             self._start()
 
     def _free_core(self) -> int | None:
         """A core that no worker has, where each is to have its own; None where the system is to decide."""
-        taken = [post.core for post in self._posts]
+        taken = [slot.core for slot in self._slots]
         return next((core for core in self._cores if core not in taken), None)
 
     def _start(self) -> None:
         try:
             core = self._free_core()
-            post = WorkerSlot(WorkerProcess(self._spec, core, self._command), core=core)
+            slot = WorkerSlot(WorkerProcess(self._spec, core, self._command), core=core)
         except OSError as error:
             self._failed(f"could not be started: {error}")
             return
-        self._posts.append(post)
-        self._selector.register(post.worker.replies, selectors.EVENT_READ, post)
-        self._watch(post)
+        self._slots.append(slot)
+        self._selector.register(slot.worker.replies, selectors.EVENT_READ, slot)
+        self._watch(slot)
 
     def _goes_on(self) -> bool:
-        if any(post.task for post in self._posts) or self._workload.any_left():
+        if any(slot.task for slot in self._slots) or self._workload.any_left():
             return True
         if not self._workload.over:
             raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
         return False
 
-    def _watch(self, post: WorkerSlot) -> None:
+    def _watch(self, slot: WorkerSlot) -> None:
         """Listen for room in the pipe of a worker to which something is still to be sent."""
-        writing = post.worker.send()
-        if writing and not post.writing:
-            self._selector.register(post.worker.requests, selectors.EVENT_WRITE, post)
-        elif post.writing and not writing:
-            self._selector.unregister(post.worker.requests)
-        post.writing = writing
+        writing = slot.worker.send()
+        if writing and not slot.writing:
+            self._selector.register(slot.worker.requests, selectors.EVENT_WRITE, slot)
+        elif slot.writing and not writing:
+            self._selector.unregister(slot.worker.requests)
+        slot.writing = writing
 
     # Messages
 
@@ -182,32 +182,32 @@ class WorkerPool:
         self._check()
         finished: list[Finished] = []
         for key, _ in self._selector.select(LOOK_SECONDS):
-            post = key.data
-            if post not in self._posts:
+            slot = key.data
+            if slot not in self._slots:
                 continue
-            if post.writing:
-                self._watch(post)
-            self._hear(post, finished)
+            if slot.writing:
+                self._watch(slot)
+            self._hear(slot, finished)
         now = monotonic()
         if now - self._looked >= LOOK_SECONDS:
             self._look(min(now - self._looked, 2 * LOOK_SECONDS), finished)
             self._looked = now
         return finished
 
-    def _hear(self, post: WorkerSlot, finished: list[Finished]) -> None:
+    def _hear(self, slot: WorkerSlot, finished: list[Finished]) -> None:
         try:
-            for message in post.worker.receive():
-                self._take_in(post, message, finished)
+            for message in slot.worker.receive():
+                self._take_in(slot, message, finished)
         except WorkerEnded as end:
-            self._replace(post, str(end), finished)
+            self._replace(slot, str(end), finished)
 
-    def _take_in(self, post: WorkerSlot, message: Any, finished: list[Finished]) -> None:
-        task = post.task
+    def _take_in(self, slot: WorkerSlot, message: Any, finished: list[Finished]) -> None:
+        task = slot.task
         if isinstance(message, WorkerFailed):
             raise ArenaError(message.message)
         if isinstance(message, Ready):
             check_unchanged(self._code, message.code)
-            post.ready = True
+            slot.ready = True
         elif task is None:
             raise WorkerEnded("sent what it was not asked for")
         elif isinstance(message, Turn):
@@ -217,43 +217,43 @@ class WorkerPool:
             task.recorded += len(message.records)
             self._failures = 0
             if message.seconds is not None:
-                self._end_task(post, task, message.seconds)
+                self._end_task(slot, task, message.seconds)
 
-    def _end_task(self, post: WorkerSlot, task: Task, seconds: float) -> None:
+    def _end_task(self, slot: WorkerSlot, task: Task, seconds: float) -> None:
         self._workload.hand_back(task)
-        post.task = None
-        post.fresh = False
+        slot.task = None
+        slot.fresh = False
         pace = max(seconds, 1e-6) / max(1, task.recorded)
-        post.size = max(1, min(LARGEST_BATCH, post.size * 2, int(BATCH_SECONDS / pace)))
+        slot.size = max(1, min(LARGEST_BATCH, slot.size * 2, int(BATCH_SECONDS / pace)))
 
     # Ends
 
     def _look(self, elapsed: float, finished: list[Finished]) -> None:
         """Replace workers that are dead though their pipe is open, or that hang."""
-        for post in list(self._posts):
+        for slot in list(self._slots):
             try:
-                if post.worker.ended():
-                    self._hear(post, finished)  # what it sent before
-                    if post in self._posts:
-                        raise WorkerEnded(post.worker.how_ended())
+                if slot.worker.ended():
+                    self._hear(slot, finished)  # what it sent before
+                    if slot in self._slots:
+                        raise WorkerEnded(slot.worker.how_ended())
                 else:
-                    post.worker.check_alive(elapsed, self._hang if post.ready else max(self._hang, STARTING_SECONDS))
+                    slot.worker.check_alive(elapsed, self._hang if slot.ready else max(self._hang, STARTING_SECONDS))
             except WorkerEnded as end:
-                self._replace(post, str(end), finished)
+                self._replace(slot, str(end), finished)
 
-    def _replace(self, post: WorkerSlot, reason: str, finished: list[Finished]) -> None:
+    def _replace(self, slot: WorkerSlot, reason: str, finished: list[Finished]) -> None:
         """Let go of a worker that has ended, and see to its matches; `_hand_out` starts another one."""
-        self._posts.remove(post)
-        begun = post.worker.begun - post.begun
-        for descriptor in (post.worker.replies, *([post.worker.requests] if post.writing else [])):
+        self._slots.remove(slot)
+        begun = slot.worker.begun - slot.begun
+        for descriptor in (slot.worker.replies, *([slot.worker.requests] if slot.writing else [])):
             with suppress(KeyError):
                 self._selector.unregister(descriptor)
-        end_workers([post.worker])
-        if post.task is not None:
-            culprit = self._workload.salvage(post.task, begun)
+        end_workers([slot.worker])
+        if slot.task is not None:
+            culprit = self._workload.salvage(slot.task, begun)
             if culprit is not None:
-                finished.append((culprit, self._lost(culprit, post.task.seat, reason)))
-        if not post.worker.begun:
+                finished.append((culprit, self._lost(culprit, slot.task.seat, reason)))
+        if not slot.worker.begun:
             self._failed(reason)
 
     def _failed(self, reason: str) -> None:

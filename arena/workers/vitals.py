@@ -1,4 +1,4 @@
-"""What a worker process shows of itself in shared memory, readable even when it is stopped or dead."""
+"""Counters of a worker process in shared memory, readable even when it is stopped or dead."""
 
 import mmap
 import os
@@ -14,12 +14,12 @@ class Vitals:
 
     @property
     def beats(self) -> int:
-        """How many signs of life have been given."""
+        """The number of signs of life."""
         return int(self._cells[0])
 
     @property
     def begun(self) -> int:
-        """How many matches have been begun."""
+        """The number of matches that have been begun."""
         return int(self._cells[1])
 
     def beat(self) -> None:

@@ -49,7 +49,7 @@ class ReplyPipe:
         self._sent = perf_counter()
 
     def turn(self, seat: int) -> None:
-        """Tell whose turn it is, where the parent wants to know."""
+        """Tell whose turn it is, if the parent wants to know."""
         if self.alone:
             self.send(Turn(seat))
 
@@ -89,7 +89,7 @@ class ReplyPipe:
             os._exit(CUT_OFF)
 
 
-def serve(requests: Iterator[Any], line: ReplyPipe, vitals: Vitals) -> None:
+def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     """Take a recipe, then orders, and answer with records; end with the end of the requests."""
     try:
         recipe = next(requests)
@@ -98,21 +98,21 @@ def serve(requests: Iterator[Any], line: ReplyPipe, vitals: Vitals) -> None:
         take_over(recipe.files)
         spec = reload_spec(recipe.document, recipe.plugins, recipe.seed)
         code = fingerprints(spec)
-        stage = MatchRunner(spec, on_turn=line.turn, code=code)
+        runner = MatchRunner(spec, on_turn=pipe.turn, code=code)
     except ArenaError as error:
-        line.send(WorkerFailed(f"a worker process could not load the spec: {error}"))
+        pipe.send(WorkerFailed(f"a worker process could not load the spec: {error}"))
         return
     except Exception as error:
-        line.send(WorkerFailed(f"a worker process could not load the spec: {describe(error)}"))
+        pipe.send(WorkerFailed(f"a worker process could not load the spec: {describe(error)}"))
         return
-    line.send(Ready(code))
+    pipe.send(Ready(code))
     try:
         for order in requests:
-            line.alone = order.alone
-            line.flush(_play(stage, order.matches, line, vitals))
+            pipe.alone = order.alone
+            pipe.flush(_play(runner, order.matches, pipe, vitals))
     except ArenaError as error:
-        line.flush()
-        line.send(WorkerFailed(str(error)))
+        pipe.flush()
+        pipe.send(WorkerFailed(str(error)))
 
 
 def _stay_on(core: int) -> None:
@@ -123,28 +123,28 @@ def _stay_on(core: int) -> None:
         os.sched_setaffinity(0, {core})
 
 
-def _play(stage: MatchRunner, matches: Sequence[Scheduled], line: ReplyPipe, vitals: Vitals) -> float:
+def _play(runner: MatchRunner, matches: Sequence[Scheduled], pipe: ReplyPipe, vitals: Vitals) -> float:
     """Play matches for as long as an order may take, at least one; return the seconds it took."""
     began = perf_counter()
     spent = 0.0
     for scheduled in matches:
         vitals.begin()
-        record = _played(stage, scheduled)
+        record = _played(runner, scheduled)
         now = perf_counter()
-        line.add(record, now)
+        pipe.add(record, now)
         spent = now - began
         if spent > LONGEST:
             break
     return spent
 
 
-def _played(stage: MatchRunner, scheduled: Scheduled) -> Record:
+def _played(runner: MatchRunner, scheduled: Scheduled) -> Record:
     try:
-        return stage.play(scheduled)
+        return runner.play(scheduled)
     except ArenaError:
         raise
     except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
-        return unplayed(stage.spec, scheduled, message=describe(error))._replace(traceback=author_traceback(error))
+        return unplayed(runner.spec, scheduled, message=describe(error))._replace(traceback=author_traceback(error))
 
 
 def _received(descriptor: int) -> Iterator[Any]:
@@ -168,12 +168,12 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
     sys.stdout = sys.stderr
     if bound:
         _die_with_parent()
-    vitals, line = Vitals(memory), ReplyPipe(replies)
+    vitals, pipe = Vitals(memory), ReplyPipe(replies)
     os.close(memory)
-    threading.Thread(target=_pulse, args=(parent, line, vitals), daemon=True).start()
+    threading.Thread(target=_pulse, args=(parent, pipe, vitals), daemon=True).start()
     code = 1
     try:
-        serve(_received(requests), line, vitals)
+        serve(_received(requests), pipe, vitals)
         code = 0
     except BaseException:  # raised by an agent where only the user's interrupt passes
         traceback.print_exc()
@@ -191,11 +191,11 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def _pulse(parent: int, line: ReplyPipe, vitals: Vitals) -> None:
+def _pulse(parent: int, pipe: ReplyPipe, vitals: Vitals) -> None:
     """Show that this process is alive and send what waits, until the parent has ended; then end."""
     while os.getppid() == parent:
         vitals.beat()
-        line.flush()
+        pipe.flush()
         sleep(PULSE)
     with suppress(OSError):
         os.killpg(0, signal.SIGKILL)

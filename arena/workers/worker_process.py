@@ -24,7 +24,7 @@ LONGEST_END = 1.0
 """Seconds to wait for processes that were killed."""
 _CHUNK = 1 << 16
 _CHUNKS = 64
-"""How much to read from one worker before the others have their turn."""
+"""Chunks to read from one worker before the others have their turn."""
 _SILENT = "gave no sign of life for {:g} s: stopped, or held up by code that does not let Python go on"
 _GARBLED = "let something else write to the pipe that leads to arena"
 _CLOSED = "closed the pipe that leads to arena"
@@ -78,11 +78,11 @@ class WorkerProcess:
 
     @property
     def begun(self) -> int:
-        """How many matches it has begun in its life."""
+        """The number of matches that it has begun in its life."""
         return self._vitals.begun
 
     @property
-    def family(self) -> ProcessTree:
+    def tree(self) -> ProcessTree:
         """It and its descendants."""
         return ProcessTree(self.pid, OF_WORKER, self._mark)
 
@@ -151,7 +151,7 @@ class WorkerProcess:
 def end_workers(workers: Sequence[WorkerProcess]) -> None:
     """Kill workers with everything that they started, whatever they are doing."""
     if workers:
-        end_trees([worker.family for worker in workers])
+        end_trees([worker.tree for worker in workers])
     for worker in workers:
         worker.close()
 

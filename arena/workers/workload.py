@@ -1,4 +1,4 @@
-"""What workers are to play next: the schedule, and what a worker that ended has left unplayed."""
+"""Tasks for workers: the backlog of a schedule, and what a worker that ended has left unplayed."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ class Task:
 
     matches: list[Scheduled]
     alone: bool = False
-    """Whether it is the retry of a match in which a worker ended."""
+    """True if it is the retry of a match in which a worker ended."""
     recorded: int = 0
-    """How many of them have their record."""
+    """The number of those that have their record."""
     seat: int | None = None
-    """Who was to move last, as far as is told."""
+    """The seat that was to move last, as far as is told."""
 
     @property
     def left(self) -> list[Scheduled]:
@@ -71,5 +71,5 @@ class Workload:
 
     @property
     def over(self) -> bool:
-        """Whether the schedule has no more matches, apart from those that are to be played again."""
+        """True if the schedule has no more matches, apart from those that are to be played again."""
         return self._backlog.over
