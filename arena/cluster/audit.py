@@ -11,7 +11,7 @@ from time import perf_counter
 from arena.errors import Interrupted, describe
 from arena.match.record import Record
 from arena.match.replay import Differs, against_rules, steps
-from arena.schedule.runner import RoundStart
+from arena.schedule.runner import positions_of
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 
@@ -24,7 +24,7 @@ class Audit:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._start = RoundStart(spec)
+        self._position = positions_of(spec)
         self._began = perf_counter()
         self._spent = 0.0
         self.judged = 0
@@ -49,9 +49,7 @@ class Audit:
             return []
         board = self._spec.boards[scheduled.board]
         try:
-            position = self._start.of(scheduled)
-            if isinstance(position, BaseException):
-                raise position
+            position = self._position(scheduled)
             if record.position != position.text:
                 return [f"position: recorded {record.position!r}, by the spec {position.text!r}"]
             gone = list(steps(board.game, record, position.state))

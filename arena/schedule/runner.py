@@ -1,8 +1,9 @@
 """Sets up and plays the matches of a schedule."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 
-from arena.errors import Interrupted, author_traceback, describe
+from arena.errors import Interrupted, author_traceback, describe, foreign
 from arena.game import Puzzle
 from arena.isolation.agent_process import AgentProcesses, proven
 from arena.isolation.remote import player_maker
@@ -32,11 +33,10 @@ def unplayed(
     """Return the record of a match that was lost before its own record could be made: void, or an agent's fault."""
     board = spec.boards[scheduled.board]
     players = len(scheduled.pairing.seats)
-    position = "" if seat is None else RoundStart(spec).of(scheduled)
     return Record(
         id=identity_of(spec, scheduled),
         game=board.name,
-        position=position.text if isinstance(position, Position) else "",
+        position="" if seat is None else foreign(lambda: positions_of(spec)(scheduled).text, lambda _: ""),
         labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
         seed=spec.seed,
         actions=(),
@@ -55,26 +55,10 @@ def unplayed(
     )
 
 
-class RoundStart:
-    """The position of the round at hand, which many matches share."""
-
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
-        self._round: tuple[int, int] | None = None
-        self._position: Position | BaseException | None = None
-
-    def of(self, scheduled: Scheduled) -> Position | BaseException:
-        """Return where a match begins, or what the game raised instead."""
-        here = (scheduled.board, scheduled.pairing.round)
-        if self._position is None or here != self._round:
-            self._round = here
-            try:
-                self._position = self._spec.boards[scheduled.board].positions[scheduled.pairing.round]
-            except Interrupted:
-                raise
-            except BaseException as error:  # the game's own fault: the match is void
-                self._position = error
-        return self._position
+def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
+    """Return a function from matches to their positions, which keeps that of the round at hand: many matches share it."""
+    kept = lru_cache(1)(lambda board, round_: spec.boards[board].positions[round_])
+    return lambda scheduled: kept(scheduled.board, scheduled.pairing.round)
 
 
 class MatchRunner:
@@ -93,15 +77,18 @@ class MatchRunner:
         apart = isolated(spec)
         self._make_player = player_maker(self._hosts) if apart else LocalPlayer
         self._code = code if code is not None or not apart else fingerprints(spec)
-        self._start = RoundStart(spec)
+        self._position = positions_of(spec)
 
     def play(self, scheduled: Scheduled) -> Record:
         """Play one match and return its record; void where the game cannot give a position."""
         board = self.spec.boards[scheduled.board]
-        position = self._start.of(scheduled)
-        if isinstance(position, BaseException):
-            record = unplayed(self.spec, scheduled, message=f"no position: {describe(position)}")
-            return record._replace(traceback=author_traceback(position))
+        try:
+            position = self._position(scheduled)
+        except Interrupted:
+            raise
+        except BaseException as error:  # the game's own fault
+            record = unplayed(self.spec, scheduled, message=f"no position: {describe(error)}")
+            return record._replace(traceback=author_traceback(error))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition)

@@ -49,7 +49,12 @@ def checked(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *,
             f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; "
             "use --fresh to play them anew, or --accept-changed-plugins to keep them"
         )
-    return _noted(run, {name for name in changed if (name, WHOLE) in before})
+    noted = {  # a hash of the old kind that no store has, by which boards tell of more than one version
+        name: replace(found, hashes={WHOLE: "changed", **found.hashes})
+        for name, found in run.plugins.items()
+        if (key := code_key(name, WHOLE)) in before and key[0] in changed
+    }
+    return replace(run, plugins={**run.plugins, **noted})
 
 
 def _known(runs: Sequence[Run]) -> dict[CodeKey, str]:
@@ -59,15 +64,6 @@ def _known(runs: Sequence[Run]) -> dict[CodeKey, str]:
         code = run.code()
         known = {key: found for key, found in known.items() if (key[0], WHOLE) not in code} | code
     return known
-
-
-def _noted(run: Run, changed: set[str]) -> Run:
-    """The run with another hash of the old kind for plugins that changed, so that boards tell of more than one version."""
-    plugins = {
-        name: replace(found, hashes={WHOLE: "changed", **found.hashes}) if code_key(name, WHOLE)[0] in changed else found
-        for name, found in run.plugins.items()
-    }
-    return replace(run, plugins=plugins)
 
 
 def _changed(store: Store, spec: Spec, run: Run, unknown: set[CodeKey], say: Callable[[str], object]) -> set[str]:

@@ -129,6 +129,15 @@ def test_the_counts_of_a_test_are_pentanomial() -> None:
     assert Counted(outcomes(scores)).up_to(len(scores)).counts == [1, 2, 3, 1, 2]
 
 
+def test_a_hash_of_play_goes_by_its_old_name_too() -> None:
+    """For formats that were written when it was called a course."""
+    found, pairing = Outcomes(), Pairing(0, (0, 1))
+    found.add(pairing, (1.0, -1.0), course=7)
+    assert found.play_hash(pairing) == found.course(pairing) == 7
+    found.add(pairing, (1.0, -1.0), 8)
+    assert found.play_hash(pairing) == found.course(pairing) == 8
+
+
 def test_a_pair_that_repeats_itself_counts_once() -> None:
     """Two agents that draw nothing play one pair again and again: no verdict, and an end to it."""
     spec = {**SPEC, "agents": [{"agent": "alpha-beta", "limits": {"nodes": 50}}, "type-a-plus"], "format": "head-to-head"}
