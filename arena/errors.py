@@ -1,7 +1,7 @@
 """What can go wrong, as one tree.
 
     ArenaError                  every error that a caller may want to catch
-    +-- SpecError               faults in a spec, all of them at once, each a Fault
+    +-- SpecError               faults in a spec, all of them at once, each a SpecFault
     +-- PluginError             a plugin that does not load, with its source
     +-- UnknownName             a name that no plugin brought, with the nearest known ones
     +-- Refused                 an agent that cannot play a game, with the reason

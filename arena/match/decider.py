@@ -66,7 +66,7 @@ class Decider:
             raise AgentRaised(error) from error
 
     def choose(self, state: State, legal: Sequence[Action]) -> Any:
-        """Ask for an action. Failed where the agent raises; what it returns is not looked at."""
+        """Ask for an action. AgentRaised where the agent raises; what it returns is not looked at."""
         return self._decide(self.agent.choose, state, legal)
 
     def solve(self, state: State) -> Any:
