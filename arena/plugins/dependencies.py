@@ -115,7 +115,9 @@ def _spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _own(place: Path) -> bool:
-    return not any(place.is_relative_to(folder) for folder in _installed())
+    # An environment may see the packages of another, whose folder this interpreter does not list: its name tells.
+    packages = {"site-packages", "dist-packages"}
+    return packages.isdisjoint(place.parts) and not any(place.is_relative_to(folder) for folder in _installed())
 
 
 @cache

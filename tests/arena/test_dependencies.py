@@ -49,3 +49,14 @@ def test_what_is_changed_is_read_anew(folder: Path) -> None:
     assert beside(folder / "helper.py") == {folder / "unrelated.py"}
     (folder / "helper.py").unlink()
     assert beside(folder / "helper.py") == set()
+
+
+def test_packages_of_another_environment_are_installed_too(tmp_path: Path) -> None:
+    """An environment that sees those of the one around it does not read them file by file."""
+    folder = tmp_path / "other" / "lib" / "site-packages"
+    folder.mkdir(parents=True)
+    (folder / "library.py").write_text("")
+    (tmp_path / "mine.py").write_text("")
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text("import library, mine\n")
+    assert imported(plugin, [str(tmp_path), str(folder)]) == {tmp_path / "mine.py"}
