@@ -29,27 +29,17 @@ def spread_plots(evidence: Evidence) -> list[Plot]:
         moves = "The actions of each match that the agent played in, of both sides together."
         nodes = "Nodes of a move, on average over the agent's moves of a match."
         plots = [
-            _plot(evidence, "moves", "Moves of a match", moves, _moves),
+            _plot(evidence, "moves", "Moves of a match", moves, lambda match, seat: match.moves),
             _plot(evidence, "nodes", "Nodes of a move", nodes, _nodes_of_a_move, log=True),
         ]
     else:
+        moves = "The actions, or steps, of each solved attempt."
+        nodes = "The nodes of each attempt, solved or not."
         plots = [
-            _plot(evidence, "moves", "Moves of a solution", "The actions, or steps, of each solved attempt.", _moves_if_solved),
-            _plot(evidence, "nodes", "Nodes of an attempt", "The nodes of each attempt, solved or not.", _nodes, log=True),
+            _plot(evidence, "moves", "Moves of a solution", moves, lambda match, seat: match.moves if match.solved else None),
+            _plot(evidence, "nodes", "Nodes of an attempt", nodes, lambda match, seat: match.efforts[seat].nodes, log=True),
         ]
     return [plot for plot in plots if plot is not None]
-
-
-def _moves(match: MatchSummary, _seat: int) -> float | None:
-    return match.moves
-
-
-def _moves_if_solved(match: MatchSummary, _seat: int) -> float | None:
-    return match.moves if match.solved else None
-
-
-def _nodes(match: MatchSummary, seat: int) -> float | None:
-    return match.efforts[seat].nodes
 
 
 def _nodes_of_a_move(match: MatchSummary, seat: int) -> float | None:
