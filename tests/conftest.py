@@ -48,6 +48,12 @@ def arena_in(folder: Path) -> Arena:
 
 
 @pytest.fixture
+def arena(tmp_path: Path) -> Arena:
+    """Run the command line in the folder of the test."""
+    return arena_in(tmp_path)
+
+
+@pytest.fixture
 def uncollected() -> Iterator[None]:
     """No garbage collection meanwhile: among the objects of thousands of tests it takes longer than a short time limit."""
     gc.collect()

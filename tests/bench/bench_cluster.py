@@ -23,8 +23,8 @@ from arena.store import Store
 from arena.store.run import run_of
 from arena.tournament.queue import MatchQueue
 from arena.tournament.run import play_all, record_all
-from tests.cluster.conftest import Cluster
-from tests.cluster.standin import Standin
+from tests.arena.cluster.conftest import Cluster
+from tests.arena.cluster.standin import Standin
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench

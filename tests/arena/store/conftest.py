@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Arena, arena_in
-
 CUP = "game: tic-tac-toe\nrounds: 3\nseed: 7\nagents: [random, greedy, {agent: lookahead, depth: 1}]\n"
 
 
@@ -15,9 +13,3 @@ def cup(tmp_path: Path) -> Path:
     file = tmp_path / "cup.yaml"
     file.write_text(CUP)
     return file
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Arena:
-    """Run the command line in the folder of the test."""
-    return arena_in(tmp_path)

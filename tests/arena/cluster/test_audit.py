@@ -14,10 +14,10 @@ from arena.match.replay import against_rules, steps
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
-from tests.cluster.standin import Standin
-from tests.cluster.test_coordinator import played
+from tests.arena.cluster.standin import Standin
+from tests.arena.cluster.test_coordinator import played
 
-TOURNAMENTS = Path(__file__).parents[2] / "tournaments"
+TOURNAMENTS = Path(__file__).parents[3] / "tournaments"
 TWO: list[Any] = ["random", "greedy"]
 
 

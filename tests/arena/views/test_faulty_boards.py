@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from arena import run
+from tests.arena.web.conftest import Served
 from tests.conftest import arena_in
-from tests.web.conftest import Served
 
 Missing = Callable[[str, str], None]
 PLUGIN = """

@@ -13,7 +13,7 @@ from arena.cluster import Coordinator, address_of, dask_engine, packed
 from arena.match.record import Record
 from arena.spec import load_spec
 from arena.tournament.queue import MatchQueue
-from tests.cluster.conftest import PATIENCE, SLOW, Cluster, Known, digest, hashed, held, started
+from tests.arena.cluster.conftest import PATIENCE, SLOW, Cluster, Known, digest, hashed, held, started
 from tests.conftest import Arena
 
 Start = Callable[..., Cluster]

@@ -26,7 +26,7 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 
 SPIES = str(Path(__file__).with_name("spies.py"))
-HOSTILE = str(Path(__file__).parents[1] / "isolation" / "hostile.py")
+HOSTILE = str(Path(__file__).parents[2] / "isolation" / "hostile.py")
 PLAIN = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
 
 

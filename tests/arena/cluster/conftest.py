@@ -16,7 +16,6 @@ import pytest
 
 from arena import run
 from arena.store import Store
-from tests.conftest import Arena, arena_in
 
 CUP = "game: tic-tac-toe\nrounds: {rounds}\nseed: 3\nagents: [random, greedy, {{agent: lookahead, depth: 1}}, type-a-plus]\n"
 PATIENCE = 60.0
@@ -162,12 +161,6 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Known:
 def words() -> list[str]:
     """The command line as a process."""
     return [sys.executable, "-m", "arena"]
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Arena:
-    """Run the command line in the folder of the test."""
-    return arena_in(tmp_path)
 
 
 def hashed(path: Path) -> tuple[int, str]:

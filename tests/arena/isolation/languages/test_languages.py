@@ -12,7 +12,7 @@ import pytest
 from arena import run
 from arena.match.record import Record
 
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[4] / "docs" / "examples"
 ALONE = [sys.executable, "-I", "-S"]
 """Python as on a machine without arena."""
 Agent = dict[str, Any]

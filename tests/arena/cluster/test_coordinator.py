@@ -21,7 +21,7 @@ from arena.schedule.runner import MatchRunner, unplayed
 from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
 from arena.tournament.queue import MatchQueue
-from tests.cluster.standin import Standin
+from tests.arena.cluster.standin import Standin
 
 TWO = ["random", "greedy"]
 

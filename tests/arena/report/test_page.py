@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from arena.store import Store
 
 if TYPE_CHECKING:
+    from tests.arena.report.conftest import Page
     from tests.conftest import Arena
-    from tests.report.conftest import Page
 
 ReportOf = Callable[..., "Page"]
 MARKUP = "<script>alert(1)</script>"

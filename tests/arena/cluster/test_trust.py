@@ -11,7 +11,7 @@ import pytest
 
 from arena.cluster import address_of, dask_engine
 from arena.errors import ClusterError
-from tests.cluster.conftest import Cluster, Known, hashed
+from tests.arena.cluster.conftest import Cluster, Known, hashed
 from tests.conftest import Arena
 
 Start = Callable[..., Cluster]
@@ -39,7 +39,7 @@ def test_a_node_whose_failure_cannot_be_read(clusters: Start, cup: Known, arena:
     assert hashed(tmp_path / "there.db") == cup.whole
 
 
-PROGRAM = (Path(__file__).parents[2] / "docs" / "examples" / "python_agent.py").read_text("utf-8")
+PROGRAM = (Path(__file__).parents[3] / "docs" / "examples" / "python_agent.py").read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_tls(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
             pass
 
 
-MANUAL = (Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md").read_text("utf-8")
+MANUAL = (Path(__file__).parents[3] / "docs" / "how-to" / "cluster.md").read_text("utf-8")
 
 
 def _authority(folder: Path) -> Path:

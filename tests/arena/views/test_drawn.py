@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.arena.web.conftest import Served, served
 from tests.conftest import ROOT, arena_in
-from tests.web.conftest import Served, served
 
 Missing = Callable[[str, str], None]
 SHOTS = ROOT / "build" / "screenshots"

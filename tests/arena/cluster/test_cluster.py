@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena import run
-from tests.cluster.conftest import PATIENCE, Cluster, Known, hashed, held
+from tests.arena.cluster.conftest import PATIENCE, Cluster, Known, hashed, held
 from tests.conftest import Arena
 
 Start = Callable[..., Cluster]

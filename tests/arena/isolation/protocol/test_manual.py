@@ -18,7 +18,7 @@ from arena.limits import LARGEST, LONGEST_TEXT, MARGIN
 from arena.match.record import Record
 from arena.spec import load_spec
 
-PAGE = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "protocol.md").read_text("utf-8")
 SCRIPTED = Path(__file__).with_name("scripted.py")
 TRANSCRIPTS = {
     name: (spec, text)

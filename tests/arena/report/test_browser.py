@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Missing = Callable[[str, str], None]
 Opened = Callable[..., "Page"]
-SHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+SHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 SCREENS = [(1280, "light"), (1280, "dark"), (375, "light"), (375, "dark")]
 
 pytestmark = [

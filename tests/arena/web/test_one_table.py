@@ -8,8 +8,8 @@ import pytest
 
 from arena import run
 from tests.arena.formats import test_own_ranking as league
+from tests.arena.report.conftest import Page
 from tests.conftest import arena_in
-from tests.report.conftest import Page
 
 pytestmark = pytest.mark.slow
 

@@ -70,7 +70,7 @@ def arena_games():
 def arena_agents():
     return [Stubborn, Greedy, Chatty]
 """
-SHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+SHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 HOSTILE = "<script>window.hit = 1</script>"
 
 

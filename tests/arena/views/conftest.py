@@ -7,7 +7,7 @@ import pytest
 
 from arena import run
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "board.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "board.md"
 
 
 @pytest.fixture(scope="session")
