@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
+from arena.spec.positions import repeat_notes
 
 if TYPE_CHECKING:
     from arena.spec import Spec
@@ -30,7 +31,7 @@ def say_problems(registry: Registry) -> None:
 def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
     """Write the plugins that were left out and, unless `quiet`, the notes of a spec to stderr."""
     say_problems(spec.registry)
-    for note in () if quiet else spec.notes:
+    for note in () if quiet else (*spec.notes, *repeat_notes(spec.boards)):
         say(f"note: {note}")
 
 
