@@ -210,8 +210,8 @@ def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
         return f"seat: expected whose {reason} it was, less than {seats}, got {seat}"
     if not blamed and seat is not None:
         return f"seat: expected null with {reason}, got {seat}"
-    if not puzzle and reason in ("gave-up", "stuck"):
-        return f"termination: expected that of a game, got {reason}"
+    if reason in (("adjudicated",) if puzzle else ("gave-up", "stuck")):
+        return f"termination: expected that of a {'puzzle' if puzzle else 'game'}, got {reason}"
     if record.answer is not None and (not answers or reason != "normal"):
         return f"answer: expected null, got {shown(record.answer)}"
     if reason in ("void", "move-limit") and any(record.returns):

@@ -13,6 +13,7 @@ from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
 from arena.limits import Limits
+from arena.match.adjudication import Adjudication
 
 Isolation = Literal["none", "process", "sandbox"]
 """Where an agent runs: in the process that plays, in a process of its own, or in one that sees nothing of the user's."""
@@ -76,6 +77,8 @@ class Match:
     position: Position
     seats: tuple[Seat, ...]
     seed: int
+    adjudication: Adjudication | None = None
+    """The rules by which reported values end it before the game's own rules do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,10 @@ def seat_identity(
     )
 
 
-def match_id(position_key: str, seats: Sequence[Seat], moves: int, repetition: int = 0) -> str:
+def match_id(
+    position_key: str, seats: Sequence[Seat], moves: int, repetition: int = 0, adjudication: Adjudication | None = None
+) -> str:
     """The key of a match: whatever changes the play changes it, and nothing else does."""
     players = ",".join([seat.identity for seat in seats])
-    return key(f'{{"moves":{moves},"position":"{position_key}","repetition":{repetition},"seats":[{players}]}}')
+    adjudicate = "" if adjudication is None else f'"adjudicate":{adjudication.identity},'
+    return key(f'{{{adjudicate}"moves":{moves},"position":"{position_key}","repetition":{repetition},"seats":[{players}]}}')

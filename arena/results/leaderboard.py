@@ -67,6 +67,8 @@ class Leaderboard:
     """Plugins of which the matches in the store were played with more than one version."""
     own_columns: tuple[Column, ...] = ()
     """The columns of the board's format."""
+    adjudicated: int = 0
+    """The number of games that the reported values of the agents ended."""
     unranked: str | None = None
     """The format that has not ranked the board yet, so that it is ranked by its score; None where it has, or never does."""
 
@@ -179,6 +181,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         method=None if rated is None else rated.method,
         cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
         test=sprt_state(sheet, tally.matches),
+        adjudicated=tally.adjudicated,
         own_columns=() if ranking is None else ranking.columns,
         unranked=sheet.format if ranking is not None and placings is None else None,
     )

@@ -167,6 +167,8 @@ def remarks(board: Leaderboard) -> list[str]:
     lines += _strengths(board)
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
+    if board.adjudicated:
+        lines.append(f"{board.adjudicated:,} games were adjudicated: the values that agents reported ended them.")
     if board.fallbacks:
         lines.append(f"{board.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported.")
     if board.soft:
