@@ -98,7 +98,7 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
         parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
     if board.cross is not None and len(board.rows) > 1:
         parts += [heading.format("Score of each row against each column"), _cross(board, style, width)]
-    parts.append("\n".join([*remarks(board), *_failures(board)]))
+    parts.append("\n".join([*remarks(board), *failure_lines(board)]))
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
 
@@ -178,7 +178,8 @@ def remarks(board: Leaderboard) -> list[str]:
     return lines
 
 
-def _failures(board: Leaderboard) -> list[str]:
+def failure_lines(board: Leaderboard) -> list[str]:
+    """A line for every kind of fault of every agent, and the command that shows the first match of it."""
     lines = []
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
