@@ -93,11 +93,12 @@ def _text(shown: Sequence[ListedMatch], more: int, choice: MatchChoice, store: s
 
 def _fitted(columns: dict[str, Cell], shown: Sequence[ListedMatch], by: str | None, width: int | None) -> list[str]:
     """Take out columns until the rest fits, the least important first and never what was sorted by; return their headings."""
-    left_out = []
+    left_out: list[str] = []
     for heading in ("Number", "Round", "Board", "ms", "Moves", "Nodes"):
         if width is None or fits([*columns], _cells(columns, shown), width):
             break
-        if heading != _SORTED[by] and columns.pop(heading, None):
+        if heading != _SORTED[by] and heading in columns:
+            del columns[heading]
             left_out.append(heading)
     return left_out
 

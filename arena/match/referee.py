@@ -11,7 +11,7 @@ from arena.errors import GameError, Interrupted, IsolationError, author_tracebac
 from arena.game import Action, Game, Puzzle
 from arena.identity import position_stream
 from arena.limits import is_count
-from arena.match.adjudication import Adjudicator, AgreedEnd
+from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
 from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, checked, short
 from arena.match.record import Decision, Record
@@ -80,19 +80,20 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         player = make_player(match, number, start, state.stepper.actions)
         state.players.append(player)
         player.make_agent()
-    game = match.game
-    if not isinstance(game, Puzzle):
-        ending = _take_turns(state, on_turn, _adjudicating(match, state))
+    game, puzzle, adjudication = match.game, state.stepper.puzzle, match.adjudication
+    if puzzle is None:
+        turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
+        ending = _take_turns(state, on_turn, turn)
         if ending is _NORMAL:
             state.returns = _checked_returns(game, tuple(map(float, game.returns(state.stepper.state))))
         else:
             state.returns = (0.0,) * len(match.seats) if state.agreed_end is None else state.agreed_end.returns
         return ending
     if state.players[0].solver:
-        ending = _ask_for_solution(game, match, state)
+        ending = _ask_for_solution(puzzle, match, state)
     else:
         ending = _take_turns(state, on_turn, state.stepper.turn)
-        _check_cost(game, state.stepper)
+        _check_cost(puzzle, state.stepper)
         state.solved = ending is _NORMAL
     state.returns = (1.0,) if state.solved else (0.0,)
     return ending
@@ -114,17 +115,15 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
             raise
         note((seat, *player.used))
         advance(action)
-    if state.agreed_end is not None:
-        return Ending("adjudicated", None, state.agreed_end.message)
     reason = stepper.ending()
-    return _NORMAL if reason == "normal" else Ending(reason)
+    if reason == "normal":
+        return _NORMAL
+    return Ending(reason) if state.agreed_end is None else Ending("adjudicated", None, state.agreed_end.message)
 
 
-def _adjudicating(match: Match, state: MatchState) -> Turn:
-    """The stepper's `turn`; on a board with adjudication it gives no actions, either, where the values so far end the game."""
-    if match.adjudication is None:
-        return state.stepper.turn
-    after, decisions = Adjudicator(match.adjudication).after, state.decisions
+def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
+    """Return the stepper's `turn`, which gives no actions, either, where the values reported so far end the game."""
+    after, decisions = Adjudicator(adjudication).after, state.decisions
 
     def turn() -> Sequence[Action] | None:
         legal = state.stepper.turn()
@@ -132,7 +131,7 @@ def _adjudicating(match: Match, state: MatchState) -> Turn:
             return legal
         seat, *_, value = decisions[-1]
         state.agreed_end = after(seat, value)
-        return None if state.agreed_end is not None else legal
+        return legal if state.agreed_end is None else None
 
     return turn
 
@@ -227,10 +226,10 @@ _decision = partial(tuple.__new__, Decision)  # what Decision._make does, withou
 
 
 def _record(match: Match, state: MatchState, ending: Ending) -> Record:
-    puzzle = isinstance(match.game, Puzzle)
+    stepper, players = state.stepper, state.players
+    puzzle = stepper.puzzle is not None
     answered = state.answer is not None
     solved = state.solved and ending.reason == "normal"
-    stepper, players = state.stepper, state.players
     used_rng, fallbacks, timing = [False] * len(match.seats), 0, None
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng
