@@ -155,6 +155,8 @@ class Reader:
         ):
             if got != wanted:
                 return f"{key}: expected {shown(wanted)}, got {shown(got)}"
+        if record.termination == "adjudicated" and board.adjudication is None:
+            return "termination: expected one without adjudication, which the spec does not want, got adjudicated"
         puzzle = isinstance(board.game, Puzzle)
         answers = isinstance(board.game, Puzzle) and not board.game.path_matters
         return (
@@ -210,8 +212,8 @@ def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
         return f"seat: expected whose {reason} it was, less than {seats}, got {seat}"
     if not blamed and seat is not None:
         return f"seat: expected null with {reason}, got {seat}"
-    if reason in (("adjudicated",) if puzzle else ("gave-up", "stuck")):
-        return f"termination: expected that of a {'puzzle' if puzzle else 'game'}, got {reason}"
+    if not puzzle and reason in ("gave-up", "stuck"):
+        return f"termination: expected that of a game, got {reason}"
     if record.answer is not None and (not answers or reason != "normal"):
         return f"answer: expected null, got {shown(record.answer)}"
     if reason in ("void", "move-limit") and any(record.returns):

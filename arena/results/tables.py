@@ -168,7 +168,8 @@ def remarks(board: Leaderboard) -> list[str]:
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
     if board.adjudicated:
-        lines.append(f"{board.adjudicated:,} games were adjudicated: the values that agents reported ended them.")
+        were = "game was" if board.adjudicated == 1 else "games were"
+        lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
     if board.fallbacks:
         lines.append(f"{board.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported.")
     if board.soft:

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.match.record import Record
-from arena.results.leaderboard import leaderboards
-from arena.results.notebook import notebook_html
 from arena.results.tidy import tidy_columns, tidy_row
 from arena.spec import Spec
 from arena.store import Store
@@ -84,6 +82,9 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The boards as tables, which notebooks show."""
+        from arena.results.leaderboard import leaderboards  # whoever only plays needs no tables
+        from arena.results.notebook import notebook_html
+
         return notebook_html(self.name, leaderboards(self))
 
     @property

@@ -169,7 +169,7 @@
       "div", { class: "match-head" },
       make("h3", {}, match.labels.join(" – ")),
       make("p", { class: "dim small" }, about.filter(Boolean).join(" · ")),
-      whole.message ? make("p", { class: "fault small" }, whole.message) : null,
+      whole.message ? make("p", { class: match.termination === "adjudicated" ? "dim small" : "fault small" }, whole.message) : null,
       ...whole.differences.map((text) => make("p", { class: "fault small" }, text)),
       make("code", { class: "command" }, `${listing.replay}${match.id}`),
     );

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,8 +19,8 @@ from arena.match.replay import against_rules, steps
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Schedule
-from arena.spec import load_spec
+from arena.schedule.schedule import Schedule, identity_of
+from arena.spec import json_schema, load_spec
 
 PLUGIN = '''
 from arena import Agent, Game, hookimpl
@@ -170,7 +171,8 @@ def test_the_id_knows_the_rules_and_no_other_id_changes(cup: Cup) -> None:
     """Only where the key is given; written-out defaults are the same rules, and so are 1 and 1.0."""
 
     def id_with(adjudicate: Any) -> str:
-        return ahead(cup([], [], adjudicate)).id
+        spec = load_spec(cup([], [], adjudicate))
+        return next(identity_of(spec, one) for one in Schedule(spec).take(2) if one.pairing.seats == (0, 1))
 
     assert id_with(None) == "88a806837ce8023534bff7cb9e327f94"  # as before there was such a key
     kinds: list[Any] = [
@@ -220,7 +222,7 @@ def test_a_store_replays_it_and_boards_say_it(cup: Cup, tmp_path: Path, capsys: 
     results = arena.run(cup([-1] * 9, [], RESIGN), store=tmp_path / "cup.db")
     board = leaderboards(results)[0]
     assert [(row["agent"], row["wins"], row["failures"]) for row in board.rows] == [("b", 2, 0), ("a", 0, 0)]
-    assert "2 games were adjudicated: the values that agents reported ended them." in render(results, [board])
+    assert "2 games were adjudicated: ended by the values that the agents reported." in render(results, [board])
     assert cli.main(["replay", str(tmp_path / "cup.db"), results.records[0].id], standalone_mode=False) == 0
     shown = capsys.readouterr().out
     assert "adjudicated: the first seat reported -0.9 or less in the last 3 moves; returns: -1.0 1.0" in shown
@@ -243,6 +245,23 @@ def test_what_cannot_be_adjudicated_is_a_fault(cup: Cup, keys: dict[str, Any], e
     """Puzzles never; keys and values are checked."""
     with pytest.raises(arena.SpecError, match=re.escape(expected)):
         load_spec({**cup([], [], {"resign": {}}), **keys})
+
+
+def test_where_no_game_can_be_adjudicated_the_key_is_a_fault(cup: Cup) -> None:
+    """Also where the puzzles stand in a list."""
+    games = {"game": None, "games": ["sliding-tiles", "n-queens"], "agents": ["random", "dfs"]}
+    with pytest.raises(arena.SpecError, match="adjudicate: none of the games can be adjudicated; leave adjudicate out"):
+        load_spec({**cup([], [], {"resign": {}}), **games})
+
+
+def test_the_schema_has_its_keys() -> None:
+    """An editor offers them, with their defaults."""
+    rules = json_schema()["$defs"]
+    assert set(rules["AdjudicateKeys"]["properties"]) == {"draw", "resign"}
+    defaults = {
+        name: {key: one["default"] for key, one in rules[name]["properties"].items()} for name in ("DrawKeys", "ResignKeys")
+    }
+    assert defaults == {"DrawKeys": asdict(DrawRule()), "ResignKeys": asdict(ResignRule())}
 
 
 def test_of_several_games_the_puzzles_are_left_alone(cup: Cup) -> None:
