@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/web.md and of docs/how-to/board.md: `make screenshots`. Plays a small tournament, serves it, and visits it with Chromium."""
+"""Takes the pictures of docs/web.md and docs/how-to/board.md: `make screenshots`. Plays, serves, and visits with Chromium."""
 
 import shutil
 import signal

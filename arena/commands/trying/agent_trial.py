@@ -1,7 +1,6 @@
 """An agent, or a program in another language, against built-in agents: a leaderboard for every game, and its place."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from shlex import quote
 from time import monotonic
 from typing import Any
@@ -13,7 +12,7 @@ from arena.errors import ArenaError
 from arena.game import Game
 from arena.plugins.proposals import references
 from arena.plugins.registry import Key, Registry
-from arena.spec.external import called, found
+from arena.spec.external import called, need_startable
 from arena.testing.patience import PATIENCE
 from arena.traits import refusal
 
@@ -22,7 +21,7 @@ MANUAL = "docs/how-to/other-languages.md"
 
 def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
     """Print a leaderboard and the agent's place for every game that it can play, or that was asked for, until the time is up."""
-    asked = _games_asked(attempt.registry, attempt.only)
+    asked = games_asked(attempt.registry, attempt.only)
     for game in asked:
         reason = refusal(agent, game)
         if reason is not None:
@@ -38,19 +37,13 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
 
     ArenaError: no game was asked for, or the program cannot be started.
     """
-    if not found(command[0], Path.cwd()):
-        if not Path(command[0]).exists():
-            raise ArenaError(f"{attempt.file}: no such file; {_manual(command)}")
-        raise ArenaError(
-            f"{attempt.file}: is no Python file and cannot be started; chmod +x it, or put its interpreter before it, as in "
-            f"arena try 'node {attempt.file}' --game tic-tac-toe; {_manual(command)}"
-        )
+    need_startable(attempt.file, command, f"arena try 'node {attempt.file}' --game tic-tac-toe; {_manual(command)}")
     if not attempt.only:
         example = f"arena try {quote(attempt.file)} --game tic-tac-toe"
         raise ArenaError(f"{attempt.file}: a program; say what it plays, as in {example}; {_manual(command)}")
     label = called(command)
     entry: dict[str, Any] = {"agent": {"command": list(command)}, "label": label, "limits": {"seconds": PATIENCE}}
-    _play_boards(attempt, label, entry, _games_asked(attempt.registry, attempt.only))
+    _play_boards(attempt, label, entry, games_asked(attempt.registry, attempt.only))
     attempt.say(f"\nnext: a tournament of your own; {_manual(command)}")
 
 
@@ -59,7 +52,7 @@ def _manual(command: Sequence[str]) -> str:
     return f"in a spec it is {{agent: {{command: [{', '.join(command)}]}}}}; {MANUAL} has the protocol and whole programs"
 
 
-def _games_asked(registry: Registry, names: Sequence[str]) -> list[Game]:
+def games_asked(registry: Registry, names: Sequence[str]) -> list[Game]:
     """The games of these names with their default parameters; ArenaError if one is unknown or needs others."""
     games = []
     for name in dict.fromkeys(names):
