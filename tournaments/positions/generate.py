@@ -4,7 +4,8 @@
   on the most constrained cell the most nodes.
 * `connect-four-openings.txt`, `othello-openings.txt`: of all positions after 4 and after 6 plies, one of those that are views of
   each other in a mirror or turned; where nobody has a threat and whoever moves has a choice; which alpha-beta at 6 and at 4 plies
-  with the game's default heuristic finds balanced: a value from -0.05 to 0.05. Fifty of them, in an order drawn from a fixed seed.
+  with the game's default heuristic finds balanced: a value from -0.05 to 0.05. Fifty of them, in an order drawn from a fixed
+  seed.
 """
 
 import random
