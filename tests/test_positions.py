@@ -22,17 +22,14 @@ def openings(name: str) -> list[str]:
     return texts
 
 
-def seen_from_all_sides(text: str, square: bool) -> set[tuple[str, ...]]:
-    """The rows of a board and of its mirror image, on a square one with all turns, by coordinates."""
-    rows = text.partition(" ")[0].split("/")
-    high, wide = len(rows), len(rows[0])
-    views = [lambda r, c: (r, c), lambda r, c: (r, wide - 1 - c)]
-    if square:
-        views += [lambda r, c: (high - 1 - r, c), lambda r, c: (high - 1 - r, wide - 1 - c)]
-        views += [lambda r, c, view=view: view(c, r) for view in views[:4]]
-    places = [[view(r, c) for c in range(wide)] for view in views for r in range(high)]
-    boards = [places[n : n + high] for n in range(0, len(places), high)]
-    return {tuple("".join([rows[r][c] for r, c in line]) for line in board) for board in boards}
+def seen_from_all_sides(text: str, *, square: bool) -> set[tuple[str, ...]]:
+    """The rows of a board, of its mirror image, and on a square one of all that mirrors make of it."""
+    found = {tuple(text.partition(" ")[0].split("/"))}
+    for _ in range(4):
+        found |= {tuple(row[::-1] for row in rows) for rows in found}
+        if square:
+            found |= {tuple("".join(column) for column in zip(*rows, strict=True)) for rows in found}
+    return found
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -41,7 +38,7 @@ def test_openings_are_quiet_and_no_two_are_alike(name: str) -> None:
     game, plies, _ = GAMES[name]
     texts = openings(name)
     assert len(texts) == 50
-    images = [seen_from_all_sides(text, name == "othello") for text in texts]
+    images = [seen_from_all_sides(text, square=name == "othello") for text in texts]
     assert len(set().union(*images)) == sum(map(len, images))
     start = 4 if name == "othello" else 0
     for text in texts:
