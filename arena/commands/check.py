@@ -80,7 +80,8 @@ def _check(target: str, how: CheckOptions, plugins: tuple[str, ...]) -> int:
     command = command_of(target)
     if command is not None:
         less = {**asdict(how), "matches": max(1, how.matches // SHARE)}
-        return check_program(target, command, plugins, words=how.words, **less)
+        again = shlex.join(["arena", "check", target, *how.words, *[word for plugin in plugins for word in ("--plugin", plugin)]])
+        return check_program(target, command, plugins, again=again, **less)
     with results_alone() as out, deaths(last=True):
         registry = load([*plugins, target] if is_file(target) else plugins)
         found = brought(registry, target) if is_file(target) else registry.named(target)

@@ -1,15 +1,14 @@
 """The part of `arena check` that holds programs in other languages to the protocol, on the games that they play."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import IO
 
-from arena.commands.trying.agent_trial import games_asked
 from arena.configured import with_defaults
 from arena.console.notices import load
 from arena.console.output import results_alone
+from arena.errors import ArenaError
 from arena.game import Game
 from arena.match.match import Program
 from arena.plugins.registry import Registry
@@ -28,8 +27,8 @@ class ProgramRun:
 
     target: str
     program: Program
-    words: Sequence[str]
-    """The options of the command, with which a fault is seen again."""
+    again: str
+    """The command that shows a fault again."""
     seed: int
     matches: int
     patience: float
@@ -88,8 +87,7 @@ class ProgramRun:
         if game is None:
             lines += [f"expected: {finding.expected}", f"got: {finding.got}"]
         else:
-            again = shlex.join(["arena", "check", self.target, *self.words])
-            lines += [*map(str.strip, str(finding).splitlines()[1:-1]), f"see it again: {again}"]
+            lines += [*map(str.strip, str(finding).splitlines()[1:-1]), f"see it again: {self.again}"]
         self._say("\n          ".join(lines))
         return False
 
@@ -103,23 +101,27 @@ def check_program(
     plugins: Sequence[str],
     games: Sequence[str] = (),
     *,
-    words: Sequence[str],
+    again: str,
     seed: int,
     matches: int,
     patience: float,
 ) -> int:
     """Check a program on the games that are named, or on all installed ones that it plays; return the exit code.
 
-    ArenaError if it cannot be started, or if a game that is named cannot be made; `words` are the options, to show them again.
+    ArenaError if it cannot be started, or if a game that is named cannot be made; `again` is
+    the command that shows a fault again.
     """
     need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` has the protocol")
     with results_alone() as out, user_interrupts():
         registry = load(tuple(plugins))
-        run = ProgramRun(target, program_of(command), words, seed, matches, patience, out)
+        run = ProgramRun(target, program_of(command), again, seed, matches, patience, out)
         return 0 if run.passes(_boards(registry, games), named=bool(games)) else 1
 
 
 def _boards(registry: Registry, names: Sequence[str]) -> list[Game]:
-    """The named games with their default parameters, or all that have default ones."""
-    every = [with_defaults(registry.game(name)) for name in sorted(registry.games)]
-    return games_asked(registry, names) if names else [game for game in every if game is not None]
+    """The named games with their default parameters, or all that have default ones; ArenaError if a named one has none."""
+    games = {name: with_defaults(registry.game(name)) for name in names or sorted(registry.games)}
+    needing = [name for name in names if games[name] is None]
+    if needing:
+        raise ArenaError(f"--game {needing[0]}: it cannot be made without parameters")
+    return [game for game in games.values() if game is not None]

@@ -21,7 +21,7 @@ MANUAL = "docs/how-to/other-languages.md"
 
 def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
     """Print a leaderboard and the agent's place for every game that it can play, or that was asked for, until the time is up."""
-    asked = games_asked(attempt.registry, attempt.only)
+    asked = _games_asked(attempt.registry, attempt.only)
     for game in asked:
         reason = refusal(agent, game)
         if reason is not None:
@@ -43,7 +43,7 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
         raise ArenaError(f"{attempt.file}: a program; say what it plays, as in {example}; {_manual(command)}")
     label = called(command)
     entry: dict[str, Any] = {"agent": {"command": list(command)}, "label": label, "limits": {"seconds": PATIENCE}}
-    _play_boards(attempt, label, entry, games_asked(attempt.registry, attempt.only))
+    _play_boards(attempt, label, entry, _games_asked(attempt.registry, attempt.only))
     attempt.say(f"\nnext: a tournament of your own; {_manual(command)}")
 
 
@@ -52,7 +52,7 @@ def _manual(command: Sequence[str]) -> str:
     return f"in a spec it is {{agent: {{command: [{', '.join(command)}]}}}}; {MANUAL} has the protocol and whole programs"
 
 
-def games_asked(registry: Registry, names: Sequence[str]) -> list[Game]:
+def _games_asked(registry: Registry, names: Sequence[str]) -> list[Game]:
     """The games of these names with their default parameters; ArenaError if one is unknown or needs others."""
     games = []
     for name in dict.fromkeys(names):

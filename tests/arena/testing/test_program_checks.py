@@ -3,10 +3,12 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena import load_plugins
+from arena.commands.check_program import check_program
 from arena.testing import Verdict
 from arena.testing.program_checks import CHECKS, greeting_verdicts, program_of, program_verdicts
 from tests.conftest import Arena
@@ -133,3 +135,15 @@ def test_the_command_shows_the_fault_of_a_program_that_plays_nothing(words: Word
         "FAILED  tic-tac-toe, plays: plays without a fault\n          position: .../.../...\n          actions: "
     )
     assert shown.endswith("see it again: arena check ./program --seed 3 --matches 20\n")
+
+
+def test_a_game_that_is_named_is_held_to_all_promises(words: Words, capsys: pytest.CaptureFixture[str]) -> None:
+    """A game that it does not know is then a fault."""
+    command = words("none")
+    how: dict[str, Any] = {"again": "arena check cells", "seed": 0, "matches": 1, "patience": 5.0}
+    assert check_program("cells", command, (), ["tic-tac-toe"], **how) == 0
+    assert check_program("cells", command, (), ["othello"], **how) == 1
+    told = capsys.readouterr().out
+    assert "FAILED  othello, ready: a start is answered by ready\n" in told
+    assert "got: exception: knows tic-tac-toe alone\n" in told
+    assert told.endswith("see it again: arena check cells\n")
