@@ -16,7 +16,8 @@ from arena.isolation import protocol
 from arena.isolation.agent_process import AgentLost, AgentProcess, AgentProcesses
 from arena.isolation.remote import RemotePlayer, player_maker
 from arena.limits import Limits
-from arena.match.match import Isolation, Match, Position, Program, Seat, opened
+from arena.match.match import Isolation, Match, Position, Program, Seat
+from arena.match.openings import opened
 from arena.match.player import Forfeit
 from arena.match.record import FAULTS, Record
 from arena.match.referee import play_match
