@@ -64,12 +64,13 @@ def _filled(whole: Store, sources: Sequence[Path]) -> int:
     for run in runs:
         whole.begin(run)
     for number, source in enumerate(sources):
-        with Store.open(source) as store, store.snapshot():
+        with Store.open(source, strict=False) as store, store.snapshot():
             own = store.runs()
             same_boards = bool(own) and own[-1].hash == runs[-1].hash
             records = store.records()
             while chunk := list(islice(records, CHUNK)):
                 _add(whole, chunk, source, sources[:number], same_boards=same_boards)
+            store.verify()  # after conflicts, which say more
     return len(whole)
 
 

@@ -98,13 +98,17 @@ def row_of(run: Run) -> tuple[Any, ...]:
     return (clean(run.name), run.hash, run.seed, spec, boards_text(run.boards), code, versions)
 
 
+RUN = "name, hash, seed, spec, boards, plugins, versions"
+"""The columns of a run, as `row_of` has them; its digest is of these."""
+
+
 def boards_text(boards: Sequence[BoardInfo]) -> str:
     """The boards of a run as a cell of its row."""
     return json.dumps([board.as_dict() for board in boards], default=str)
 
 
 def run_of_row(row: Sequence[Any]) -> Run:
-    """The run of a row: started, ended, name, hash, seed, spec, boards, plugins, versions."""
+    """The run of a row: started, ended, and the columns of RUN."""
     started, ended, name, hashed, seed, spec, boards, plugins, versions = row
     return Run(
         name=name,
