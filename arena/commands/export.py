@@ -14,7 +14,7 @@ from arena.store import Store
 @click.option("--sound", is_flag=True, help="Of a damaged store, leave out what is not as it was written.")
 def export(store: str, style: str, sound: bool) -> int:
     """Print every record of STORE, one a line."""
-    with results_alone() as out, Store.open(store, strict=not sound) as opened:
+    with results_alone() as out, Store.open(store, strict=not sound) as opened, opened.snapshot():
         for line in lines(opened, style):
             print(line, file=out)
         if left_out := dict.fromkeys(opened.suspects):

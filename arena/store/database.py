@@ -88,18 +88,10 @@ def _upgrade(place: Path, connection: sqlite3.Connection) -> None:
     try:
         with closing(sqlite3.connect(part)) as copy:
             connection.backup(copy)
-        part.rename(_free(place, f"{place.stem}.v{version_of(connection)}"))
+        part.replace(place.with_name(f"{place.stem}.v1{place.suffix}"))
     finally:
         part.unlink(missing_ok=True)
     connection.executescript(f"BEGIN IMMEDIATE; {UPGRADE} PRAGMA user_version = {VERSION}; COMMIT;")
-
-
-def _free(place: Path, stem: str) -> Path:
-    """Return a path beside a store that nothing has yet, `STEM.db` or with a number."""
-    aside, number = place.with_name(f"{stem}{place.suffix}"), 1
-    while aside.exists():
-        aside, number = place.with_name(f"{stem}.{number}{place.suffix}"), number + 1
-    return aside
 
 
 def _labelled(connection: sqlite3.Connection) -> bool:

@@ -75,7 +75,9 @@ class Store:
             return cls(place, read_only(place), None, strict=strict)
         lock = locked(place)
         try:
-            return cls(place, writable(place), lock)
+            connection = writable(place)
+            lock.hold(place)
+            return cls(place, connection, lock)
         except BaseException:
             lock.release()
             raise
@@ -298,8 +300,13 @@ class Store:
         if damaged := [*self.suspects, *self.damaged()]:
             raise self._damaged(", ".join(damaged[:3]) + (f" and {len(damaged) - 3:,} more" if len(damaged) > 3 else ""))
 
+    def unhashed(self) -> int:
+        """Return how many records have no hash, since version 1 wrote them."""
+        return len(self) if self._old else int(self._one("SELECT count(*) FROM record WHERE digest IS NULL"))
+
     def damaged(self) -> Iterator[str]:
-        """Yield the rows that do not fit their checksums: `match 1a2b...`, `place 7`."""
+        """Yield what does not fit its checksum, `match 1a2b...` or `place 7`; before them, what is wrong with the file's pages."""
+        yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
         for table, columns in () if self._old else CHECKED.items():
             yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> checksum({columns})")]
 
