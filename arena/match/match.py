@@ -13,6 +13,7 @@ from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
 from arena.limits import Limits
+from arena.secret import Seed, seed_of_round
 
 Isolation = Literal["none", "process", "sandbox"]
 """Where an agent runs: in the process that plays, in a process of its own, or in one that sees nothing of the user's."""
@@ -75,7 +76,8 @@ class Match:
     game: Game
     position: Position
     seats: tuple[Seat, ...]
-    seed: int
+    seed: int | None
+    """That of the spec; None where it is a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +90,19 @@ class Positions:
     game: Game
     name: str
     parameters: Mapping[str, Any]
-    seed: int
+    seed: Seed
     texts: Sequence[str] | None = None
     plies: int = 0
     """How many random plies are played from each before the agents do."""
     _before: str = field(init=False)
-    _after: str = field(init=False)
+    _after: str | None = field(init=False)
     _repetitions: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         openings = f'{{"plies":{self.plies}}}' if self.plies else "null"
         rules = f'"game":{canonical(self.name)},"openings":{openings},"parameters":{canonical(self.parameters)}'
         object.__setattr__(self, "_before", f'{{{rules},"position":')
-        object.__setattr__(self, "_after", f',"seed":{self.seed}}}')
+        object.__setattr__(self, "_after", f',"seed":{self.seed}}}' if isinstance(self.seed, int) else None)
         seen: Counter[str] = Counter()
         repetitions = []
         for text in self.texts or ():
@@ -122,7 +124,8 @@ class Positions:
     def key(self, number: int) -> str:
         """Return the key of the position of a round."""
         named = str(number) if self.texts is None else canonical(self.texts[number])
-        return key(f"{self._before}{named}{self._after}")
+        after = self._after or f',"seed":{canonical(seed_of_round(self.seed, number))}}}'
+        return key(f"{self._before}{named}{after}")
 
     def repetition(self, number: int) -> int:
         """How many equal texts were given before this one; 0 for drawn positions."""

@@ -1,6 +1,6 @@
 """The keys of a spec and what they take. The JSON Schema that editors use is written from this."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
@@ -76,7 +76,9 @@ class SpecKeys(_Keys):
     challengers: Any = Field(None, description="Of the format gauntlet, which may have it as an option, too.")
     test: Any = Field(None, description="Of the format head-to-head, likewise.")
     replays: Any = Field(None, description="Of the format knockout, likewise.")
-    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = Field(0, description="Everything random follows from it.")
+    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] | Literal["secret"] = Field(
+        0, description="Everything random follows from it; secret draws one that is revealed when the run ends."
+    )
     plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")
 
 

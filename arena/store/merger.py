@@ -59,8 +59,20 @@ def _check_code(sources: Sequence[Path]) -> None:
                 )
 
 
+def _check_secrets(runs: Sequence[Run]) -> None:
+    """StoreConflict where matches of one schedule follow from secrets that differ."""
+    secrets = [run.secret for run in runs if run.secret is not None]
+    longest = max(secrets, key=len, default="")
+    if not all(longest.startswith(secret) for secret in secrets):
+        raise StoreConflict(
+            "the stores have secret seeds of their own, so their matches are not parts of one run; start all shards from "
+            "copies of one store"
+        )
+
+
 def _filled(whole: Store, sources: Sequence[Path]) -> int:
     runs = _runs(sources)
+    _check_secrets(runs)
     for run in runs:
         whole.begin(run)
     for number, source in enumerate(sources):

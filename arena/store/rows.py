@@ -30,8 +30,8 @@ class Rows(NamedTuple):
     """Seat, decisions, nodes and nanoseconds of the seats after the second."""
 
 
-def rows_of(record: Record) -> Rows:
-    """The rows of a record."""
+def rows_of(record: Record, seed: int) -> Rows:
+    """The rows of a record; `seed` is its seed as a number."""
     decisions, effort = _decisions(record)
     actions = "".join([f"\n{action}" for action in record.actions])
     if actions.count("\n") != len(record.actions) or not actions.isascii():
@@ -49,11 +49,11 @@ def rows_of(record: Record) -> Rows:
         (key, returns, *result, *length, used_rng, play_hash_of(record), *effort[0], *second),
         digest(
             (
-                *(key, record.game, position, labels, record.seed, actions, answer, returns, *result, message, traceback),
+                *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
                 *(*length, decisions, used_rng, timing),
             )
         ),
-        (record.game, position, labels, record.seed, actions, answer, message, traceback, decisions, timing),
+        (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
     )
 

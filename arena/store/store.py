@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -17,11 +16,12 @@ from arena.format import Pairing
 from arena.match.record import Record
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
+from arena.secret import Seed, parts, seed_of_round
 from arena.store.database import read_only, told, version_of, writable
 from arena.store.digest import checksum, digest
 from arena.store.lock import Lock, locked
 from arena.store.rows import RECORD, record_of, returns_of, rows_of
-from arena.store.run import RUN, Run, row_of, run_of_row
+from arena.store.run import OLD_RUN, RUN, Run, now, row_of, run_of_row
 from arena.store.schema import CHECKED
 
 BATCH = 2000
@@ -58,6 +58,8 @@ class Store:
         self._timer: threading.Timer | None = None
         self._next = 1 + (self._one("SELECT max(number) FROM record") or 0)
         self._trouble: StoreError | None = None
+        self._secret: str | None = None
+        self._known: dict[Seed, bool] | None = None
         self._old = version_of(connection) == 1
         self._digest = "NULL" if self._old else "digest"  # a store of version 1 has none, and can be read as it is
         self._columns = f"SELECT {RECORD}, {self._digest}, p.number, p.board, p.round, p.seats"
@@ -122,27 +124,34 @@ class Store:
             if before != run.hash:
                 write.execute("DELETE FROM place")
             row = row_of(run)
-            values = (*row, digest(row), run.started or now(), run.ended)
-            write.execute(f"INSERT INTO run ({RUN}, digest, started, ended) VALUES ({_marks(10)})", values)
+            values = (*row, digest(row), run.started or now(), run.ended, run.revealed)
+            write.execute(f"INSERT INTO run ({RUN}, digest, started, ended, revealed) VALUES ({_marks(13)})", values)
+        self._secret, self._known = run.secret, None
 
     def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:
-        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins."""
+        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins.
+
+        Its seed is secret no more.
+        """
         self.flush()
+        self._known = None
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
+            write.execute("UPDATE run SET revealed = ? WHERE secret NOT NULL AND revealed IS NULL", (now(),))
             if rankings:
                 ranked = enumerate(self.last().boards)
                 boards = [replace(board, ranking=rankings.get(number, board.ranking)) for number, board in ranked]
                 row = row_of(replace(self.last(), boards=boards))
                 write.execute(
-                    f"UPDATE run SET ({RUN}, digest) = ({_marks(8)}) WHERE number = (SELECT max(number) FROM run)",
+                    f"UPDATE run SET ({RUN}, digest) = ({_marks(10)}) WHERE number = (SELECT max(number) FROM run)",
                     (*row, digest(row)),
                 )
 
     def runs(self) -> list[Run]:
         """Every run, the last one at the end."""
-        rows = self._all(f"SELECT started, ended, {RUN}, {self._digest} FROM run ORDER BY number")
-        for started, _, *cells, kept in rows:
+        columns = f"NULL, {OLD_RUN}, NULL" if self._old else f"revealed, {RUN}, digest"
+        rows = self._all(f"SELECT started, ended, {columns} FROM run ORDER BY number")
+        for started, _, _, *cells, kept in rows:
             self._hold(f"the run of {started}", cells, kept)
         return [run_of_row(row[:-1]) for row in rows]
 
@@ -180,7 +189,10 @@ class Store:
             self._pending = []
 
     def _write(self, pending: Sequence[tuple[Scheduled | None, Record]]) -> None:
-        rows = [(number, scheduled, rows_of(record)) for number, (scheduled, record) in enumerate(pending, self._next)]
+        rows = [
+            (number, scheduled, rows_of(record, self._seed_cell(scheduled, record)))
+            for number, (scheduled, record) in enumerate(pending, self._next)
+        ]
         with self._writing() as write:
             try:
                 write.executemany(_RECORD, [(*_summed(number, *row.record), row.digest) for number, _, row in rows])
@@ -305,7 +317,7 @@ class Store:
         return len(self) if self._old else int(self._one("SELECT count(*) FROM record WHERE digest IS NULL"))
 
     def damaged(self) -> Iterator[str]:
-        """Yield what does not fit its checksum, `match 1a2b...` or `place 7`; before them, what is wrong with the file's pages."""
+        """Yield what does not fit its checksum, `match 1a2b...` or `place 7`; first, what is wrong with the file."""
         yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
         for table, columns in () if self._old else CHECKED.items():
             yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> checksum({columns})")]
@@ -360,7 +372,30 @@ class Store:
     def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
         *cells, kept, number, board, round_, seats = row
         self._hold(f"match {cells[0].hex()}", cells, kept)
-        return record_of(cells), None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
+        record = record_of(cells)
+        if isinstance(record.seed, int) and record.seed < 0:
+            digits, revealed = list(self._secrets().items())[-1 - record.seed]
+            record = record._replace(seed=digits if revealed else None)
+        return record, None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
+
+    def _seed_cell(self, scheduled: Scheduled | None, record: Record) -> int:
+        """Return the seed of a record as its row has it: the number; of a secret -1 for the first of the store, and so on."""
+        if isinstance(record.seed, int):
+            return record.seed
+        digits: Seed | None = record.seed
+        if digits is None and scheduled is not None and self._secret is not None:
+            digits = seed_of_round(self._secret, scheduled.pairing.round)
+        known = list(self._secrets())
+        return -1 - (known.index(digits) if digits in known else 0)
+
+    def _secrets(self) -> Mapping[Seed, bool]:
+        """Return the digits of all secrets of the store, in the order in which they came, and whether each is revealed."""
+        if self._known is None:
+            self._known = {}
+            for run in self.runs():
+                for _, digits in () if run.secret is None else parts(run.secret):
+                    self._known[digits] = run.revealed is not None or self._known.get(digits, False)
+        return self._known
 
     def _hold(self, what: str, cells: Sequence[Any], kept: bytes | None) -> None:
         """Hold what was read against its digest; rows of version 1 have none."""
@@ -421,8 +456,3 @@ def _summed(*cells: Any) -> tuple[Any, ...]:
 def seats_of(text: str) -> tuple[int, ...]:
     """The entries in the seats of a place."""
     return tuple(map(int, text.split(",")))
-
-
-def now() -> str:
-    """Return the time of day as text, in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from arena.format import Pairing
 from arena.match.record import Record
+from arena.secret import Seed, newest
 from arena.spec import Spec
 from arena.store import Store
 
@@ -36,9 +37,19 @@ class Results:
         return self.spec.name
 
     @property
-    def seed(self) -> int:
-        """What everything random in it followed from."""
-        return self.spec.seed
+    def seed(self) -> Seed | None:
+        """What everything random in it followed from; None while that is a secret."""
+        if self.spec.record_seed is not None:
+            return self.spec.record_seed
+        if self.store is None:
+            return newest(self.spec.seed)
+        with Store.open(self.store) as store:
+            return store.last().seed
+
+    @property
+    def commitment(self) -> str | None:
+        """The hash of a seed that is or was secret; None of another one."""
+        return self.spec.commitment
 
     @property
     def played(self) -> tuple[PlayedMatch, ...]:
