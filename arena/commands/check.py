@@ -72,7 +72,8 @@ class CheckOptions:
 def check(target: str, watched: bool, replay: float, plugins: tuple[str, ...], **asked: Any) -> int:
     """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares.
 
-    An agent in another language (a file that can be started, or a command in quotes) is held to the protocol, a store to its hashes.
+    An agent in another language, a file that can be started or a command in quotes, is held to the protocol, a store to its
+    hashes.
     """
     if is_database(target):
         with results_alone() as out:

@@ -5,6 +5,7 @@ The file beside it tells who has the store. The lock on the store itself holds f
 
 import os
 import sys
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -12,16 +13,37 @@ from typing import Self
 
 from arena.errors import StoreError, StoreFull
 
-_stores: dict[tuple[int, int], int] = {}
-"""Descriptors of stores that were written by this process, by device and inode. They stay open until it ends: closing any
-descriptor of a file drops the locks that SQLite has on it."""
+Inode = tuple[int, int]
+"""Device and number of a file, the same for all of its names."""
+_locked: dict[Inode, int] = {}
+"""Descriptors of stores that are, or were, written by this process."""
+_used: Counter[Inode] = Counter()
+"""How many connections of this process each store has."""
+
+
+def use(store: Path) -> Inode:
+    """Note that a store has one more connection in this process."""
+    status = store.stat()
+    _used[status.st_dev, status.st_ino] += 1
+    return status.st_dev, status.st_ino
+
+
+def leave(inode: Inode) -> None:
+    """Note that a connection is closed. With the last one goes the descriptor of the lock: closing any descriptor of a file drops
+    all the locks that SQLite has on it, so it must not go before.
+    """
+    _used[inode] -= 1
+    if _used[inode] <= 0:
+        del _used[inode]
+        if inode in _locked:
+            os.close(_locked.pop(inode))
 
 
 class Lock:
     """Holds `STORE.lock` until it is released; StoreError with the owner's process id where somebody else has it."""
 
     def __init__(self, store: Path) -> None:
-        self._store: tuple[int, int] | None = None
+        self._store: Inode | None = None
         real = store.resolve()  # a store has one lock, by whatever name it is called
         self._path = real.with_name(f"{real.name}.lock")
         self._file = self._held(store)
@@ -48,10 +70,10 @@ class Lock:
 
         status = store.stat()
         key = (status.st_dev, status.st_ino)
-        if key not in _stores:
-            _stores[key] = os.open(store, os.O_RDONLY | os.O_CLOEXEC)
+        if key not in _locked:
+            _locked[key] = os.open(store, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.flock(_stores[key], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(_locked[key], fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StoreError(f"{store} is in use by another process under another name; wait for it to end") from None
         except OSError:
@@ -90,7 +112,9 @@ class Lock:
         if self._store is not None:
             import fcntl
 
-            fcntl.flock(_stores[self._store], fcntl.LOCK_UN)
+            fcntl.flock(_locked[self._store], fcntl.LOCK_UN)
+            if not _used[self._store]:
+                os.close(_locked.pop(self._store))
             self._store = None
         if self._file >= 0:
             with suppress(OSError):

@@ -19,7 +19,7 @@ from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, parts, seed_of_round
 from arena.store.database import read_only, told, version_of, writable
 from arena.store.digest import checksum, digest
-from arena.store.lock import Lock, locked
+from arena.store.lock import Lock, leave, locked, use
 from arena.store.rows import RECORD, record_of, returns_of, rows_of
 from arena.store.run import OLD_RUN, RUN, Run, now, row_of, run_of_row
 from arena.store.schema import CHECKED
@@ -50,6 +50,7 @@ class Store:
         self.suspects: list[str] = []
         """What was read and does not fit its hash, where the store is not `strict`."""
         self._strict = strict
+        self._inode = use(path)
         self._connection = connection
         self._lock = lock
         self._guard = threading.RLock()
@@ -96,6 +97,7 @@ class Store:
                 self._connection.close()
             if self._lock is not None:
                 self._lock.release()
+            leave(self._inode)
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -117,7 +117,7 @@ def earlier(path: Path, **keys: Any) -> list[str]:
     with sqlite3.connect(path) as store:
         spec = json.loads(store.execute("SELECT spec FROM run").fetchone()[0])
         spec["values"]["openings"] = {"plies": 2}
-        store.execute("UPDATE run SET spec = ?", (json.dumps(spec),))
+        store.execute("UPDATE run SET spec = ?, digest = NULL", (json.dumps(spec),))
     store.close()
     return found
 
