@@ -1,7 +1,8 @@
 """Sets up and plays the matches of a schedule."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe, foreign
 from arena.game import Puzzle
@@ -14,6 +15,24 @@ from arena.match.referee import OnTurn, lost, play_match
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec
+
+
+class CurrentTurn(NamedTuple):
+    """A decision that is being made."""
+
+    scheduled: Scheduled
+    seat: int
+    ply: int
+    """Its number in the match, from 1."""
+
+    @classmethod
+    def of(cls, scheduled: Scheduled, seat: int, turns: int) -> "CurrentTurn":
+        """The decision after so many turns, each seat's making of its agent included."""
+        return cls(scheduled, seat, max(1, turns - len(scheduled.pairing.seats)))
+
+
+Turns = Callable[[], Sequence[CurrentTurn]]
+"""Returns the decisions that are being made now; may be called from another thread."""
 
 
 def isolated(spec: Spec) -> bool:
@@ -72,6 +91,8 @@ class MatchRunner:
     def __init__(self, spec: Spec, on_turn: OnTurn | None = None, code: Mapping[str, Fingerprint] | None = None) -> None:
         self.spec = spec
         self._on_turn = on_turn
+        self._playing: Scheduled | None = None
+        self._seat = self._turns = 0
         check_sandbox(spec)
         self._hosts = AgentProcesses()
         apart = isolated(spec)
@@ -81,6 +102,7 @@ class MatchRunner:
 
     def play(self, scheduled: Scheduled) -> Record:
         """Play one match and return its record; void where the game cannot give a position."""
+        self._playing, self._seat, self._turns = scheduled, 0, 0
         board = self.spec.boards[scheduled.board]
         try:
             position = self._position(scheduled)
@@ -93,10 +115,21 @@ class MatchRunner:
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
         before = self._hosts.started
-        record = play_match(Match(identity, board.game, position, seats, self.spec.seed), self._on_turn, self._make_player)
+        record = play_match(Match(identity, board.game, position, seats, self.spec.seed), self._note_turn, self._make_player)
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))
         return record
+
+    def turns(self) -> Sequence[CurrentTurn]:
+        """Return the decision that is being made, or that was made last."""
+        playing = self._playing
+        return [] if playing is None else [CurrentTurn.of(playing, self._seat, self._turns)]
+
+    def _note_turn(self, seat: int) -> None:
+        self._seat = seat
+        self._turns += 1
+        if self._on_turn is not None:
+            self._on_turn(seat)
 
     def close(self) -> None:
         """End the processes of isolated agents."""

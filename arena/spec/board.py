@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.agent import Agent, solves
 from arena.configured import name_of
+from arena.errors import SpecFault
 from arena.format import Field, Format
 from arena.game import Game
 from arena.heuristic import Evaluation
@@ -42,6 +43,8 @@ class Board:
     seats: tuple[Seat, ...]
     """One for every entry that plays on this board, in the order of the spec."""
     view: TableOptions = TableOptions()
+    unlimited: tuple[SpecFault, ...] = ()
+    """Entries that would search the game to its end: warnings for whoever finds that it is large."""
 
     @cached_property
     def size(self) -> int:
