@@ -8,7 +8,8 @@ from time import monotonic
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
-from arena.console.output import draws, room
+from arena.console.live_line import LiveLine
+from arena.console.output import draws
 from arena.results.standings import Standings
 from arena.schedule.runner import CurrentTurn, Turns
 from arena.schedule.schedule import Scheduled
@@ -196,15 +197,11 @@ class PercentLine:
     """A line with the percentage of long work, such as building a table; nothing if the stream is no terminal."""
 
     def __init__(self, stream: IO[str], *, quiet: bool = False) -> None:
-        self._stream = stream
-        self._shown = not quiet and draws(stream)
+        self._line = LiveLine(stream, wanted=not quiet)
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Show how much is done; the line is erased when all is."""
-        if self._shown:
-            text = "" if done >= total else f"{what}: {100 * done // max(1, total)} %"
-            self._stream.write(f"\r\x1b[K{text[: (room(self._stream) or 80) - 1]}")
-            self._stream.flush()
+        self._line.show("" if done >= total else f"{what}: {100 * done // max(1, total)} %")
 
 
 def duration(seconds: float) -> str:
