@@ -29,7 +29,7 @@ FAREWELL = 5.0
 """Seconds for a process to say where it was interrupted."""
 LOOK = 0.2
 """Seconds between two updates of the line on a terminal."""
-SILENCE = 10.0
+SILENCE = 30.0
 """Seconds after which every game gets a line where there is no terminal."""
 
 
