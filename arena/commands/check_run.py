@@ -115,11 +115,11 @@ class CheckRun:
             yield True, "  ok      it loads"
 
     def _on_game(self, key: Key, game: type[Game]) -> Iterator[Verdict]:
-        """The verdicts on a game; if it can be made without parameters, a second process tells the order of its actions."""
+        """The verdicts on a game; if it keeps all, and can be made without parameters, a second process tells how it plays."""
         found = list(game_verdicts(game, **asdict(self.how)))
-        made = with_defaults(game)
+        made = with_defaults(game) if all(each.kept for each in found) else None
         other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
-        yield from [other if other is not None and each.kept and each.check == "actions" else each for each in found]
+        yield from [other if other is not None and each.check == "actions" else each for each in found]
 
     def _default_heuristic(self, name: str, game: type[Game]) -> Iterator[tuple[bool, str]]:
         default = game.default_heuristic

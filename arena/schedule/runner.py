@@ -83,14 +83,21 @@ def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
 class MatchRunner:
     """Sets up and plays the matches of one spec.
 
-    `on_turn` is told, before every decision, which seat is to move. `code` is what plays, by default as it is now. SandboxError
-    where an agent wants a sandbox, and there is none that holds; CodeChanged where a process for an agent was started after the
-    source of a plugin had been changed.
+    `on_turn` is told, before every decision, which seat is to move; one that is `watched` notes it itself, for `turns`. `code` is
+    what plays, by default as it is now. SandboxError where an agent wants a sandbox, and there is none that holds; CodeChanged
+    where a process for an agent was started after the source of a plugin had been changed.
     """
 
-    def __init__(self, spec: Spec, on_turn: OnTurn | None = None, code: Mapping[str, Fingerprint] | None = None) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        on_turn: OnTurn | None = None,
+        code: Mapping[str, Fingerprint] | None = None,
+        *,
+        watched: bool = False,
+    ) -> None:
         self.spec = spec
-        self._on_turn = on_turn
+        self._on_turn = self._note_turn if watched else on_turn  # one call a turn, for those who look
         self._playing: Scheduled | None = None
         self._seat = self._turns = 0
         check_sandbox(spec)
@@ -115,21 +122,19 @@ class MatchRunner:
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
         before = self._hosts.started
-        record = play_match(Match(identity, board.game, position, seats, self.spec.seed), self._note_turn, self._make_player)
+        record = play_match(Match(identity, board.game, position, seats, self.spec.seed), self._on_turn, self._make_player)
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))
         return record
 
     def turns(self) -> Sequence[CurrentTurn]:
-        """Return the decision that is being made, or that was made last."""
+        """Return the decision that is being made, or that was made last, if it is `watched`."""
         playing = self._playing
         return [] if playing is None else [CurrentTurn.of(playing, self._seat, self._turns)]
 
     def _note_turn(self, seat: int) -> None:
         self._seat = seat
         self._turns += 1
-        if self._on_turn is not None:
-            self._on_turn(seat)
 
     def close(self) -> None:
         """End the processes of isolated agents."""

@@ -133,7 +133,7 @@ def _here(
 ) -> Iterator[tuple[Scheduled, Record]]:
     """Play in this process, for a while or to the end."""
     until = None if seconds is None else monotonic() + seconds
-    with closing(MatchRunner(spec, code=code)) as stage:
+    with closing(MatchRunner(spec, code=code, watched=watch is not _nobody)) as stage:
         watch(stage.turns)
         while (until is None or monotonic() < until) and (batch := feed.take(1)):
             yield batch[0], stage.play(batch[0])
