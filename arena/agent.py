@@ -2,10 +2,11 @@
 
 from abc import ABC
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.configured import Configured
 from arena.game import Action, Game, State
+from arena.limits import Limits
 from arena.outcome import Answer, Path
 from arena.search import Search
 
@@ -41,6 +42,15 @@ class Agent(Configured, ABC):
     def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
         """Return the way from `state` to a goal, or a final state, or None to give up. TypeError for agents that only choose."""
         raise TypeError(f"{type(self).__name__} does not solve: it only chooses actions")
+
+    if TYPE_CHECKING:
+
+        def needs_limit(self, limits: Limits) -> bool:
+            """Return True if a decision under `limits` may search every state that can be reached; optional, else False.
+
+            `arena validate` and `arena run` warn where such an agent meets a game of many states. It is not asked where nodes or
+            seconds are limited, and nothing else depends on it.
+            """
 
 
 def chooses(agent: type[Agent] | Agent) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from arena import Action, Agent, Game, Search, State
-from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each
+from arena import Action, Agent, Game, Limits, Search, State
+from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each, endless
 from arena_agents.pruned import forced_first, in_order, pruned
 from arena_agents.transposition import Table, remembering
 
@@ -40,3 +40,7 @@ class AlphaBeta(Agent):
             return lambda child, top: value(child, seat, 1, top, BEST)
 
         return deepen(search, each(game, state, order(state, seat)), self.depth, look, enough=BEST, stepwise=self.table)
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a depth and without a budget."""
+        return endless(self.depth, limits)

@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar, cast
 
 from pydantic import Field
 
-from arena import Agent, Game, Path, Puzzle, Search, State
-from arena_agents.reached import Reached, emptied_without_memory, path_to, step_costs
+from arena import Agent, Game, Limits, Path, Puzzle, Search, State
+from arena_agents.reached import Reached, emptied_without_memory, path_to, step_costs, unbounded
 
 Weight = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Priority = Callable[[float, State], float]
@@ -36,6 +36,10 @@ class UniformCost(Agent):
         """Return a cheapest way to a goal; None where there is none."""
         return best_first(cast(Puzzle, game), state, lambda g, _: g)
 
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a budget and without a limit of memory."""
+        return unbounded(limits)
+
 
 class BestFirst(Agent):
     """Finds a solution, seldom the cheapest: always goes on from the state that the heuristic likes best.
@@ -52,6 +56,10 @@ class BestFirst(Agent):
         """Return a way to a goal; None where there is none."""
         cost_to_go = search.cost_to_go
         return best_first(cast(Puzzle, game), state, lambda _, successor: cost_to_go(successor))
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a budget and without a limit of memory."""
+        return unbounded(limits)
 
 
 class AStar(Agent):
@@ -79,6 +87,10 @@ class AStar(Agent):
         if weight == 1:
             return best_first(cast(Puzzle, game), state, lambda g, successor: g + cost_to_go(successor))
         return best_first(cast(Puzzle, game), state, lambda g, successor: g + weight * cost_to_go(successor))
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a budget and without a limit of memory."""
+        return unbounded(limits)
 
 
 def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:

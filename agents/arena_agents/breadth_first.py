@@ -2,8 +2,8 @@
 
 from typing import ClassVar, cast
 
-from arena import Agent, Game, Path, Puzzle, Search, State
-from arena_agents.reached import Reached, emptied_without_memory, path_to
+from arena import Agent, Game, Limits, Path, Puzzle, Search, State
+from arena_agents.reached import Reached, emptied_without_memory, path_to, unbounded
 
 
 class BreadthFirst(Agent):
@@ -33,6 +33,10 @@ class BreadthFirst(Agent):
                     return path_to(goals[0], reached)
                 depth += 1
         return None
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a depth, a budget and a limit of memory."""
+        return limits.depth is None and unbounded(limits)
 
 
 def _advance(puzzle: Puzzle, reached: Reached, layer: list[State]) -> list[State]:

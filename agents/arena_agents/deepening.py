@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena import Action, Game, Search, State
+from arena import Action, Game, Limits, Search, State
 
 STEP = 1e-6
 """What a win loses in value with each ply that it takes: a win in n plies is worth 1 - n * STEP."""
@@ -84,6 +84,11 @@ def each(game: Game, state: State, order: Iterable[Action]) -> Iterator[Move]:
     """Yield actions with their successors, each generated when it is asked for."""
     for action in order:
         yield action, game.result(state, action)
+
+
+def endless(depth: Plies, limits: Limits) -> bool:
+    """Tell whether `deepen` searches to the end of the game: without a depth and without a budget."""
+    return _smaller(depth, limits.depth) is None and not limits.budget
 
 
 def _smaller(one: Plies, other: Plies) -> Plies:

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, cast
 
 from pydantic import Field
 
-from arena import Action, Agent, Game, Path, Puzzle, Search, State
-from arena_agents.reached import emptied_without_memory
+from arena import Action, Agent, Game, Limits, Path, Puzzle, Search, State
+from arena_agents.reached import emptied_without_memory, unbounded
 
 UNLIMITED = float("inf")
 Depth = Annotated[int, Field(ge=1)]
@@ -36,6 +36,10 @@ class DepthFirst(Agent):
         deepest = min(self.depth or UNLIMITED, search.limits.depth or UNLIMITED)
         return depth_first(cast(Puzzle, game), state, deepest, visited=self.visited)[0]
 
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a depth, a budget and a limit of memory."""
+        return self.depth is None and limits.depth is None and unbounded(limits)
+
 
 class IterativeDeepening(Agent):
     """Finds a solution of the fewest actions, whatever they cost, with the memory of one path.
@@ -56,6 +60,10 @@ class IterativeDeepening(Agent):
             if found is not None or not cut:
                 return found
         return None
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a depth and without a budget."""
+        return limits.depth is None and not limits.budget
 
 
 def depth_first(puzzle: Puzzle, start: State, deepest: float, *, visited: bool) -> tuple[Path | None, bool]:

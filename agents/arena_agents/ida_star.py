@@ -6,7 +6,7 @@ R. Korf, Depth-First Iterative-Deepening: An Optimal Admissible Tree Search, 198
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, cast
 
-from arena import Action, Agent, Game, Path, Puzzle, Search, State
+from arena import Action, Agent, Game, Limits, Path, Puzzle, Search, State
 from arena_agents.best_first import Weight
 from arena_agents.reached import step_costs
 
@@ -48,6 +48,10 @@ class IdaStar(Agent):
             if found is not None:
                 return Path(found)
         return None
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a depth and without a budget."""
+        return limits.depth is None and not limits.budget
 
 
 def _within(

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from arena import Action, Agent, Game, Search, State
-from arena_agents.deepening import Depth, Horizon, Plies, Probe, deepen, each
+from arena import Action, Agent, Game, Limits, Search, State
+from arena_agents.deepening import Depth, Horizon, Plies, Probe, deepen, each, endless
 from arena_agents.full_width import full_width
 
 
@@ -28,3 +28,7 @@ class Minimax(Agent):
             return lambda child, top: value(child, seat, 1)
 
         return deepen(search, each(game, state, game.actions(state)), self.depth, look)
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a depth and without a budget."""
+        return endless(self.depth, limits)

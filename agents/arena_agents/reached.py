@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from arena import Action, Path, Puzzle, State, overrides
+from arena import Action, Limits, Path, Puzzle, State, overrides
 
 Reached = dict[State, tuple[Any, ...]]
 """For every state that has been reached a tuple that ends with the state before it and the action between the two."""
@@ -23,6 +23,11 @@ def path_to(goal: State, reached: Mapping[State, tuple[Any, ...]]) -> Path:
 def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:
     """Return what tells the cost of a step; None where every step costs 1, so that nobody needs to ask."""
     return puzzle.step_cost if overrides(puzzle, "step_cost") else None
+
+
+def unbounded(limits: Limits) -> bool:
+    """Tell whether a search that remembers states has neither a budget nor a limit of its memory."""
+    return not limits.budget and limits.memory_mb is None
 
 
 @contextmanager

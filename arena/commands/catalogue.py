@@ -1,11 +1,14 @@
 """Descriptions of what plugins bring, for the commands that list and show it."""
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import IO, Any
 
 from arena.configured import with_defaults
 from arena.console.output import room
+from arena.errors import ArenaError
 from arena.game import Game
+from arena.plugins.registry import Registry
 from arena.traits import listed, traits
 
 WIDTH = 110
@@ -31,3 +34,14 @@ def traits_of(kind: type[Game]) -> str:
     """The traits of a game with its default parameters, joined by commas; empty if it cannot be made without others."""
     game = with_defaults(kind)
     return "" if game is None else listed(traits(game))
+
+
+def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:
+    """The games of these names with their default parameters; ArenaError if one is unknown or needs others."""
+    games = []
+    for name in dict.fromkeys(names):
+        try:
+            games.append(registry.game(name)())
+        except TypeError as error:
+            raise ArenaError(f"--game {name}: it cannot be made without parameters: {error}") from error
+    return games

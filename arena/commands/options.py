@@ -32,6 +32,11 @@ def seed_option(told: str) -> Callable[[Callback], Callback]:
     return click.option("--seed", type=SEED, default=0, show_default=True, help=told)
 
 
+def games_option(told: str) -> Callable[[Callback], Callback]:
+    """`--game`, which may be repeated, with its help text."""
+    return click.option("--game", "games", multiple=True, metavar="NAME", help=told)
+
+
 def match_options(command: Callback) -> Callback:
     """Add the options of `play` and `solve`: the board, the heuristic, the budget."""
     for option in reversed(

@@ -22,7 +22,7 @@ from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
 from arena.schedule.fingerprint import trusted
 from arena.secret import Seed
-from arena.spec import Spec, load_spec
+from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
@@ -134,6 +134,8 @@ def run(**asked: Any) -> int:
         say_notes(spec, quiet=options.quiet)
         if spec.secret:
             say(f"commitment: {spec.commitment}")
+        for warning in () if options.quiet else limit_warnings(spec):
+            say(f"warning: {warning}")
         planned = run_of(spec)
         with _cluster(options, spec, planned) as cluster, _opened(options, spec, planned) as store:
             played = _play(options, spec, planned, store, cluster)
@@ -214,7 +216,16 @@ def _play(
             else:
                 safe = trusted(spec)
                 workers, code = _workers(options, spec.size), planned.plugins
-                play_all(spec, feed, workers, note, code=code, alone=ALONE if safe else None, guarded=not safe)
+                play_all(
+                    spec,
+                    feed,
+                    workers,
+                    note,
+                    code=code,
+                    alone=ALONE if safe else None,
+                    guarded=not safe,
+                    watch=progress.watch,
+                )
         except (ClusterLost, Interrupted):
             if store is not None:
                 store.flush()

@@ -1,5 +1,6 @@
 """The command try: checks what a plugin file brings and lets it play, for a few seconds in all."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
@@ -7,8 +8,10 @@ from typing import Any
 
 import click
 
-from arena.commands.check import CheckOptions, CheckRun, brought
-from arena.commands.options import plugin_option, seed_option
+from arena.commands.check import brought, games_asked
+from arena.commands.check_process import CheckProgress, supervise
+from arena.commands.check_run import CheckOptions, CheckRun
+from arena.commands.options import games_option, plugin_option, seed_option
 from arena.commands.trying.agent_trial import try_agent, try_program
 from arena.commands.trying.game_trial import try_game
 from arena.commands.trying.heuristic_trial import try_heuristic
@@ -16,11 +19,14 @@ from arena.commands.trying.trial_board import TrialBoard
 from arena.console.notices import load, say
 from arena.console.output import results_alone
 from arena.errors import ArenaError, Interrupted, PluginError, describe
+from arena.plugins.contract import source_line
 from arena.plugins.registry import Key
 from arena.plugins.sources import is_file
+from arena.processes.shared_note import SharedNote
 from arena.processes.threads import deaths
 from arena.spec.external import command_of
 from arena.testing.patience import PATIENCE, CallTooLong, Patience
+from arena.testing.second_process import SecondProcess
 
 MATCHES = 5
 """Matches of the check that comes first."""
@@ -32,9 +38,7 @@ TRIES: dict[str, Callable[[TrialBoard, Key, Any], None]] = {"game": try_game, "h
 
 @click.command("try")
 @click.argument("file", metavar="FILE|PROGRAM")
-@click.option(
-    "--game", "games", multiple=True, metavar="NAME", help="What agents play, instead of all they can; may be repeated."
-)
+@games_option("What agents are checked on and play, instead of all they can; may be repeated.")
 @seed_option("For everything random.")
 @plugin_option
 def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...]) -> int:
@@ -42,22 +46,34 @@ def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...])
 
     An agent in another language is a PROGRAM: a file that can be started, or a command with its arguments in quotes.
     """
+    note = SharedNote.inherited()
+    if note is None:
+        named = [word for game in games for word in ("--game", game)]
+        loaded = [word for plugin in plugins for word in ("--plugin", plugin)]
+        return supervise(["try", file, *named, "--seed", str(seed), *loaded], resume=False)
+    progress = CheckProgress(note, sys.stderr)
+    with progress.watching():
+        return _try(file, games, seed, plugins, progress)
+
+
+def _try(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...], progress: CheckProgress) -> int:
     with results_alone() as out, deaths(last=True):
         program = command_of(file)
         if program is not None:
-            try_program(TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + SECONDS, games), program)
+            try_program(TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + SECONDS, progress, games), program)
             return 0
         if not is_file(file):
             raise PluginError(file, "expected a Python file or a program; `arena show` and `arena check` take names")
         registry = load((*plugins, file))
         found = sorted(brought(registry, file), key=_order)
-        if games and not any(key[0] == "agent" for key, _ in found):
-            raise ArenaError(f"--game says what agents play, and {file} brings none")
-        check = CheckRun(registry, file, CheckOptions(seed, MATCHES), plugins, out, brief=True, alone=len(found) == 1)
-        if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
-            return 1
+        asked = games_asked(registry, games, found, file)
+        with SecondProcess(registry, [*plugins, file]) as second:
+            how, alone = CheckOptions(seed, MATCHES), len(found) == 1
+            check = CheckRun(registry, file, how, plugins, out, progress, second, asked, brief=True, alone=alone)
+            if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
+                return 1
         tried = [(key, value) for key, value in found if key[0] in TRIES]
-        _try_each(tried, TrialBoard(registry, file, (*plugins, file), seed, out, monotonic(), games))
+        _try_each(tried, TrialBoard(registry, file, (*plugins, file), seed, out, monotonic(), progress, games))
     return 0
 
 
@@ -69,6 +85,7 @@ def _try_each(tried: list[tuple[Key, Any]], board: TrialBoard) -> None:
     try:
         with Patience(PATIENCE):
             for key, value in tried:
+                board.progress.begin(key, source_line(value), None)
                 TRIES[key[0]](replace(board, until=monotonic() + SECONDS / len(tried)), key, value)
     except Interrupted as interrupt:
         say(f"while trying {' '.join(key)}: {describe(interrupt)}")

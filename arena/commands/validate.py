@@ -6,7 +6,7 @@ from arena.commands.options import plugin_option
 from arena.console.notices import say
 from arena.console.output import results_alone
 from arena.errors import SpecError
-from arena.spec import load_spec
+from arena.spec import limit_warnings, load_spec
 from arena.spec.positions import repeat_notes
 
 
@@ -24,6 +24,8 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                 say(str(error))
                 code = 2
             else:
+                for warning in limit_warnings(ready):
+                    say(f"warning: {warning}")
                 print(f"{spec}: no faults, {ready.size:,} matches", file=out)
                 for note in repeat_notes(ready.boards):
                     say(f"note: {note}")

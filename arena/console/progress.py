@@ -8,8 +8,10 @@ from time import monotonic
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
-from arena.console.output import draws, room
+from arena.console.live_line import LiveLine
+from arena.console.output import draws
 from arena.results.standings import Standings
+from arena.schedule.runner import CurrentTurn, Turns
 from arena.schedule.schedule import Scheduled
 from arena.spec import Board
 from arena.tournament.results import PlayedMatch
@@ -22,6 +24,10 @@ LIVE = 0.2
 """Seconds between two updates on a terminal."""
 PLAIN = 60.0
 """Seconds between two lines elsewhere."""
+SILENCE = 60.0
+"""Seconds without a finished match after which the decisions that are waited for are named."""
+NAMED = 3
+"""The most of them that are named."""
 SHOWN = 12
 """Lines of the standings that are shown."""
 FINE = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up"})
@@ -32,11 +38,19 @@ class Progress(AbstractContextManager["Progress"]):
     """Shows how many matches are done, how fast, the time left, the failures, and the standings.
 
     On a terminal they are drawn in place, also during a long match, and erased at the end; elsewhere a line is written once a
-    minute; with `quiet` nothing is.
+    minute; with `quiet` nothing is. After `silence` seconds in which no match has ended, and again after as many more, a line
+    names the decisions that are waited for.
     """
 
     def __init__(
-        self, boards: Sequence[Board], total: int, stream: IO[str], *, quiet: bool = False, every: float = PLAIN
+        self,
+        boards: Sequence[Board],
+        total: int,
+        stream: IO[str],
+        *,
+        quiet: bool = False,
+        every: float = PLAIN,
+        silence: float = SILENCE,
     ) -> None:
         self._boards = boards
         self._total = total
@@ -46,9 +60,11 @@ class Progress(AbstractContextManager["Progress"]):
         self._notes: dict[int, str] = {}
         self._expected: dict[int, int] = {}
         self._staff: Callable[[], str] | None = None
+        self._turns: Turns = tuple
+        self._silence = silence
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._began = monotonic()
+        self._began = self._heard = monotonic()
         self._in_place = draws(stream)
         self._every = LIVE if self._in_place else every
         self._live: Live | None = None
@@ -56,7 +72,7 @@ class Progress(AbstractContextManager["Progress"]):
 
     def __enter__(self) -> Self:
         """Start to show it."""
-        self._began = monotonic()
+        self._began = self._heard = monotonic()
         if self._ticker is not None:
             self._ticker.start()
         return self
@@ -80,6 +96,7 @@ class Progress(AbstractContextManager["Progress"]):
         """Count a match that has just been played."""
         record = played.record
         with self._lock:
+            self._heard = monotonic()
             self._done += 1
             self._failed += record.termination not in FINE
             if record.termination != "void":
@@ -99,13 +116,26 @@ class Progress(AbstractContextManager["Progress"]):
         """Show the text of `staff` about who plays, called at each update from another thread."""
         self._staff = staff
 
+    def watch(self, turns: Turns) -> None:
+        """Ask `turns` for the decisions that are being made when no match ends any more, from another thread."""
+        self._turns = turns
+
     def _tick(self) -> None:
-        while not self._over.wait(self._every):
+        line = heard = self._began
+        while not self._over.wait(min(self._every, self._silence / 4)):
+            now = monotonic()
             with suppress(OSError, ValueError):  # nobody reads the stream any more
                 if self._in_place:
                     self._draw()
-                else:
+                    continue
+                if now - line >= self._every:
+                    line = now
                     print(self.line(), file=self._stream, flush=True)
+                heard = max(heard, self._heard)
+                if now - heard >= self._silence:
+                    heard = now
+                    self._stream.writelines(f"{told}\n" for told in self._silent())
+                    self._stream.flush()
 
     def _draw(self) -> None:
         if self._live is None:  # rich is imported by the first frame: a run that is over before needs none
@@ -141,6 +171,20 @@ class Progress(AbstractContextManager["Progress"]):
         parts += [self._notes[board] for board in sorted(self._notes)]
         return ", ".join(parts)
 
+    def _silent(self) -> list[str]:
+        """A line for each decision that is waited for, if no match has ended for long."""
+        spent = monotonic() - self._heard
+        turns = self._turns() if spent >= self._silence else ()
+        lines = [f"no match has ended for {duration(spent)}: {self._told(turn)}" for turn in turns[:NAMED]]
+        return [*lines, f"and {len(turns) - NAMED} more"] if len(turns) > NAMED else lines
+
+    def _told(self, turn: CurrentTurn) -> str:
+        """A decision by its agent, its ply and its match."""
+        pairing, board = turn.scheduled.pairing, self._boards[turn.scheduled.board]
+        labels = [board.seats[entry].label for entry in pairing.seats]
+        match = f"round {pairing.round + 1} of {board.title}"
+        return f"{labels[turn.seat]} is at ply {turn.ply} of {' - '.join(labels)}, {match}"
+
     def _frame(self) -> "Group":
         """Return the line and the standings of the board that was played last; labels are cut to the width of the terminal."""
         from rich.console import Group
@@ -157,22 +201,18 @@ class Progress(AbstractContextManager["Progress"]):
         for one in standings[:SHOWN]:
             table.add_row(label(one.agent), "-" if one.score is None else f"{100 * one.score:.1f} %", f"{one.games:,}")
         more = [f"  and {len(standings) - SHOWN} more"] if len(standings) > SHOWN else []
-        return Group(self.line(), label(f"{self._boards[board].title}, so far:"), table, *more)
+        return Group(self.line(), *self._silent(), label(f"{self._boards[board].title}, so far:"), table, *more)
 
 
 class PercentLine:
     """A line with the percentage of long work, such as building a table; nothing if the stream is no terminal."""
 
     def __init__(self, stream: IO[str], *, quiet: bool = False) -> None:
-        self._stream = stream
-        self._shown = not quiet and draws(stream)
+        self._line = LiveLine(stream, wanted=not quiet)
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Show how much is done; the line is erased when all is."""
-        if self._shown:
-            text = "" if done >= total else f"{what}: {100 * done // max(1, total)} %"
-            self._stream.write(f"\r\x1b[K{text[: (room(self._stream) or 80) - 1]}")
-            self._stream.flush()
+        self._line.show("" if done >= total else f"{what}: {100 * done // max(1, total)} %")
 
 
 def duration(seconds: float) -> str:

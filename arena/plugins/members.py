@@ -10,8 +10,9 @@ from inspect import getattr_static, isclass, signature
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
-from arena.errors import shown
+from arena.errors import foreign, shown
 from arena.game import Game
+from arena.limits import Limits
 from arena.traits import TRAITS
 
 LONGEST_MARK = 8
@@ -30,6 +31,8 @@ class Member(NamedTuple):
     default: Any
     expected: str
     test: Callable[[Any], bool]
+    inherited: bool = True
+    """False for a flag, which holds for the class that sets it alone."""
 
     def fits(self, given: Any) -> bool:
         """Tell whether `given` has the shape; False for what raises when it is looked at."""
@@ -42,10 +45,11 @@ class Member(NamedTuple):
 def member(kind: type[Game] | type[Agent], name: str) -> Any:
     """Return the member `name` of a class of games or agents; the default if the class has something else of that name.
 
-    Members of games are inherited. A flag of an agent holds for the class that sets it alone: a derived class is another agent.
+    Methods and members of games are inherited. A flag of an agent holds for the class that sets it alone: a derived class is
+    another agent.
     """
     wanted = _members(kind)[name]
-    given = _given(kind, name, wanted.default)
+    given = _given(kind, name, wanted)
     return given if wanted.fits(given) else wanted.default
 
 
@@ -54,11 +58,17 @@ def gives_grid(kind: type[Game]) -> bool:
     return member(kind, "grid") is not None
 
 
+def needs_limit(agent: Agent, limits: Limits) -> bool:
+    """Return what an agent says of itself by `Agent.needs_limit`; False if it says nothing, or raises."""
+    method = member(type(agent), "needs_limit")
+    return method is not None and foreign(lambda: bool(method.__get__(agent, type(agent))(limits)), lambda _: False)
+
+
 def ignored(kind: type) -> Iterator[str]:
     """Yield a note for every member of a plugin's class that has the name of an optional one, but not its shape."""
     required = {one.name for one in fields(kind) if one.default is MISSING} if is_dataclass(kind) else set()
     for name, wanted in _members(kind).items():
-        given = _given(kind, name, wanted.default)
+        given = _given(kind, name, wanted)
         field = name in required  # which leaves no attribute in the class, or a slot
         if not wanted.fits(given) or (field and given is wanted.default):
             got = "a field of a dataclass" if field else shown(given)
@@ -82,17 +92,17 @@ def _members(kind: type) -> Mapping[str, Member]:
     return _OF_GAMES if issubclass(kind, Game) else _OF_AGENTS if issubclass(kind, Agent) else {}
 
 
-def _given(kind: type, name: str, default: Any) -> Any:
+def _given(kind: type, name: str, wanted: Member) -> Any:
     """The attribute of a class, whatever it is; descriptors are not called."""
-    return getattr_static(kind, name, default) if issubclass(kind, Game) else vars(kind).get(name, default)
+    return getattr_static(kind, name, wanted.default) if wanted.inherited else vars(kind).get(name, wanted.default)
 
 
 def _listed(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
-def _is_grid(given: Any) -> bool:
-    """Whether a member can be called with one state, or is not there."""
+def _takes_one(given: Any) -> bool:
+    """Whether a member is a method of one argument, or is not there."""
     if given is None:
         return True
     function = given.__func__ if isinstance(given, (staticmethod, classmethod)) else given
@@ -119,7 +129,7 @@ _OF_GAMES = {
         "the path of a JavaScript file or None",
         lambda given: given is None or (isinstance(given, str) and given.endswith((".js", ".mjs"))),
     ),
-    "grid": Member(None, "a method grid(self, state)", _is_grid),
+    "grid": Member(None, "a method grid(self, state)", _takes_one),
     "grid_colors": Member({}, "a mapping of marks to colours such as '#d33' or 'crimson'", _are_colors),
 }
 _OF_AGENTS = {
@@ -127,6 +137,8 @@ _OF_AGENTS = {
         False,
         "True, False, 'games' or 'puzzles'",
         lambda given: isinstance(given, bool) or (isinstance(given, str) and given in ("games", "puzzles")),
+        inherited=False,
     ),
-    "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights),
+    "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights, inherited=False),
+    "needs_limit": Member(None, "a method needs_limit(self, limits)", _takes_one),
 }

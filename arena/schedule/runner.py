@@ -1,7 +1,8 @@
 """Sets up and plays the matches of a schedule."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe, foreign
 from arena.game import Puzzle
@@ -14,6 +15,24 @@ from arena.match.referee import OnTurn, lost, play_match
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec
+
+
+class CurrentTurn(NamedTuple):
+    """A decision that is being made."""
+
+    scheduled: Scheduled
+    seat: int
+    ply: int
+    """Its number in the match, from 1."""
+
+    @classmethod
+    def of(cls, scheduled: Scheduled, seat: int, turns: int) -> "CurrentTurn":
+        """The decision after so many turns, each seat's making of its agent included."""
+        return cls(scheduled, seat, max(1, turns - len(scheduled.pairing.seats)))
+
+
+Turns = Callable[[], Sequence[CurrentTurn]]
+"""Returns the decisions that are being made now; may be called from another thread."""
 
 
 def isolated(spec: Spec) -> bool:
@@ -64,14 +83,23 @@ def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
 class MatchRunner:
     """Sets up and plays the matches of one spec.
 
-    `on_turn` is told, before every decision, which seat is to move. `code` is what plays, by default as it is now. SandboxError
-    where an agent wants a sandbox, and there is none that holds; CodeChanged where a process for an agent was started after the
-    source of a plugin had been changed.
+    `on_turn` is told, before every decision, which seat is to move; one that is `watched` notes it itself, for `turns`. `code` is
+    what plays, by default as it is now. SandboxError where an agent wants a sandbox, and there is none that holds; CodeChanged
+    where a process for an agent was started after the source of a plugin had been changed.
     """
 
-    def __init__(self, spec: Spec, on_turn: OnTurn | None = None, code: Mapping[str, Fingerprint] | None = None) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        on_turn: OnTurn | None = None,
+        code: Mapping[str, Fingerprint] | None = None,
+        *,
+        watched: bool = False,
+    ) -> None:
         self.spec = spec
-        self._on_turn = on_turn
+        self._on_turn = self._note_turn if watched else on_turn  # one call a turn, for those who look
+        self._playing: Scheduled | None = None
+        self._seat = self._turns = 0
         check_sandbox(spec)
         self._hosts = AgentProcesses()
         apart = isolated(spec)
@@ -81,6 +109,7 @@ class MatchRunner:
 
     def play(self, scheduled: Scheduled) -> Record:
         """Play one match and return its record; void where the game cannot give a position."""
+        self._playing, self._seat, self._turns = scheduled, 0, 0
         board = self.spec.boards[scheduled.board]
         try:
             position = self._position(scheduled)
@@ -98,6 +127,15 @@ class MatchRunner:
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))
         return record
+
+    def turns(self) -> Sequence[CurrentTurn]:
+        """Return the decision that is being made, or that was made last, if it is `watched`."""
+        playing = self._playing
+        return [] if playing is None else [CurrentTurn.of(playing, self._seat, self._turns)]
+
+    def _note_turn(self, seat: int) -> None:
+        self._seat = seat
+        self._turns += 1
 
     def close(self) -> None:
         """End the processes of isolated agents."""

@@ -4,5 +4,16 @@ from arena.spec.board import Board, Spec, make_seat
 from arena.spec.document import Document, read_document
 from arena.spec.model import json_schema
 from arena.spec.resolve import load_spec, reload_spec
+from arena.spec.unlimited import limit_warnings
 
-__all__ = ["Board", "Document", "Spec", "json_schema", "load_spec", "make_seat", "read_document", "reload_spec"]
+__all__ = [
+    "Board",
+    "Document",
+    "Spec",
+    "json_schema",
+    "limit_warnings",
+    "load_spec",
+    "make_seat",
+    "read_document",
+    "reload_spec",
+]

@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.agent import Agent, solves
 from arena.configured import name_of
+from arena.errors import SpecFault
 from arena.format import Field, Format
 from arena.game import Game
 from arena.heuristic import Evaluation
@@ -46,6 +47,8 @@ class Board:
     view: TableOptions = TableOptions()
     adjudication: Adjudication | None = None
     """The rules by which reported values end a game; None where the spec wants none, and for puzzles."""
+    unlimited: tuple[SpecFault, ...] = ()
+    """Entries that would search the game to its end: warnings for whoever finds that it is large."""
 
     @cached_property
     def size(self) -> int:

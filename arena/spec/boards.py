@@ -23,6 +23,7 @@ from arena.spec.labels import default_labels
 from arena.spec.parameters import Report, validated
 from arena.spec.positions import read_positions
 from arena.spec.reader import SpecReader, without
+from arena.spec.unlimited import unlimited
 from arena.traits import refusal
 
 
@@ -95,7 +96,8 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
         reading.note(told)
     view = TableOptions(reading.values.get("anchor"), _columns(reading), reading.values.get("sort"))
     adjudication = adjudication_of(reading, rules)
-    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication)
+    endless = tuple(dict.fromkeys([found for one in playing if (found := unlimited(reading, rules, one.entry)) is not None]))
+    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication, endless)
 
 
 def _columns(reading: SpecReader) -> tuple[str, ...] | None:

@@ -19,6 +19,8 @@ _locked: dict[Inode, int] = {}
 """Descriptors of stores that are, or were, written by this process."""
 _used: Counter[Inode] = Counter()
 """How many connections of this process each store has."""
+_held: set[Inode] = set()
+"""Stores that a lock of this process is on."""
 
 
 def use(store: Path) -> Inode:
@@ -29,14 +31,18 @@ def use(store: Path) -> Inode:
 
 
 def leave(inode: Inode) -> None:
-    """Note that a connection is closed. With the last one goes the descriptor of the lock: closing any descriptor of a file drops
-    all the locks that SQLite has on it, so it must not go before.
-    """
+    """Note that a connection is closed."""
     _used[inode] -= 1
-    if _used[inode] <= 0:
-        del _used[inode]
-        if inode in _locked:
-            os.close(_locked.pop(inode))
+    _tidy(inode)
+
+
+def _tidy(inode: Inode) -> None:
+    """Close the descriptor of a store that nobody in this process uses or holds any more.
+
+    Closing any descriptor of a file drops all the locks that SQLite has on it, so it must not go before the last connection.
+    """
+    if _used[inode] <= 0 and inode in _locked and inode not in _held:
+        os.close(_locked.pop(inode))
 
 
 class Lock:
@@ -79,6 +85,7 @@ class Lock:
         except OSError:
             return  # a file system without such locks
         self._store = key
+        _held.add(key)
 
     def _held(self, store: Path) -> int:
         import fcntl
@@ -113,8 +120,8 @@ class Lock:
             import fcntl
 
             fcntl.flock(_locked[self._store], fcntl.LOCK_UN)
-            if not _used[self._store]:
-                os.close(_locked.pop(self._store))
+            _held.discard(self._store)
+            _tidy(self._store)
             self._store = None
         if self._file >= 0:
             with suppress(OSError):

@@ -56,8 +56,9 @@ class Anyone(Agent):
 
 @dataclass(slots=True)
 class _Observed:
-    """Side effects of an agent's decisions."""
+    """Side effects of an agent's decisions in a play."""
 
+    trial: Trial
     changed: list[tuple[State, State]] = field(default_factory=list)
     """The states that it changed, before and after."""
     left: str | None = None
@@ -86,12 +87,15 @@ class _Watched(Agent):
 
     def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
         before, threads = copied(state), threading.enumerate()
+        trial = self._seen.trial
+        trial.tell(decide.__name__, lambda: position_text(game, before))
         try:
             answer = decide(game, state, search)
         except Interrupted as interrupt:
             interrupt.add_note(f"  asked at: {position_text(game, before)}")
             raise
         finally:
+            trial.tell("a method of the game")
             if state != before:
                 self._seen.changed.append((before, state))
         for thread in lingering(threads):
@@ -137,7 +141,7 @@ def check_agent(
     found, and the seed that shows it again with one match. Refused: no game fits.
     """
     checked = []
-    for setup in _setups(agent, game, registry):
+    for setup in agent_setups(agent, game, registry):
         setup.suite(seed, matches, patience).passed()
         checked.append(f"{name_of(setup.game)}: plays, repeats, one node, randomness")
     if not checked:
@@ -155,7 +159,7 @@ def agent_verdicts(
     patience: float = PATIENCE,
 ) -> Iterator[tuple[Game, list[Verdict]]]:
     """Do as `check_agent` does, but go on after a fault: yield every game with a verdict for every promise."""
-    for setup in _setups(agent, game, registry):
+    for setup in agent_setups(agent, game, registry):
         with user_interrupts():
             found = list(setup.suite(seed, matches, patience).verdicts())
         yield setup.game, found
@@ -173,8 +177,19 @@ class AgentSetup(NamedTuple):
         """The checks of the agent on the game."""
         return CheckSuite(partial(_play, self), partial(_reproduction, self), CHECKS, seed, max(1, matches), patience)
 
+    def trace(self, seed: int, matches: int) -> list[list[str]]:
+        """The position and the actions of each of the first plays of the checks; the answer, too, if there is one."""
+        plays = []
+        for number in range(matches):
+            trial = Trial(name_of(self.kind), seed, number)
+            state = self.game.initial(_positions(trial.play))
+            seats = [trial.play % self.game.players]
+            record = _played(self, _Observed(trial), trial, state, seats, Limits(nodes=NODES, moves=MOVES))
+            plays.append([record.position, *record.actions, *([] if record.answer is None else [record.answer])])
+        return plays
 
-def _setups(
+
+def agent_setups(
     agent: Agent | type[Agent] | str, game: Game | type[Game] | str | None, registry: Registry | None
 ) -> Iterator[AgentSetup]:
     """The agent on `game`, or on every game that it can play; Refused if it cannot play `game`."""
@@ -261,7 +276,7 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
         way = list(trial.actions)
         first = _check_plays(setup, trial, state, seats, limits, check)
         with trial.checking("repeats"):
-            again = _elsewhere(partial(_played, setup, _Observed(), trial, state, seats, limits))
+            again = _elsewhere(partial(_played, setup, _Observed(trial), trial, state, seats, limits))
             trial.on_time()
             _check_same(trial, way, first, again)
         trial.actions = way
@@ -271,7 +286,7 @@ def _check_plays(
     setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
 ) -> Record:
     """Let the agent play on from `state` in some seats, and check its side effects and the ending; the trial gets the actions."""
-    seen = _Observed()
+    seen = _Observed(trial)
     with trial.own_randomness("the agent"):
         record = _played(setup, seen, trial, state, seats, limits)
     trial.actions = [*trial.actions, *record.actions]

@@ -13,6 +13,8 @@ PATIENCE = 10.0
 """Seconds that a check waits for one call of a plugin."""
 HASTE = 1.0
 """Seconds that it waits for one while it searches for fewer actions."""
+STUBBORN = 75
+"""The exit code of a process that is ended for that."""
 SWALLOWED = 20
 """The number of CallTooLong that a call may swallow before the process is ended."""
 
@@ -119,4 +121,4 @@ def _give_up(late: CallTooLong) -> None:
     around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
     if getattr(around, "at_once", False):
         os.write(2, f"{late}, and swallows whatever is raised in it, so that it cannot be ended ({late.place})\n".encode())
-        os._exit(1)
+        os._exit(STUBBORN)

@@ -4,7 +4,9 @@ import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, TypeVar
 
 from arena.errors import Interrupted, cut, describe, foreign, represented
@@ -19,6 +21,24 @@ PLAY = "play"
 SEEDS = 2**63
 LONGEST = 300
 """Characters of a value in a message."""
+
+
+MOST_ACTIONS = 100_000
+"""Actions of one state: a list of more is told, and not made."""
+
+Watcher = Callable[["Trial", str, str | None], None]
+"""Is told before each call of a plugin: the play, the name of the function, and the text of the state if a decision is made."""
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Tell `watcher` of every call that is checked inside the block."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 @dataclass(slots=True)
@@ -111,6 +131,7 @@ class Trial:
 
     def call(self, what: str, function: Callable[..., Value], *arguments: Any) -> Value:
         """The value of a plugin's function; Violation if it raises or does not return in time."""
+        self.tell(what)
         try:
             value = function(*arguments)
         except (Violation, Abandoned):
@@ -123,6 +144,12 @@ class Trial:
             raise self.violation(what, "no exception", describe(error)) from error
         self.on_time()
         return value
+
+    def tell(self, what: str, asked_at: Callable[[], str | None] | None = None) -> None:
+        """Tell whoever watches the checks that a function of a plugin is called; `asked_at` gives the state of a decision."""
+        watcher = _watcher.get()
+        if watcher is not None:
+            watcher(self, what, None if asked_at is None else asked_at())
 
     def on_time(self) -> None:
         """Raise Violation if a call did not return in time, even if it swallowed the exception that ended it."""
@@ -141,19 +168,27 @@ class Trial:
             interrupt.add_note("\n".join([*lines, *([f"  at: {place}"] if place else [])]))
 
     def listed(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """The values of a plugin's function; Violation if it raises, does not return in time, or gives no iterable."""
+        """The values of a plugin's function; Violation if it raises, does not return in time, or gives no iterable.
+
+        So it is for more than MOST_ACTIONS values, which are not waited for.
+        """
         given = self.call(what, function, *arguments)
         self.expect(isinstance(given, Iterable), f"{what} gives a list", "a list or a tuple", given)
-        return list(self.call(what, list, given))
+        values = self.call(what, lambda: list(islice(given, MOST_ACTIONS + 1)))
+        few = len(values) <= MOST_ACTIONS
+        self.expect(few, f"{what} gives too many", f"at most {MOST_ACTIONS:,}", f"more, from {_short(given)}")
+        return values
 
     def text(self, game: Game, state: State, action: Action) -> str:
         """The text of an action; Violation as for `call`."""
         return str(self.call("format_action", game.format_action, state, action))
 
     def legal(self, game: Game, state: State) -> list[Action]:
-        """The actions of a state; Violation as for `call`, or if they are no sequence."""
+        """The actions of a state; Violation as for `call`, if they are no sequence, or more than MOST_ACTIONS."""
         given = self.call("actions", game.actions, state)
         self.expect(isinstance(given, Sequence), "actions gives a sequence", "a list or a tuple", given)
+        number = self.call("actions", len, given)
+        self.expect(number <= MOST_ACTIONS, "actions gives too many", f"at most {MOST_ACTIONS:,} actions", f"{number:,}")
         return list(given)
 
     @contextmanager

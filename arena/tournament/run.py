@@ -10,7 +10,7 @@ from typing import Any
 from arena.match.record import Record
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.fingerprint import Fingerprint
-from arena.schedule.runner import MatchRunner, check_sandbox
+from arena.schedule.runner import MatchRunner, Turns, check_sandbox
 from arena.schedule.schedule import OVER, Batch, Scheduled, Take
 from arena.spec import Spec, load_spec
 from arena.store import Store
@@ -79,14 +79,16 @@ def play_all(
     code: Code | None = None,
     alone: float | None = None,
     guarded: bool = False,
+    watch: Callable[[Turns], object] = _nobody,
 ) -> None:
     """Play what a feed hands out, in this process or by several workers, and have it take the records as they come.
 
     `code` is what plays, by default as it is now. With `alone`, play that many seconds in this process first: work that is
     done by then needs no workers. With `guarded` nothing is played in this process, which an agent might take down with it.
+    `watch` is handed a function that tells which decisions are being made, and another one when workers take over.
     SandboxError where an agent wants a sandbox, and there is none that holds.
     """
-    record_all(feed, _played(spec, feed, workers, code, alone, guarded), observe)
+    record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch), observe)
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
@@ -99,14 +101,24 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
         interrupts.check()
 
 
-def _played(spec: Spec, feed: MatchQueue, workers: int, code: Code | None, alone: float | None, guarded: bool) -> Matches:
+def _played(
+    spec: Spec,
+    feed: MatchQueue,
+    workers: int,
+    code: Code | None,
+    alone: float | None,
+    guarded: bool,
+    watch: Callable[[Turns], object],
+) -> Matches:
     check_sandbox(spec)
     if not guarded and (workers == 1 or alone is not None):
-        yield from _here(spec, feed, code, None if workers == 1 else alone)
+        yield from _here(spec, feed, code, None if workers == 1 else alone, watch)
     first = feed.take(1) if guarded or workers > 1 else OVER
     if first is not OVER:
         total = spec.size - feed.held - feed.played - feed.others if spec.exact else None
-        yield from WorkerPool(spec, workers, _after(first, feed), total=total, code=code).play()
+        pool = WorkerPool(spec, workers, _after(first, feed), total=total, code=code)
+        watch(pool.turns)
+        yield from pool.play()
 
 
 def _after(first: Batch, feed: MatchQueue) -> Take:
@@ -119,9 +131,12 @@ def _after(first: Batch, feed: MatchQueue) -> Take:
     return take
 
 
-def _here(spec: Spec, feed: MatchQueue, code: Code | None, seconds: float | None) -> Iterator[tuple[Scheduled, Record]]:
+def _here(
+    spec: Spec, feed: MatchQueue, code: Code | None, seconds: float | None, watch: Callable[[Turns], object]
+) -> Iterator[tuple[Scheduled, Record]]:
     """Play in this process, for a while or to the end."""
     until = None if seconds is None else monotonic() + seconds
-    with closing(MatchRunner(spec, code=code)) as stage:
+    with closing(MatchRunner(spec, code=code, watched=watch is not _nobody)) as stage:
+        watch(stage.turns)
         while (until is None or monotonic() < until) and (batch := feed.take(1)):
             yield batch[0], stage.play(batch[0])

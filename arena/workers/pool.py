@@ -11,7 +11,7 @@ from typing import Any
 from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
-from arena.schedule.runner import isolated, unplayed
+from arena.schedule.runner import CurrentTurn, isolated, unplayed
 from arena.schedule.schedule import Scheduled, Take
 from arena.spec import Spec
 from arena.workers.messages import Done, Ready, Turn, WorkerFailed
@@ -55,6 +55,13 @@ class WorkerSlot:
     """The most matches of the next task."""
     writing: bool = False
     """True while the pipe has no room for what is to be sent."""
+
+    def turn(self) -> CurrentTurn | None:
+        """The decision that is being made in the match that was begun last; None between two tasks."""
+        task, number = self.task, self.worker.begun - self.begun - 1
+        if task is None or not 0 <= number < len(task.matches):
+            return None
+        return CurrentTurn.of(task.matches[number], *self.worker.turn)
 
 
 class WorkerPool:
@@ -123,6 +130,10 @@ class WorkerPool:
                 self._hand_out()  # the schedule may have waited for them
         finally:
             self._close()
+
+    def turns(self) -> Sequence[CurrentTurn]:
+        """Return the decision that each worker waits for; may be called from another thread."""
+        return [turn for slot in list(self._slots) if (turn := slot.turn()) is not None]
 
     def _close(self) -> None:
         slots, self._slots = self._slots, []

@@ -7,7 +7,7 @@ import tempfile
 
 
 class Vitals:
-    """Two counters in memory that two processes share: signs of life, and matches begun. One process writes them."""
+    """Counters in memory that two processes share, of which one writes them: signs of life, matches, turns of the last match."""
 
     def __init__(self, descriptor: int) -> None:
         self._cells = memoryview(mmap.mmap(descriptor, mmap.PAGESIZE)).cast("Q")
@@ -22,13 +22,24 @@ class Vitals:
         """The number of matches that have been begun."""
         return int(self._cells[1])
 
+    @property
+    def turn(self) -> tuple[int, int]:
+        """The seat that is to move in the last match, and the number of turns that have been begun in it."""
+        return int(self._cells[2]), int(self._cells[3])
+
     def beat(self) -> None:
         """Give a sign of life."""
         self._cells[0] += 1
 
     def begin(self) -> None:
         """Note that a match begins."""
+        self._cells[3] = 0
         self._cells[1] += 1
+
+    def begin_turn(self, seat: int) -> None:
+        """Note that a seat is to move."""
+        self._cells[2] = seat
+        self._cells[3] += 1
 
 
 def shared_memory() -> int:

@@ -12,6 +12,7 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from time import perf_counter, sleep
 from types import FrameType
 from typing import Any
@@ -97,7 +98,7 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
         take_over(recipe.files)
         spec = reload_spec(recipe.document, recipe.plugins, recipe.seed)
         code = fingerprints(spec)
-        runner = MatchRunner(spec, on_turn=pipe.turn, code=code)
+        runner = MatchRunner(spec, on_turn=partial(_tell_turn, pipe, vitals), code=code)
     except ArenaError as error:
         pipe.send(WorkerFailed(f"a worker process could not load the spec: {error}"))
         return
@@ -112,6 +113,11 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     except ArenaError as error:
         pipe.flush()
         pipe.send(WorkerFailed(str(error)))
+
+
+def _tell_turn(pipe: ReplyPipe, vitals: Vitals, seat: int) -> None:
+    vitals.begin_turn(seat)
+    pipe.turn(seat)
 
 
 def _stay_on(core: int) -> None:

@@ -81,6 +81,11 @@ class WorkerProcess:
         return self._vitals.begun
 
     @property
+    def turn(self) -> tuple[int, int]:
+        """The seat that is to move in the match that it began last, and the number of turns of that match."""
+        return self._vitals.turn
+
+    @property
     def tree(self) -> ProcessTree:
         """It and its descendants."""
         return ProcessTree(self.pid, OF_WORKER, self._mark)

@@ -6,12 +6,13 @@ from time import monotonic
 from typing import Any
 
 from arena.agent import Agent
+from arena.commands.catalogue import default_games
 from arena.commands.trying.standing import Tried, against_each, percent, place, row_of
 from arena.commands.trying.trial_board import TrialBoard
 from arena.errors import ArenaError
 from arena.game import Game
 from arena.plugins.proposals import references
-from arena.plugins.registry import Key, Registry
+from arena.plugins.registry import Key
 from arena.spec.external import called, need_startable
 from arena.testing.patience import PATIENCE
 from arena.traits import refusal
@@ -21,7 +22,7 @@ MANUAL = "docs/how-to/other-languages.md"
 
 def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
     """Print a leaderboard and the agent's place for every game that it can play, or that was asked for, until the time is up."""
-    asked = _games_asked(attempt.registry, attempt.only)
+    asked = default_games(attempt.registry, attempt.only)
     for game in asked:
         reason = refusal(agent, game)
         if reason is not None:
@@ -43,24 +44,13 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
         raise ArenaError(f"{attempt.file}: a program; say what it plays, as in {example}; {_manual(command)}")
     label = called(command)
     entry: dict[str, Any] = {"agent": {"command": list(command)}, "label": label, "limits": {"seconds": PATIENCE}}
-    _play_boards(attempt, label, entry, _games_asked(attempt.registry, attempt.only))
+    _play_boards(attempt, label, entry, default_games(attempt.registry, attempt.only))
     attempt.say(f"\nnext: a tournament of your own; {_manual(command)}")
 
 
 def _manual(command: Sequence[str]) -> str:
     """The entry of a program in a spec, and the page of the manual about programs."""
     return f"in a spec it is {{agent: {{command: [{', '.join(command)}]}}}}; {MANUAL} has the protocol and whole programs"
-
-
-def _games_asked(registry: Registry, names: Sequence[str]) -> list[Game]:
-    """The games of these names with their default parameters; ArenaError if one is unknown or needs others."""
-    games = []
-    for name in dict.fromkeys(names):
-        try:
-            games.append(registry.game(name)())
-        except TypeError as error:
-            raise ArenaError(f"--game {name}: it cannot be made without parameters: {error}") from error
-    return games
 
 
 def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:

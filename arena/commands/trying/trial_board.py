@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from arena.agent import Agent
 from arena.commands.catalogue import text_width
+from arena.commands.check_process import CheckProgress
 from arena.commands.trying.standing import Tried
 from arena.console.output import room
 from arena.game import Game
@@ -45,11 +46,13 @@ class TrialBoard:
     seed: int
     out: IO[str]
     until: float
+    progress: CheckProgress
     only: tuple[str, ...] = ()
     """The games that agents play instead of all that they can; empty for all."""
 
     def say(self, text: str = "") -> None:
         """Print a part of the result, wrapped to the terminal."""
+        self.progress.clear()
         print(folded(text, room(self.out)), file=self.out, flush=True)
 
     @property
@@ -81,6 +84,7 @@ class TrialBoard:
 
         Matches of an unfinished round count if it is the first, or if the entry `watched` has crashed CRASHES times.
         """
+        self.progress.at(f"trying {self.file} on {spec.boards[0].title}", spec.boards[0].name)
         until = monotonic() + seconds
         played: list[PlayedMatch] = []
         crashes = 0

@@ -1,7 +1,9 @@
 """`arena new`: what comes out is sound as it is, for every kind, as a file and as a package."""
 
+import re
 import subprocess
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,11 @@ def test_what_is_there_is_never_overwritten(package: tuple[str, ...], tmp_path: 
     assert ended.returncode == 2
     assert "exists; expected another name, or another folder" in ended.stderr
     assert there.read_text() == "precious"
+
+
+def test_tests_of_a_new_plugin_play_within_limits() -> None:
+    """A search that is written in place of the template's may never end."""
+    tests = [file.read_text("utf-8") for file in sorted((files("arena.scaffold") / "templates").iterdir(), key=str)]
+    calls = [call for text in tests for call in re.findall(r"[^`]\bplay\((.*)\n", text)]
+    assert len(calls) >= 5
+    assert [call for call in calls if "limits=" not in call] == []

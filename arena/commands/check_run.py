@@ -1,0 +1,203 @@
+"""The checks of what a plugin brings: a line for every promise, and all that its author needs to mend it."""
+
+import shlex
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from inspect import isclass
+from typing import IO, Any
+
+from arena.agent import Agent
+from arena.commands.check_process import CheckProgress
+from arena.configured import initializer, parameters_of, with_defaults
+from arena.console.notices import say, tracebacks_wanted
+from arena.errors import ArenaError, Interrupted
+from arena.game import Game
+from arena.plugins.contract import source_line
+from arena.plugins.registry import Key, Registry
+from arena.plugins.sources import is_file
+from arena.spec.parameters import adapters
+from arena.testing import Finding, Verdict, Violation, agent_verdicts, game_verdicts, heuristic_verdicts
+from arena.testing.culprits import method_at_fault, where_of
+from arena.testing.patience import PATIENCE
+from arena.testing.second_process import SecondProcess
+from arena.traits import listed, refusal
+from arena.views import board_module
+
+SHARE = 5
+"""An agent plays one match for so many of a game: its matches take longer, and it plays several games."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """The options of the command that the checks depend on."""
+
+    seed: int = 0
+    matches: int = 20
+    patience: float = PATIENCE
+    """Seconds that one call may take."""
+
+    @property
+    def words(self) -> list[str]:
+        """The options as words of a command line."""
+        words = ["--seed", str(self.seed), "--matches", str(self.matches)]
+        words += [] if self.patience == PATIENCE else ["--patience", f"{self.patience:g}"]
+        return words
+
+    def command(self, target: str, games: Sequence[str], plugins: Sequence[str]) -> list[str]:
+        """The words of the command after `arena`."""
+        named = [word for game in games for word in ("--game", game)]
+        return ["check", target, *self.words, *named, *[word for plugin in plugins for word in ("--plugin", plugin)]]
+
+
+def _hints(value: Any) -> Iterator[tuple[bool, str]]:
+    """A line if the hints of a constructor cannot be read: the options of specs are checked by them."""
+    constructor: Any = value
+    if isclass(value):
+        try:
+            adapters(constructor)
+        except Exception as error:
+            where = source_line(initializer(constructor))
+            yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """The checks of one target."""
+
+    registry: Registry
+    target: str
+    how: CheckOptions
+    plugins: tuple[str, ...]
+    out: IO[str]
+    progress: CheckProgress
+    second: SecondProcess
+    games: Sequence[Game] = ()
+    """What agents are checked on; all that they can play if empty."""
+    brief: bool = False
+    """True if only broken promises get a line."""
+    alone: bool = True
+    """True if the target is one thing, so that its name can be left out of a command."""
+
+    def passes(self, key: Key, value: Any) -> bool:
+        """Check one thing and print a line for every promise; True if all are kept."""
+        self.progress.begin(key, source_line(value), method_at_fault(value, "plays", "") if key[0] == "agent" else None)
+        try:
+            lines = list(self._lines(key, value))
+        except Violation as violation:  # the object cannot be made
+            lines = [(False, self._failed(Verdict("making", "it can be made", violation), key, value))]
+        except ArenaError as error:
+            lines = [(False, f"  FAILED  {error}")]
+        except Interrupted as interrupt:
+            say("\n".join([f"while checking {' '.join(key)}", *getattr(interrupt, "__notes__", ())]))
+            raise
+        self.progress.finish()
+        fine = all(kept for kept, _ in lines)
+        told = [line for kept, line in lines if not (kept and self.brief)]
+        headline = "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
+        print(f"{' '.join(key)}: {headline}", *told, sep="\n", file=self.out, flush=True)
+        return fine
+
+    def _lines(self, key: Key, value: Any) -> Iterator[tuple[bool, str]]:
+        yield from _hints(value)
+        how = asdict(self.how)
+        if key[0] == "game":
+            yield from self._told(self._on_game(key, value), key, value)
+            yield from self._default_heuristic(key[1], value)
+            fault = board_module(value).note
+            if fault is not None:
+                yield True, f"  note    {fault}"
+        elif key[0] == "heuristic":
+            yield from self._told(heuristic_verdicts(value, self.registry.game(key[1]), **how), key, value)
+        elif key[0] == "agent":
+            yield from self._agent(key, value)
+        else:
+            yield True, "  ok      it loads"
+
+    def _on_game(self, key: Key, game: type[Game]) -> Iterator[Verdict]:
+        """The verdicts on a game; if it keeps all, and can be made without parameters, a second process tells how it plays."""
+        found = list(game_verdicts(game, **asdict(self.how)))
+        made = with_defaults(game) if all(each.kept for each in found) else None
+        other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
+        yield from [other if other is not None and each.check == "actions" else each for each in found]
+
+    def _default_heuristic(self, name: str, game: type[Game]) -> Iterator[tuple[bool, str]]:
+        default = game.default_heuristic
+        if default is not None and (name, default) not in self.registry.heuristics:
+            known = " or ".join(map(repr, [*self.registry.heuristics_of(name), None]))
+            yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin brings"
+
+    def _agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
+        fitting = [game for game in self.games or self.registry.games_for(agent).values() if refusal(agent, game) is None]
+        if not fitting:
+            raise ArenaError(f"no game fits: it needs {listed(agent.needs)}; `arena list games` tells the traits of all")
+        needed = [name for name, parameter in parameters_of(agent).items() if parameter.default is parameter.empty]
+        if needed:
+            made_so = f"check_agent({agent.__name__}({', '.join([f'{name}=...' for name in needed])}))"
+            raise ArenaError(f"{', '.join(needed)}: no default; give one, or check it in a test by arena.testing.{made_so}")
+        told: set[str] = set()
+        lines: list[tuple[bool, str]] = []
+        for number, board in enumerate(fitting, 1):
+            self.progress.at(
+                f"checking {' '.join(key)} on {board.name} ({number} of {len(fitting)})", board.name, [t for _, t in lines]
+            )
+            verdicts = list(self._on_board(key, agent, board))
+            kept = [each.check for each in verdicts if each.kept and each.reached and each.check != "the game"]
+            if kept:
+                lines.append((True, f"  ok      {board.name}: {', '.join(kept)}"))
+            for verdict in verdicts:
+                if not verdict.kept:
+                    brief = verdict.check in told
+                    lines.append((False, self._failed(verdict, key, agent, f"{board.name}, ", brief=brief)))
+                    told.add(verdict.check)
+            if any(verdict.ended for verdict in verdicts) and number < len(fitting):
+                lines.append((True, f"  -       {', '.join([left.name for left in fitting[number:]])}: not checked after that"))
+                break
+        yield from lines
+
+    def _on_board(self, key: Key, agent: type[Agent], board: Game) -> Iterator[Verdict]:
+        """The verdicts on an agent on one game; the second process is asked if it repeats itself in this one."""
+        how = {**asdict(self.how), "matches": max(1, self.how.matches // SHARE)}
+        for _, found in agent_verdicts(agent, board, registry=self.registry, **how):
+            kept = {each.check for each in found if each.kept and each.reached}
+            other = None
+            if {"plays", "repeats"} <= kept:
+                other = self.second.verdict(key, board, "repeats", self.how.seed, how["matches"])
+            yield from [other if other is not None and each.check == "repeats" else each for each in found]
+
+    def _told(self, verdicts: Iterator[Verdict], key: Key, value: Any) -> Iterator[tuple[bool, str]]:
+        for verdict in verdicts:
+            if not verdict.kept:
+                yield False, self._failed(verdict, key, value)
+            elif verdict.check != "the game":
+                yield True, f"  {'ok' if verdict.reached else '-':<6}  {verdict.check}: {verdict.promise}"
+
+    def _failed(self, verdict: Verdict, key: Key, value: Any, where: str = "", *, brief: bool = False) -> str:
+        violation = verdict.violation
+        assert violation is not None
+        finding = violation.finding
+        what = f"{finding.what} raises" if finding.expected == "no exception" else finding.what
+        what = "raises" if what == f"{verdict.check} raises" else what
+        headline = f"  FAILED  {where}{verdict.check}: {what}"
+        if brief:
+            return f"{headline}, got: {finding.got}"
+        told = [headline, *map(str.strip, str(finding).splitlines()[1:-1])]
+        method = None if where_of(finding.got) else method_at_fault(value, verdict.check, finding.what)
+        told += [f"written at: {method}"] if method else []
+        told.append(f"see it again: {self._again(finding, key)}")
+        if tracebacks_wanted():
+            told += [line for note in self._traceback(violation) for line in note.splitlines()]
+        return "\n          ".join(told)
+
+    def _again(self, finding: Finding, key: Key) -> str:
+        """The command that shows a finding again."""
+        share = SHARE if key[0] == "agent" else 1
+        matches = 1 if finding.matches == 1 else max(self.how.matches, finding.matches * share)
+        how = replace(self.how, seed=finding.seed, matches=matches)
+        plugins = list(self.plugins) if self.alone else [*self.plugins, *([self.target] if is_file(self.target) else [])]
+        games = [game.name for game in self.games] if key[0] == "agent" else []
+        return shlex.join(["arena", *how.command(self.target if self.alone else key[-1], games, plugins)])
+
+    def _traceback(self, violation: Violation) -> list[str]:
+        notes = [note for note in getattr(violation, "__notes__", ()) if note]
+        return notes or (traceback.format_exception(violation.__cause__) if violation.__cause__ is not None else [])

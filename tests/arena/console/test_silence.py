@@ -1,0 +1,84 @@
+"""A run in which no match ends names who is being waited for: the agent, the ply and the match."""
+
+import io
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.console.progress import Progress
+from arena.spec import load_spec
+from arena.tournament.queue import MatchQueue
+from arena.tournament.run import play_all
+
+SLOW = """
+import time
+from arena import Agent, hookimpl
+
+
+class Slow(Agent):
+    "Plays the first action, and thinks for long about the sixth ply of the match: its third."
+    name = "slow"
+    needs = frozenset({"two-player"})
+
+    def __init__(self):
+        self.asked = 0
+
+    def choose(self, game, state, search):
+        self.asked += 1
+        if self.asked == 3:
+            time.sleep(1.2)
+        return game.actions(state)[0]
+
+
+@hookimpl
+def arena_agents():
+    return [Slow]
+"""
+FIRST = """
+from arena import Agent, hookimpl
+
+
+class First(Agent):
+    "Plays the last action."
+    name = "last"
+    needs = frozenset({"two-player"})
+
+    def choose(self, game, state, search):
+        return game.actions(state)[-1]
+
+
+@hookimpl
+def arena_agents():
+    return [First]
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_line_names_match_agent_and_ply(workers: int, tmp_path: Path) -> None:
+    """In this process and in workers. In the second match the slow one has the second seat: its third decision is ply 6."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "last.py").write_text(FIRST)
+    spec = load_spec(
+        {"game": "connect-four", "rounds": 1, "agents": ["last", "slow"]},
+        plugins=[str(tmp_path / "slow.py"), str(tmp_path / "last.py")],
+    )
+    stream = io.StringIO()
+    with Progress(spec.boards, spec.size, stream, silence=0.4) as progress:
+        play_all(spec, MatchQueue(spec), workers, progress.note, guarded=workers > 1, watch=progress.watch)
+    told = "no match has ended for {}: slow is at ply {} of {}, round 1 of connect-four"
+    lines = stream.getvalue().splitlines()
+    expected = [(5, "slow - last"), (6, "last - slow")]
+    assert {line.partition(": ")[2] for line in lines} == {told.format("", *one).partition(": ")[2] for one in expected}
+    assert all(line.startswith("no match has ended for ") for line in lines)
+
+
+def test_nothing_is_said_while_matches_end() -> None:
+    """Nor before the time is over, nor without anybody to name."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 20, "agents": ["random", "greedy"]})
+    stream = io.StringIO()
+    with Progress(spec.boards, spec.size, stream, silence=5.0) as progress:
+        play_all(spec, MatchQueue(spec), 1, progress.note, watch=progress.watch)
+    with Progress(spec.boards, spec.size, stream, silence=0.1):
+        time.sleep(0.3)
+    assert stream.getvalue() == ""
