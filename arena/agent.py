@@ -25,7 +25,8 @@ class Agent(Configured, ABC):
     """Whether the agent is at a loss without a heuristic."""
     optimal: Literal["cost", "length", "admissible"] | None = None
     """What a solver claims of every way that it returns before a budget ends: that none is cheaper (`cost`), that none is shorter
-    (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). Nobody checks it."""
+    (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). `arena check` tries to refute
+    it from small positions; a board tells where a match does."""
     reference: ClassVar[bool | Literal["games", "puzzles"]]
     """Whether `arena try` sets new agents against this one, and lends it new heuristics if it wants one; `games` or `puzzles` for
     those alone. A class that derives from this one does not inherit it. False if it is not given, as nothing is proposed then."""

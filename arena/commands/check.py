@@ -190,6 +190,8 @@ class CheckRun:
                 if not verdict.kept:
                     yield False, self._failed(verdict, key, agent, f"{board.name}, ", brief=verdict.check in told)
                     told.add(verdict.check)
+                elif verdict.check == "optimal" and not verdict.reached:
+                    yield True, f"  -       {board.name}: optimal: too few to tell: no small position was solved"
             if any(verdict.ended for verdict in verdicts) and number < len(fitting):
                 yield True, f"  -       {', '.join([left.name for left in fitting[number:]])}: not checked after that"
                 return

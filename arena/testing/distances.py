@@ -1,11 +1,11 @@
 """Distances to the nearest goal of a puzzle, exact or bounded by a way that was found, and goals found without a heuristic."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import count
 
 from arena.game import Action, Puzzle, State
+from arena.heuristic import Evaluation
 
 Known = tuple[State, float]
 """A state and the cost of a way from it to a goal."""
@@ -82,27 +82,28 @@ def shortest_way(puzzle: Puzzle, position: State, most: int, cost: Cost | None =
     return []
 
 
-def way_to_goal(puzzle: Puzzle, position: State, most: int) -> list[Known]:
+def way_to_goal(puzzle: Puzzle, position: State, most: int, estimate: Evaluation | None = None) -> list[Known]:
     """The states on some way to a goal, the goal first, each with the cost from there; none if the search takes more than `most`.
 
-    Breadth-first search where the path matters, so that a goal is near; depth-first search where it does not.
+    Best-first search by an estimate of the distance if there is one; else breadth-first search where the path matters, so that a
+    goal is near, and depth-first search where it does not.
     """
-    nearest = puzzle.path_matters
-    frontier = deque([position])
+    order = count() if estimate is not None or puzzle.path_matters else count(0, -1)
+    frontier: list[tuple[float, int, State]] = [(0.0, next(order), position)]
     before: dict[State, State | None] = {position: None}
     while frontier and len(before) <= most:
-        state = frontier.popleft() if nearest else frontier.pop()
+        state = heappop(frontier)[2]
         if puzzle.is_goal(state):
-            return way_back(puzzle, before, state)
+            return _way_back(puzzle, before, state)
         for action in puzzle.actions(state):
             successor = puzzle.result(state, action)
             if successor not in before:
                 before[successor] = state
-                frontier.append(successor)
+                heappush(frontier, (0.0 if estimate is None else estimate(successor), next(order), successor))
     return []
 
 
-def way_back(puzzle: Puzzle, before: Mapping[State, State | None], goal: State) -> list[Known]:
+def _way_back(puzzle: Puzzle, before: Mapping[State, State | None], goal: State) -> list[Known]:
     """The states of a way, the goal first, each with the cost from there; `before` tells the state before each."""
     way: list[Known] = [(goal, 0.0)]
     while (previous := before[way[-1][0]]) is not None:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from heapq import heappop, heappush
-from itertools import count
 from math import isfinite
 from typing import Any
 
@@ -16,7 +14,7 @@ from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
 from arena.testing.admissibility import SMALL, TOLERANCE, Admissibility, Extent
-from arena.testing.distances import Known, way_back, way_to_goal
+from arena.testing.distances import Known, way_to_goal
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
@@ -62,9 +60,9 @@ def check_heuristic(
     at goals. The same value at every call, whatever was evaluated before. If claimed: consistency on every step met, and
     admissibility against the distance to a goal: over the whole puzzle where it has at most 20,000 states, else
     backward from a goal where actions can be undone, and along the cheapest ways from a few positions; the more `matches`,
-    the more states. Where these are too few, the claim is neither refuted nor said to hold. No call may take longer than `patience` seconds. Violation,
-    an AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows
-    it again with one match.
+    the more states. Where these are too few, the claim is neither refuted nor said to hold. No call may take longer than
+    `patience` seconds. Violation, an AssertionError, tells the broken promise with the actions before it, as few as could be
+    found, and the seed that shows it again with one match.
     """
     setup = _setup(h, game)
     setup.suite(seed, matches, patience).passed()
@@ -264,21 +262,14 @@ def _check_range(game: Game, trial: Trial, state: State, text: str, values: list
 
 def _found_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) -> list[Known]:
     """The states on a way to a goal, searched best first by the heuristic itself, since random play seldom meets one."""
-    most = min(LARGE, max(SMALL, LED * matches))
     position = trial.call("initial", puzzle.initial, trial.rng)
-    order = count()
-    frontier = [(0.0, next(order), position)]
-    before: dict[State, State | None] = {position: None}
-    while frontier and len(before) <= most:
-        state = heappop(frontier)[2]
-        if puzzle.is_goal(state):
-            return way_back(puzzle, before, state)
-        for action in puzzle.actions(state):
-            successor = puzzle.result(state, action)
-            if successor not in before:
-                before[successor] = state
-                heappush(frontier, (_checked(puzzle, evaluate, trial, successor)[0], next(order), successor))
-    return way_to_goal(puzzle, position, LARGE if puzzle.path_matters else SMALL)
+    led = way_to_goal(
+        puzzle,
+        position,
+        min(LARGE, max(SMALL, LED * matches)),
+        lambda state: _checked(puzzle, evaluate, trial, state)[0],
+    )
+    return led or way_to_goal(puzzle, position, LARGE if puzzle.path_matters else SMALL)
 
 
 def _text(game: Game, state: State) -> str:
