@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from arena.configured import Configured
-from arena.game import Action, Game, State
+from arena.game import Action, Game, Puzzle, State, overrides
 from arena.outcome import Answer, Path
 from arena.search import Search
 
@@ -52,6 +52,18 @@ def chooses(agent: type[Agent] | Agent) -> bool:
 def solves(agent: type[Agent] | Agent) -> bool:
     """Tell whether an agent gives `solve`."""
     return _method(agent, "solve") is not Agent.solve
+
+
+def claim_of(agent: Agent, puzzle: Puzzle, *, admissible: bool) -> Literal["cost", "length"] | None:
+    """Return what is least of every way that the agent returns, as far as it claims that; None if it claims nothing here.
+
+    `admissible` is true if its heuristic claims to be so, or if there is none. Where all steps cost the same, the shortest way
+    is the cheapest.
+    """
+    claim = agent.optimal if puzzle.path_matters else None
+    if claim == "length":
+        return "length" if overrides(puzzle, "step_cost") else "cost"
+    return "cost" if claim == "cost" or (claim == "admissible" and admissible) else None
 
 
 def _method(agent: type[Agent] | Agent, name: str) -> Any:

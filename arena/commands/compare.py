@@ -13,6 +13,7 @@ from arena.commands.leaderboard import format_option
 from arena.console.output import results_alone, room
 from arena.errors import ArenaError, StoreError, UnknownName
 from arena.results.attempts import attempts_of
+from arena.results.claims import without_refuted
 from arena.results.comparison import Comparison, GamesComparison, comparisons, corrected
 from arena.results.layout import DEFAULT, folded
 from arena.results.leaderboard import complete
@@ -37,7 +38,7 @@ def compare(store: str, agents: tuple[str, ...], style: str) -> int:
             attempts, tallies, distinct = attempts_of(opened, run.boards), tallies_of(opened, run.boards), distinct_of(opened)
         found: list[Compared] = [
             (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
-            for number, sheet in enumerate(run.boards)
+            for number, sheet in enumerate([without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies])
         ]
         boards = [(sheet, pairs) for sheet, pairs in found if pairs]
         if not boards:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from arena.agent import Agent
+from arena.agent import Agent, claim_of
 from arena.configured import name_of, settings
 from arena.errors import Interrupted, Refused, describe, foreign
 from arena.game import Action, Game, Puzzle, State
@@ -30,7 +30,7 @@ from arena.spec import make_seat
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.minimal_actions import Reproduction
 from arena.testing.optimality import NODES as CLAIM_NODES
-from arena.testing.optimality import Measure, Optimality, measure_of
+from arena.testing.optimality import Measure, Optimality
 from arena.testing.patience import PATIENCE
 from arena.testing.trial import CheckLog, Trial, copied, position_text
 from arena.testing.verdicts import CheckSuite, Verdict
@@ -134,9 +134,10 @@ def check_agent(
 
     Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
     one node is survived; that no state is changed, and no thread left running; that the global random generator is
-    left alone; and a claim of `Agent.optimal`, from small positions, against uniform-cost search. Opponents play at random; from a state of random play it meets itself. No call may take longer than
-    `patience` seconds. Violation, an AssertionError, tells the broken promise with the actions before it, as few as could be
-    found, and the seed that shows it again with one match. Refused: no game fits.
+    left alone; and a claim of `Agent.optimal`, from small positions, against uniform-cost search. Opponents play at random;
+    from a state of random play it meets itself. No call may take longer than `patience` seconds. Violation, an
+    AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows
+    it again with one match. Refused: no game fits.
     """
     checked = []
     for setup in _setups(agent, game, registry):
@@ -211,7 +212,7 @@ def _claim(make: Callable[[], Agent], game: Game, heuristic: Callable[..., Any] 
     if not isinstance(game, Puzzle):
         return None
     info = info_of(heuristic)
-    return foreign(lambda: measure_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
+    return foreign(lambda: claim_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
 
 
 def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:

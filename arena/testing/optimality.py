@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.agent import Agent
 from arena.game import Puzzle, State
 from arena.heuristic import Evaluation
 from arena.match.record import Record
@@ -22,18 +21,6 @@ NODES = 20_000
 """Nodes that the agent has for a position; a way that it returns after these does not count."""
 
 Measure = Literal["cost", "length"]
-
-
-def measure_of(agent: Agent, puzzle: Puzzle, *, admissible: bool) -> Measure | None:
-    """Return what the agent claims to be least of every way that it returns; None if it claims nothing, or nothing here.
-
-    `admissible` is true if its heuristic claims to be so, or if there is none.
-    """
-    if not puzzle.path_matters:
-        return None
-    if agent.optimal == "length":
-        return "length"
-    return "cost" if agent.optimal == "cost" or (agent.optimal == "admissible" and admissible) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,7 @@ def arena_heuristics():
 
 
 def test_claims_that_cannot_be_told_are_not_said_to_hold(tmp_path: Path) -> None:
-    """Six states at most are compared with the heuristic, and the agent solves nothing: the code is 0, without an `ok` for either."""
+    """Six states at most are compared with the heuristic, and the agent solves nothing: the code is 0, neither is `ok`."""
     done = check(write(tmp_path, "climb.py", CLIMB), "--matches", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("  -")]
