@@ -76,8 +76,7 @@ def comparison_plots(evidence: Evidence) -> list[Plot]:
 def _text(title: str, text: str) -> dict[str, Any]:
     """A comparison as a heading and its parts, sentences and tables, which blank lines set apart."""
     heading, *blocks = text.split("\n\n")
-    name = heading.removeprefix(f"{title}: ")
-    return {"heading": name, "parts": list(_parts(name, blocks))}
+    return {"heading": heading.removeprefix(f"{title}: "), "parts": list(_parts(heading, blocks))}
 
 
 def _parts(name: str, blocks: Sequence[str]) -> Iterator[str | Table]:
@@ -88,7 +87,8 @@ def _parts(name: str, blocks: Sequence[str]) -> Iterator[str | Table]:
 
 def _table(name: str, rows: Sequence[Sequence[str]]) -> Table:
     (corner, *headings), *cells = rows
-    kinds: list[Kind] = ["agent", *["number" for _ in headings]]
+    kinds: list[Kind] = ["agent"]
+    kinds += ["number" for _ in headings]
     shown = [corner or "Figure", *headings]  # a heading without a text is none to those who cannot see the table
     return Table(f"{shown[0]} of {name}", shown, kinds, cells)
 

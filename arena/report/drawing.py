@@ -52,7 +52,8 @@ def plots_of(evidence: Evidence) -> list[Plot]:
 
 def _best_two(evidence: Evidence) -> Plot | None:
     """The nodes of the best two entries, position by position."""
-    return None if len(evidence.ranked) < 2 else scatter_plot(evidence, *evidence.ranked[:2])
+    best = evidence.ranked[:2]
+    return None if len(best) < 2 else scatter_plot(evidence, best[0], best[1])
 
 
 def inline(plot: Plot, key: str) -> str:

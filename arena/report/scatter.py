@@ -14,7 +14,7 @@ DRAWN = 1_000
 """The most points: more cannot be told apart, and make a page slow."""
 
 
-class Point(NamedTuple):
+class ScatterPoint(NamedTuple):
     """The nodes of two entries on one position; None where an entry has not solved it."""
 
     round: int
@@ -41,18 +41,18 @@ def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter"
     )
 
 
-def _points(evidence: Evidence, one: int, other: int) -> list[Point]:
+def _points(evidence: Evidence, one: int, other: int) -> list[ScatterPoint]:
     """The positions that both have met and either has solved."""
     met: dict[int, dict[int, int | None]] = {one: {}, other: {}}
     for match in evidence.scored:
         if match.seats[0] in met:
             met[match.seats[0]][match.round] = match.efforts[0].nodes if match.solved else None
     both = sorted(met[one].keys() & met[other].keys())
-    points = [Point(round_, met[one][round_], met[other][round_]) for round_ in both]
+    points = [ScatterPoint(round_, met[one][round_], met[other][round_]) for round_ in both]
     return [point for point in points if point.one is not None or point.other is not None]
 
 
-def _counted(points: Sequence[Point], labels: tuple[str, str]) -> str:
+def _counted(points: Sequence[ScatterPoint], labels: tuple[str, str]) -> str:
     """The counts of points on either side of the diagonal, and at the edges, in words."""
     one, other = labels
     pairs = [(point.one, point.other) for point in points if point.one is not None and point.other is not None]
@@ -68,7 +68,7 @@ def _counted(points: Sequence[Point], labels: tuple[str, str]) -> str:
     return text
 
 
-def _draw(axes: "Axes", palette: Palette, labels: tuple[str, str], points: Sequence[Point]) -> None:
+def _draw(axes: "Axes", palette: Palette, labels: tuple[str, str], points: Sequence[ScatterPoint]) -> None:
     known = [max(1, nodes) for point in points for nodes in (point.one, point.other) if nodes is not None]
     low, high = min(known) / 1.5, max(known) * 1.5
     edge = high * (high / low) ** 0.06

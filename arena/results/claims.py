@@ -57,8 +57,9 @@ class Claims:
     def add(self, number: int, pairing: Pairing, record: Record) -> None:
         """Count one record; `number` is its place in the schedule."""
         if self.entries and record.solved and record.cost is not None:
-            entry, first = pairing.seats[0], record.decisions[0]
-            bound = self._bound(entry, record.termination, len(record.decisions), first.nodes, first.seconds)
+            entry, used = pairing.seats[0], record.decisions
+            nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
+            bound = self._bound(entry, record.termination, len(used), nodes, seconds)
             self._solutions[pairing.round].append(SolutionCost(number, entry, record.id, record.cost, bound))
 
     def read(self, store: Store, board: int) -> None:

@@ -97,8 +97,8 @@ def arena_agents():
 def arena_heuristics():
     return [dear]
 '''
-PLACES = [5, 1, 2, 3, 7]
-"""Going straight costs 3; step by step costs 1 and 2 from the second and the third."""
+PLACES = [5, 1, 2, 3, 7, 0]
+"""Going straight costs 3; step by step costs 1 and 2 from the second and the third. At the last nothing is asked."""
 
 
 @pytest.fixture(scope="module")
@@ -160,16 +160,16 @@ def test_a_board_without_a_refuted_claim_is_as_before(plugin: Path) -> None:
 
 
 def test_no_optimum_is_taken_from_a_refuted_claim(plugin: Path, tmp_path: Path) -> None:
-    """`uniform-cost` knows the optimum of all five positions, and both others pay 3 for each."""
+    """`uniform-cost` knows the optimum of all six positions, and both others pay 3 for each but the last."""
     store = tmp_path / "toll.db"
     played(plugin, store, "uniform-cost", "sure", "straight")
     [board] = stored(store)
     assert marks(board)["sure"] is True
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
     [pair] = json.loads(told.stdout)[0]["pairs"]
-    assert pair["optima"] == 5
+    assert pair["optima"] == 6
     excess = [(3 - best) / best for best in (3, 1, 2, 3, 3)]
-    assert pair["gaps"] == pytest.approx([sum(excess) / 5] * 2)
+    assert pair["gaps"] == pytest.approx([sum(excess) / 6] * 2)
 
 
 def test_an_optimum_of_a_refuted_entry_is_not_known(plugin: Path, tmp_path: Path) -> None:
