@@ -89,7 +89,11 @@ def _table(name: str, rows: Sequence[Sequence[str]]) -> Table:
     (corner, *headings), *cells = rows
     kinds: list[Kind] = ["agent"]
     kinds += ["number" for _ in headings]
-    shown = [corner or "Figure", *headings]  # a heading without a text is none to those who cannot see the table
+    matrix = [row[0] for row in cells] == headings
+    shown = [
+        corner or ("Agent" if matrix else "Figure"),
+        *headings,
+    ]  # a heading without a text is none to those who cannot see the table
     return Table(f"{shown[0]} of {name}", shown, kinds, cells)
 
 

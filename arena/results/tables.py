@@ -166,7 +166,7 @@ def remarks(board: Leaderboard) -> list[str]:
     if board.mixed:
         lines.append(f"The store has matches of more than one version of {', '.join(board.mixed)}.")
     lines += _strengths(board)
-    lines += [_refuted(one, board.store) for one in board.refuted]
+    lines += [_refuted(one) for one in board.refuted]
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
     if board.fallbacks:
@@ -178,14 +178,13 @@ def remarks(board: Leaderboard) -> list[str]:
     return lines
 
 
-def _refuted(found: Refutation, store: str | None) -> str:
-    """A claim of optimal solutions that a match refutes, in a sentence, with the command that shows the match."""
+def _refuted(found: Refutation) -> str:
+    """A claim of optimal solutions that a match refutes, in a sentence."""
     cost, least = figures.figure(found.cost), figures.figure(found.least)
     times = "once" if found.count == 1 else f"{found.count:,} times"
-    match = f"in match {found.first}" if store is None else f"see {replay_command(store, found.first)}"
     return (
         f"! : {found.agent} claims optimal solutions, but a cheaper one is known, {times}; "
-        f"first its solution cost {cost} and that of {found.other} {least}: {match}"
+        f"first its solution cost {cost} and that of {found.other} {least}, in match {found.first}."
     )
 
 
