@@ -3,14 +3,13 @@
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from arena.errors import ArenaError
-from arena.processes.child import python_environment
+from arena.web.command_process import start_command
 
 DEADLINE = 60.0
 """Seconds that a comparison may take."""
@@ -35,18 +34,7 @@ class Comparisons:
 
 async def _run(words: Sequence[str]) -> None:
     """Run a command of arena to its end; ArenaError with what it said if it fails."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-P",
-        "-m",
-        "arena",
-        *words,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,  # so that Ctrl-C reaches the server alone
-        env=python_environment(),
-    )
+    process = await start_command(words)
     try:
         _, said = await asyncio.wait_for(process.communicate(), DEADLINE)
     except TimeoutError:

@@ -19,7 +19,10 @@ def test_the_page_compares_two_entries(server: Any) -> None:
     assert done.text.count('<div class="card comparison">') == 2, "one pair on each of two boards"
 
 
-@pytest.mark.parametrize(("asked", "told"), [("agent=nobody&agent=random", "nobody"), ("agent=--help", "two different entries")])
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("agent=nobody&agent=random", "nobody"), ("agent=--help", "--help"), ("agent=random", "two different entries")],
+)
 def test_what_cannot_be_compared_is_told(server: Any, asked: str, told: str) -> None:
     """An entry that is not there, and one alone: words of an address are labels, never options."""
     done = server.ask(f"/t/cup/compare?{asked}")
