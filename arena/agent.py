@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.configured import Configured
-from arena.game import Action, Game, State
+from arena.game import Action, Game, Puzzle, State, overrides
 from arena.limits import Limits
 from arena.outcome import Answer, Path
 from arena.search import Search
@@ -26,7 +26,8 @@ class Agent(Configured, ABC):
     """Whether the agent is at a loss without a heuristic."""
     optimal: Literal["cost", "length", "admissible"] | None = None
     """What a solver claims of every way that it returns before a budget ends: that none is cheaper (`cost`), that none is shorter
-    (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). Nobody checks it."""
+    (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). `arena check` tries to refute
+    it from small positions; a board tells where a match does."""
     reference: ClassVar[bool | Literal["games", "puzzles"]]
     """Whether `arena try` sets new agents against this one, and lends it new heuristics if it wants one; `games` or `puzzles` for
     those alone. A class that derives from this one does not inherit it. False if it is not given, as nothing is proposed then."""
@@ -61,6 +62,18 @@ def chooses(agent: type[Agent] | Agent) -> bool:
 def solves(agent: type[Agent] | Agent) -> bool:
     """Tell whether an agent gives `solve`."""
     return _method(agent, "solve") is not Agent.solve
+
+
+def claim_of(agent: Agent, puzzle: Puzzle, *, admissible: bool) -> Literal["cost", "length"] | None:
+    """Return what is least of every way that the agent returns, as far as it claims that; None if it claims nothing here.
+
+    `admissible` is true if its heuristic claims to be so, or if there is none. Where all steps cost the same, the shortest way
+    is the cheapest.
+    """
+    claim = agent.optimal if puzzle.path_matters else None
+    if claim == "length":
+        return "length" if overrides(puzzle, "step_cost") else "cost"
+    return "cost" if claim == "cost" or (claim == "admissible" and admissible) else None
 
 
 def _method(agent: type[Agent] | Agent, name: str) -> Any:

@@ -83,7 +83,8 @@ PUZZLE = (
     *_FAILURES,
 )
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE}
-ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE)} | {"level_with", "superiority", "boards", "mean_rank", "mean_rating"}
+ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE)}
+ROW_KEYS |= {"level_with", "superiority", "refuted", "boards", "mean_rank", "mean_rating"}
 """The keys of rows that a column of a format may not have."""
 
 

@@ -150,6 +150,8 @@ class CheckRun:
                     brief = verdict.check in told
                     lines.append((False, self._failed(verdict, key, agent, f"{board.name}, ", brief=brief)))
                     told.add(verdict.check)
+                elif verdict.check == "optimal" and not verdict.reached:
+                    lines.append((True, f"  -       {board.name}: optimal: too few to tell: no small position was solved"))
             if any(verdict.ended for verdict in verdicts) and number < len(fitting):
                 lines.append((True, f"  -       {', '.join([left.name for left in fitting[number:]])}: not checked after that"))
                 break

@@ -4,15 +4,22 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
 
 from arena.commands.comparison_text import comparison_text, matrix_text
 from arena.commands.leaderboard import format_option
+from arena.console.notices import say
 from arena.console.output import results_alone, room
 from arena.errors import ArenaError, StoreError, UnknownName
+from arena.report.comparison_page import ComparedBoard, comparison_page
+from arena.report.drawing import require
+from arena.report.evidence import Findings, findings
+from arena.report.output_files import check_place, write_whole
 from arena.results.attempts import attempts_of
+from arena.results.claims import without_refuted
 from arena.results.comparison import Comparison, GamesComparison, comparisons, corrected
 from arena.results.layout import DEFAULT, folded
 from arena.results.leaderboard import complete
@@ -28,28 +35,52 @@ Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
 @click.argument("store")
 @click.argument("agents", nargs=-1, metavar="AGENT AGENT...")
 @format_option
-def compare(store: str, agents: tuple[str, ...], style: str) -> int:
+@click.option("-o", "--output", "page", metavar="FILE", help="Write a page with plots instead of text.")
+def compare(store: str, agents: tuple[str, ...], style: str, page: str | None) -> int:
     """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
+    if page is not None:
+        require()
+        check_place(Path(page))
     with results_alone() as out:
         with Store.open(store) as opened, opened.snapshot():
             run = opened.last()
             names = _chosen(store, run.boards, agents)
             attempts, tallies, distinct = attempts_of(opened, run.boards), tallies_of(opened, run.boards), distinct_of(opened)
+            evidence = None if page is None else findings(opened)
         found: list[Compared] = [
             (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
-            for number, sheet in enumerate(run.boards)
+            for number, sheet in enumerate([without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies])
         ]
         boards = [(sheet, pairs) for sheet, pairs in found if pairs]
         if not boards:
             raise StoreError(f"{store}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
         if not all(complete(tally, ended=run.ended is not None) for tally in tallies):
             print("note: the run is not finished", file=sys.stderr)
-        if style == "json":
+        if page is not None and evidence is not None:
+            _write_page(Path(page), evidence, found)
+        elif style == "json":
             print(json.dumps([_document(sheet, pairs) for sheet, pairs in boards], indent=2, allow_nan=False), file=out)
         else:
             width = room(out) if style == DEFAULT else None
             print(folded("\n\n\n".join(_texts(boards, style, width)), width), file=out)
     return 0
+
+
+def _write_page(place: Path, evidence: Findings, found: Sequence[Compared]) -> None:
+    """Write the page of those boards on which entries have met."""
+    boards = [
+        ComparedBoard(number, _named(pairs), tuple(_texts([(sheet, pairs)], "html", None)))
+        for number, (sheet, pairs) in enumerate(found)
+        if pairs
+    ]
+    content = comparison_page(evidence, boards)
+    write_whole(place, content)
+    say(f"{place}: {sum(len(pairs) for _, pairs in found):,} comparisons, {len(content) / 1e6:,.1f} MB")
+
+
+def _named(pairs: Sequence[tuple[Comparison, float]]) -> tuple[str, ...]:
+    """The entries that are compared."""
+    return tuple(dict.fromkeys([name for pair, _ in pairs for name in (pair.one, pair.other)]))
 
 
 def _chosen(path: str, sheets: Sequence[BoardInfo], agents: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from arena.report.evidence import Effort, Evidence
 from arena.report.palette import Palette
-from arena.report.plot import MOST_LINES, Plot, legend, room_for, share_axis, short
+from arena.report.plot import MOST_LINES, Plot, legend, room_for, share_axis, short, tick_text
 from arena.results.attempts import stopped
 from arena.stats.solved_share import BudgetStep, share_at, solved_by_budget
 
@@ -106,6 +106,5 @@ def _draw(axes: "Axes", palette: Palette, name: str, budgets: Sequence[float], l
 
 def _ticks(budgets: Sequence[float]) -> list[str]:
     """Labels of the axis; a power of ten near the last budget has none, since one would stand on the other."""
-    shown = [f"{budget:,.0f}" if 1000 <= budget < 1e6 else f"{budget:.3g}" for budget in budgets]
     near = budgets[-1] / 4
-    return [text if budget <= near or budget == budgets[-1] else "" for budget, text in zip(budgets, shown, strict=True)]
+    return [tick_text(budget) if budget <= near or budget == budgets[-1] else "" for budget in budgets]

@@ -12,6 +12,7 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.report.budget_plots import budget_plots
+from arena.report.cactus import cactus_plots
 from arena.report.convergence import convergence_plot
 from arena.report.cross import cross_plot
 from arena.report.difficulty import difficulty_plot
@@ -19,6 +20,7 @@ from arena.report.evidence import Evidence
 from arena.report.palette import PAGE, PAPER, VARIABLES, Palette
 from arena.report.plot import Plot, printable
 from arena.report.ratings import ratings_plot
+from arena.report.scatter import scatter_plot
 from arena.report.spread import spread_plots
 
 WIDTH = 4.0
@@ -43,8 +45,15 @@ def plots_of(evidence: Evidence) -> list[Plot]:
     if evidence.sheet.kind == "versus":
         found = [ratings_plot(evidence.board), cross_plot(evidence.board), convergence_plot(evidence)]
     else:
-        found = [difficulty_plot(evidence), *budget_plots(evidence), convergence_plot(evidence)]
+        found = [difficulty_plot(evidence), *budget_plots(evidence), *cactus_plots(evidence), _best_two(evidence)]
+        found.append(convergence_plot(evidence))
     return [plot for plot in [*found, *spread_plots(evidence)] if plot is not None]
+
+
+def _best_two(evidence: Evidence) -> Plot | None:
+    """The nodes of the best two entries, position by position."""
+    best = evidence.ranked[:2]
+    return None if len(best) < 2 else scatter_plot(evidence, best[0], best[1])
 
 
 def inline(plot: Plot, key: str) -> str:

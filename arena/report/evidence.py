@@ -1,8 +1,8 @@
 """The data of a report: the leaderboards of a store and every match behind them, read in one go."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,6 +71,16 @@ class Evidence:
     def scored(self) -> Iterator[MatchSummary]:
         """The matches that count."""
         return (match for match in self.matches if not match.void)
+
+
+def among(evidence: Evidence, names: Collection[str]) -> Evidence:
+    """The board as if only some of its entries were there: their rows and the matches between them."""
+    board = evidence.board
+    places = [place for place, row in enumerate(board.rows) if row["agent"] in names]
+    cross = None if board.cross is None else tuple([tuple([board.cross[one][other] for other in places]) for one in places])
+    matches = [match for match in evidence.matches if all(evidence.sheet.labels[entry] in names for entry in match.seats)]
+    shown = replace(board, rows=tuple([board.rows[place] for place in places]), cross=cross)
+    return replace(evidence, board=shown, matches=tuple(matches))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from arena.views import STATIC, board_script, bundle
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 OWN = Path(__file__).parent
 WORDS = 1.5
@@ -36,20 +37,20 @@ def page(found: Findings, matches: Carried) -> bytes:
     boards = [evidence.board for evidence in found.boards]
     means = overall(boards)
     text = (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             policy=POLICY,
-            style=Markup(_file(STATIC / "style.css") + _file(OWN / "static" / "report.css")),  # noqa: S704 - arena's own
+            style=style(),
             library=Markup(_safe(bundle())),  # noqa: S704 - too
             board_scripts=[Markup(_safe(board_script(*board))) for board in sorted(matches.boards.items())],  # noqa: S704 - made safe
             script=Markup(_safe(_file(OWN / "static" / "report.js"))),  # noqa: S704 - arena's own
             run=found.run,
             summary=_summary(found),
-            origin=_origin(found),
+            origin=origin(found),
             overall=means and {"table": overall_table(means), "note": means.note},
             boards=[_board(evidence) for evidence in found.boards],
-            drawing=lambda plot, key: Markup(inline(plot, f"{key}-{plot.name}")),  # noqa: S704 - matplotlib escapes its texts
+            drawing=drawing,
             matches=matches,
             leaderboards=document(found.run, boards),
             listing=_listing(found, matches),
@@ -59,7 +60,8 @@ def page(found: Findings, matches: Carried) -> bytes:
 
 
 @cache
-def _environment() -> "Environment":
+def environment() -> "Environment":
+    """The environment of the templates, which escapes all text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
@@ -73,6 +75,20 @@ def _environment() -> "Environment":
     made.globals |= {"zip": zip, "numbers_table": numbers_table, "replay_command": replay_command}
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return made
+
+
+def style() -> "Markup":
+    """The style sheets of the views and of the report."""
+    from markupsafe import Markup
+
+    return Markup(_file(STATIC / "style.css") + _file(OWN / "static" / "report.css"))  # noqa: S704 - arena's own
+
+
+def drawing(plot: Plot, key: str) -> "Markup":
+    """A plot as an element of a page; `key` is the prefix of its ids."""
+    from markupsafe import Markup
+
+    return Markup(inline(plot, f"{key}-{plot.name}"))  # noqa: S704 - matplotlib escapes its texts
 
 
 def key_of(evidence: Evidence) -> str:
@@ -102,7 +118,8 @@ def _counted(count: int, what: str, several: str | None = None) -> str:
     return f"{count:,} {what if count == 1 else several or what + 's'}"
 
 
-def _origin(found: Findings) -> str:
+def origin(found: Findings) -> str:
+    """The store and the run that a page was made of, in a sentence."""
     run = found.run
     ended = f"ended {run.ended}" if run.ended else "not ended yet"
     versions = ", ".join([f"{name} {version}" for name, version in run.versions.items()])
@@ -119,11 +136,11 @@ def _board(evidence: Evidence) -> dict[str, Any]:
         "table": leaderboard_table(board),
         "remarks": remarks(board),
         "failures": board.failures,
-        "stacks": _stacks(plots_of(evidence)),
+        "stacks": stacks_of(plots_of(evidence)),
     }
 
 
-def _stacks(plots: Sequence[Plot]) -> list[list[Plot]]:
+def stacks_of(plots: Sequence[Plot]) -> list[list[Plot]]:
     """The plots in two columns of about one height, so that a tall one leaves no hole beside it."""
     columns: tuple[list[Plot], list[Plot]] = [], []
     for plot in plots:

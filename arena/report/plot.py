@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from arena.report.palette import Palette
 
@@ -16,6 +18,8 @@ MOST_ROWS = 30
 """The most agents that one plot has rows for."""
 LONGEST = 20
 """The most characters of a label in a plot."""
+TICKS = 5
+"""The most ticks of a logarithmic axis."""
 
 Cell: TypeAlias = str | int | float | None
 
@@ -75,6 +79,20 @@ def count_axis(axes: "Axes") -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1))
+
+
+def log_axis(axis: "Axis", low: float, high: float) -> None:
+    """Make an axis of `axes` logarithmic from `low` to `high`, with ticks at powers of ten, in digits where these are few."""
+    axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": (low, high)})
+    powers = [10.0**power for power in range(ceil(log10(low)), floor(log10(high)) + 1)]
+    ticks = powers[:: -(-len(powers) // TICKS)] if powers else [low, high]
+    axis.set_ticks(ticks, [tick_text(tick) for tick in ticks])
+    axis.axes.minorticks_off()
+
+
+def tick_text(value: float) -> str:
+    """The text of a tick on a logarithmic axis."""
+    return f"{value:,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"
 
 
 def legend(axes: "Axes") -> None:

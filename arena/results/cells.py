@@ -70,7 +70,8 @@ def cell(column: Column, row: Row) -> str:
     if column.style == "share interval":
         return _interval(row, key, figures.share)
     if column.style == "rank":
-        return f"{row[key]} ~" if row.get("level_with") else str(row[key])
+        marks = [mark for mark, is_marked in (("~", row.get("level_with")), ("!", row.get("refuted"))) if is_marked]
+        return " ".join([str(row[key]), *marks])
     return _TEXT[column.style](row.get(key))
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from arena.columns import Column
 from arena.format import Kind, Pairing
 from arena.match.record import Record
+from arena.results.claims import Refutation
 from arena.results.rating import SprtState, Strengths, sprt_state, strengths
 from arena.results.tally import Count, Failure, Tally, tallies_of
 from arena.schedule.board_info import board_info
@@ -72,6 +73,8 @@ class Leaderboard:
     """The number of games that the reported values of the agents ended."""
     unranked: str | None = None
     """The format that has not ranked the board yet, so that it is ranked by its score; None where it has, or never does."""
+    refuted: tuple[Refutation, ...] = ()
+    """The claims of optimal solutions that a match refutes."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
@@ -175,6 +178,9 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
     ]
     if placings is not None:
         rows = [{**row, **placings[entry].values} for row, entry in zip(rows, order, strict=True)]
+    refuted = tally.claims.refuted()
+    if refuted:
+        rows = [{**row, "refuted": any(row["agent"] == one.agent for one in refuted)} for row in rows]
     return Leaderboard(
         title=sheet.title,
         game=sheet.game,
@@ -201,6 +207,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         adjudicated=tally.adjudicated,
         own_columns=() if ranking is None else ranking.columns,
         unranked=sheet.format if ranking is not None and placings is None else None,
+        refuted=refuted,
     )
 
 

@@ -14,6 +14,7 @@ from tabulate import tabulate_formats
 from arena.columns import LAST
 from arena.results import figures
 from arena.results.cells import BoardTable, board_table
+from arena.results.claims import Refutation
 from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
@@ -171,6 +172,7 @@ def remarks(board: Leaderboard) -> list[str]:
     if board.mixed:
         lines.append(f"The store has matches of more than one version of {', '.join(board.mixed)}.")
     lines += _strengths(board)
+    lines += [_refuted(one) for one in board.refuted]
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
     if board.adjudicated:
@@ -183,6 +185,16 @@ def remarks(board: Leaderboard) -> list[str]:
     if board.timed:
         lines.append("Some decisions had a time limit: the same matches may come out otherwise another time.")
     return lines
+
+
+def _refuted(found: Refutation) -> str:
+    """A claim of optimal solutions that a match refutes, in a sentence."""
+    cost, least = figures.figure(found.cost), figures.figure(found.least)
+    times = "once" if found.count == 1 else f"{found.count:,} times"
+    return (
+        f"! : {found.agent} claims optimal solutions, but a cheaper one is known, {times}; "
+        f"first its solution cost {cost} and that of {found.other} {least}, in match {found.first}."
+    )
 
 
 def failure_lines(board: Leaderboard) -> list[str]:

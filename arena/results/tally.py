@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
 from arena.match.record import FAULTS, Reason, Record
+from arena.results.claims import Claims
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
@@ -94,6 +95,7 @@ class Tally:
         self.distinct: int | None = None
         """Counted by a store; None if the matches are counted one by one."""
         self.matches = PairedGames()
+        self.claims = Claims(sheet)
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
 
@@ -124,6 +126,7 @@ class Tally:
         self.count(facts)
         if record.termination == "void":
             return
+        self.claims.add(number, pairing, record)
         if self.outcomes is not None:
             self.outcomes.add(pairing, record.returns)
         played = play_hash_of(record)
@@ -219,8 +222,9 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
                 add(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng)
             if (outcomes := tallies[board].outcomes) is not None:
                 outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
-    for tally in tallies:
+    for number, tally in enumerate(tallies):
         tally.distinct = 0
+        tally.claims.read(store, number)
     for board, distinct in store.query(_DISTINCT):
         tallies[board].distinct = distinct
     return tallies

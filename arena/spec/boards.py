@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from arena.agent import claim_of
 from arena.columns import COLUMNS, by_key
 from arena.configured import parameters_of
 from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format, own_columns
+from arena.game import Puzzle
 from arena.heuristic import info_of
 from arena.identity import key
 from arena.match.match import Positions, Program, Seat
@@ -170,15 +172,15 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
 
 def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
     """Whether every solution of an entry is a cheapest one; none at all is a heuristic that is 0 everywhere."""
-    if not rules.puzzle or one.entry.command is not None:
+    if not isinstance(rules.game, Puzzle) or one.entry.command is not None:
         return False
     try:
-        claim = one.entry.agent(**one.entry.options).optimal
+        agent = one.entry.agent(**one.entry.options)
     except Exception:  # told where it is made to play
         return False
     info = None if heuristic is None else info_of(reading.registry.heuristics[rules.name, heuristic["name"]])
     admissible = heuristic is None or (info is not None and info.admissible)
-    return claim == "cost" or (claim == "admissible" and admissible)
+    return claim_of(agent, rules.game, admissible=admissible) == "cost"
 
 
 def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader) -> Seat:

@@ -9,11 +9,11 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from arena.agent import Agent
+from arena.agent import Agent, claim_of
 from arena.configured import name_of, settings
-from arena.errors import Interrupted, Refused, describe
+from arena.errors import Interrupted, Refused, describe, foreign
 from arena.game import Action, Game, Puzzle, State
-from arena.heuristic import Evaluation, bind
+from arena.heuristic import Evaluation, bind, info_of
 from arena.identity import position_stream
 from arena.limits import Limits
 from arena.match.match import Match, Position
@@ -29,6 +29,8 @@ from arena.search import Search
 from arena.spec import make_seat
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.minimal_actions import Reproduction
+from arena.testing.optimality import NODES as CLAIM_NODES
+from arena.testing.optimality import Measure, Optimality
 from arena.testing.patience import PATIENCE
 from arena.testing.trial import CheckLog, Trial, copied, position_text
 from arena.testing.verdicts import CheckSuite, Verdict
@@ -112,12 +114,13 @@ CHECKS = {
     "plays": "legal actions or solutions, without an exception, against a random player and against itself",
     "one node": "plays on with a budget of one node",
     "repeats": "the same seed gives the same actions",
+    "optimal": "no way is worse than that of uniform-cost search, from small positions",
     "purity": "no state is changed",
     "threads": "no thread goes on when the answer is there",
     "randomness": "no random number comes from elsewhere than search.rng",
     "the game": "the game itself does what it must",
 }
-"""The promises of an agent on every game, by the names of their checks."""
+"""The promises of an agent on every game, by the names of their checks; `optimal` is one only of solvers that claim it."""
 
 
 @user_interrupts()
@@ -135,15 +138,17 @@ def check_agent(
     It is an object, a class, or a name, which is looked up in `registry`: by default everything that is installed.
 
     Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
-    one node is survived; that no state is changed, and no thread left running; and that the global random generator is
-    left alone. Opponents play at random; from a state of random play it meets itself. No call may take longer than
-    `patience` seconds. Violation, an AssertionError, tells the broken promise with the actions before it, as few as could be
-    found, and the seed that shows it again with one match. Refused: no game fits.
+    one node is survived; that no state is changed, and no thread left running; that the global random generator is
+    left alone; and a claim of `Agent.optimal`, from small positions, against uniform-cost search. Opponents play at random;
+    from a state of random play it meets itself. No call may take longer than `patience` seconds. Violation, an
+    AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows
+    it again with one match. Refused: no game fits.
     """
     checked = []
     for setup in agent_setups(agent, game, registry):
-        setup.suite(seed, matches, patience).passed()
-        checked.append(f"{name_of(setup.game)}: plays, repeats, one node, randomness")
+        passed = setup.suite(seed, matches, patience).passed()
+        claim = ", optimal" if "optimal" in passed else ""
+        checked.append(f"{name_of(setup.game)}: plays, repeats, one node, randomness{claim}")
     if not checked:
         raise Refused(f"{agent if isinstance(agent, str) else name_of(agent)} can play no installed game; hand one in")
     return tuple(checked)
@@ -172,10 +177,13 @@ class AgentSetup(NamedTuple):
     make: Callable[[], Agent]
     game: Game
     evaluation: Evaluation | None
+    measure: Measure | None
+    """What the agent claims to be least of every way that it returns; None if it claims nothing."""
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
         """The checks of the agent on the game."""
-        return CheckSuite(partial(_play, self), partial(_reproduction, self), CHECKS, seed, max(1, matches), patience)
+        promises = {name: promise for name, promise in CHECKS.items() if name != "optimal" or self.measure is not None}
+        return CheckSuite(partial(_play, self), partial(_reproduction, self), promises, seed, max(1, matches), patience)
 
     def trace(self, seed: int, matches: int) -> list[list[str]]:
         """The position and the actions of each of the first plays of the checks; the answer, too, if there is one."""
@@ -198,7 +206,9 @@ def agent_setups(
     kind = known if isinstance(known, type) else type(known)
     make = known if isinstance(known, type) else partial(kind, **settings(known))
     for one in _games(kind, game, registry):
-        yield AgentSetup(kind, make, one, _evaluation(one, registry))
+        target = registry.heuristics.get((name_of(one), one.default_heuristic or ""))
+        evaluation = None if target is None else bind(target, one)
+        yield AgentSetup(kind, make, one, evaluation, _claim(make, one, target))
 
 
 def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Registry) -> list[Game]:
@@ -213,9 +223,12 @@ def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Re
     return [one]
 
 
-def _evaluation(game: Game, registry: Registry) -> Evaluation | None:
-    found = registry.heuristics.get((name_of(game), game.default_heuristic or ""))
-    return None if found is None else bind(found, game)
+def _claim(make: Callable[[], Agent], game: Game, heuristic: Callable[..., Any] | None) -> Measure | None:
+    """What the agent claims to be least with this heuristic; None where it cannot be made, which its matches tell."""
+    if not isinstance(game, Puzzle):
+        return None
+    info = info_of(heuristic)
+    return foreign(lambda: claim_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
 
 
 def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
@@ -224,6 +237,8 @@ def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
         with suppress(Abandoned):
             with deaths() as died:
                 trial.call("a method of the game", _check_match, setup, trial)
+                if setup.measure is not None:
+                    trial.call("a method of the game", _check_claim, setup, trial, setup.measure)
             with trial.checking("threads"):
                 trial.expect(not died, THREADS, NO_THREAD, "".join([f"one that raised {describe(each)}" for each in died[:1]]))
 
@@ -252,6 +267,14 @@ def _check_match(setup: AgentSetup, trial: Trial) -> None:
     if not isinstance(game, Puzzle):
         trial.actions, later = _somewhere(setup, trial, state)
         _check_plays(setup, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
+
+
+def _check_claim(setup: AgentSetup, trial: Trial, measure: Measure) -> None:
+    """Compare the agent's ways with those of uniform-cost search."""
+    puzzle = setup.game
+    assert isinstance(puzzle, Puzzle)
+    solve = partial(_played, setup, _Observed(), trial, seats=[0], limits=Limits(nodes=CLAIM_NODES))
+    Optimality(puzzle, measure, setup.evaluation, solve).check(trial, puzzle.initial(_positions(trial.play)))
 
 
 def _somewhere(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:

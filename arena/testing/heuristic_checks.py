@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from heapq import heappop, heappush
-from itertools import count
 from math import isfinite
 from typing import Any
 
@@ -15,7 +13,8 @@ from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
-from arena.testing.distances import distances, goal_from, shortest_way
+from arena.testing.admissibility import SMALL, TOLERANCE, Admissibility, Extent
+from arena.testing.distances import Known, way_to_goal
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
@@ -24,15 +23,11 @@ from arena.testing.verdicts import CheckSuite, Verdict
 
 LONGEST = 200
 """Actions of one random play."""
-SMALL = 20_000
-"""The most states of a puzzle that is explored as a whole."""
 LARGE = 300_000
-"""States after which the search for the goal nearest to one position gives up."""
-DISTANT = 3
-"""Positions whose exact distance is computed if the whole puzzle is too large."""
-UNCHECKED = "could not be checked"
+"""States after which the search for a goal gives up."""
+LED = 5_000
+"""States for every match of the check after which the search that the heuristic leads gives up, but not below SMALL."""
 BOUND = 0.99
-TOLERANCE = 1e-9
 
 Met = list[tuple[Trial, State, list[float]]]
 """States that were evaluated, with their values to every seat."""
@@ -63,10 +58,11 @@ def check_heuristic(
 
     Of a game: values within [-0.99, 0.99], opposite for the two seats of a zero-sum game. Of a puzzle: 0 or more, and 0
     at goals. The same value at every call, whatever was evaluated before. If claimed: consistency on every step met, and
-    admissibility against exact distances by uniform-cost search, over the whole puzzle where it has at most 20,000
-    states, else along the shortest ways from a few positions. No call may take longer than `patience` seconds. Violation,
-    an AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows
-    it again with one match.
+    admissibility against the distance to a goal: over the whole puzzle where it has at most 20,000 states, else
+    backward from a goal where actions can be undone, and along the cheapest ways from a few positions; the more `matches`,
+    the more states. Where these are too few, the claim is neither refuted nor said to hold. No call may take longer than
+    `patience` seconds. Violation, an AssertionError, tells the broken promise with the actions before it, as few as could be
+    found, and the seed that shows it again with one match.
     """
     setup = _setup(h, game)
     setup.suite(seed, matches, patience).passed()
@@ -86,11 +82,13 @@ def heuristic_verdicts(
     with user_interrupts():
         found = list(setup.suite(seed, matches, patience).verdicts())
     for verdict in found:
-        note = setup.notes.get(verdict.check, "") if verdict.kept else ""
-        if UNCHECKED in note:
-            yield replace(verdict, promise=note.partition(" ")[2], reached=False)
+        extent = setup.extents.get(verdict.check) if verdict.kept else None
+        if extent is None:
+            yield verdict
+        elif extent.told:
+            yield replace(verdict, promise=f"{verdict.promise}, {extent.words}")
         else:
-            yield replace(verdict, promise=f"{verdict.promise}, {note.partition(' ')[2]}") if " " in note else verdict
+            yield replace(verdict, promise=extent.words, reached=False)
 
 
 @dataclass(slots=True)
@@ -100,8 +98,10 @@ class HeuristicSetup:
     target: Callable[..., Any]
     info: HeuristicInfo
     game: Game
-    notes: dict[str, str] = field(default_factory=dict)
-    """The extent of a check, such as `admissible at 120 states`, by its name."""
+    extents: dict[str, Extent] = field(default_factory=dict)
+    """The extent of a check, such as `at 120 states`, by its name, if there is a word to say about it."""
+    way: list[Known] = field(default_factory=list)
+    """The states on some way to a goal, the goal first, each with the cost from there; none if no goal was found."""
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
         """The checks of the heuristic on its game."""
@@ -112,14 +112,11 @@ class HeuristicSetup:
         """The checks that were made, with their extent."""
         words = ["range", "repeats"]
         if isinstance(self.game, Puzzle):
-            words.append(self.notes["goals"])
-            if self.info.consistent:
-                words.append("consistent")
-            if self.info.admissible:
-                words.append(self.notes["admissible"])
+            claims = {"consistent": self.info.consistent, "admissible": self.info.admissible}
+            words += ["goals", *[name for name, claimed in claims.items() if claimed]]
         elif _opposed(self.game):
             words.append("antisymmetric")
-        return tuple(words)
+        return tuple([f"{word} {self.extents[word].words}" if word in self.extents else word for word in words])
 
     def inapplicable(self) -> set[str]:
         """The checks of what this heuristic does not claim, or its kind of game does not promise."""
@@ -162,10 +159,15 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
     if isinstance(game, Puzzle):
         start.check = "the game"
         with start.checking("goals"):
-            setup.notes["goals"] = start.call("a method of the game", _check_goal, game, evaluate, start)
+            setup.way = start.call("a method of the game", _found_way, game, evaluate, start, matches)
+            if setup.way:
+                _checked(game, evaluate, start, setup.way[0][0])
+            else:
+                setup.extents["goals"] = Extent("could not be checked: none was found", told=False)
         if setup.info.admissible:
             with start.checking("admissible"):
-                setup.notes["admissible"] = start.call("a method of the game", _check_admissible, game, evaluate, start)
+                check = Admissibility(game, lambda state: _checked(game, evaluate, start, state)[0], start, matches)
+                setup.extents["admissible"] = start.call("a method of the game", check.check, setup.way)
 
 
 def _opposed(game: Game) -> bool:
@@ -258,43 +260,16 @@ def _check_range(game: Game, trial: Trial, state: State, text: str, values: list
         trial.expect(-BOUND <= value <= BOUND, f"h({text}) is in range", f"within [-{BOUND}, {BOUND}]", value)
 
 
-def _check_goal(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
-    """Search a goal, best first by the heuristic itself, since random play seldom meets one."""
+def _found_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) -> list[Known]:
+    """The states on a way to a goal, searched best first by the heuristic itself, since random play seldom meets one."""
     position = trial.call("initial", puzzle.initial, trial.rng)
-    order = count()
-    frontier = [(0.0, next(order), position)]
-    seen = {position}
-    while frontier and len(seen) <= SMALL:
-        state = heappop(frontier)[2]
-        if puzzle.is_goal(state):
-            _checked(puzzle, evaluate, trial, state)
-            return "goals"
-        for action in puzzle.actions(state):
-            successor = puzzle.result(state, action)
-            if successor not in seen:
-                seen.add(successor)
-                heappush(frontier, (_checked(puzzle, evaluate, trial, successor)[0], next(order), successor))
-    goal = goal_from(puzzle, position, LARGE if puzzle.path_matters else SMALL)
-    if goal is None:
-        return f"goals {UNCHECKED}: none was found"
-    _checked(puzzle, evaluate, trial, goal[0])
-    return "goals"
-
-
-def _check_admissible(puzzle: Puzzle, evaluate: Evaluation, trial: Trial) -> str:
-    rng = trial.rng
-    verified = 0
-    for number in range(DISTANT):
-        position = trial.call("initial", puzzle.initial, rng)
-        whole = distances(puzzle, position, SMALL)
-        for state, distance in shortest_way(puzzle, position, LARGE) if whole is None else whole:
-            value = _checked(puzzle, evaluate, trial, state)[0]
-            text = _text(puzzle, state)
-            trial.expect(value <= distance + TOLERANCE, f"h({text}) is at most the true distance", f"at most {distance}", value)
-            verified += 1
-        if whole is not None and number == 0 and verified:
-            break
-    return f"admissible at {verified:,} states" if verified else f"admissible {UNCHECKED}: no goal was found"
+    led = way_to_goal(
+        puzzle,
+        position,
+        min(LARGE, max(SMALL, LED * matches)),
+        lambda state: _checked(puzzle, evaluate, trial, state)[0],
+    )
+    return led or way_to_goal(puzzle, position, LARGE if puzzle.path_matters else SMALL)
 
 
 def _text(game: Game, state: State) -> str:

@@ -19,6 +19,8 @@ from arena.errors import ArenaError, StoreError
 from arena.store import Store
 from arena.web import form
 from arena.web.board_addresses import BoardAddresses
+from arena.web.compare_process import POLICY as COMPARISON_POLICY
+from arena.web.compare_process import Comparisons
 from arena.web.form import BadRequest
 from arena.web.guard import BodyTooLong
 from arena.web.matches import matches
@@ -48,6 +50,7 @@ class Server:
         self._streams = 0
         self._inventory: dict[str, Any] | None = None
         self._boards = BoardAddresses()
+        self._comparisons = Comparisons()
 
     def app(self) -> Starlette:
         """The application, without its guard."""
@@ -58,6 +61,7 @@ class Server:
             ("/new", _shell("New tournament", "new.js", "/new")),
             ("/t/{key}", self.board),
             ("/t/{key}/matches", self.matches_page),
+            ("/t/{key}/compare", self.comparison),
             ("/t/{key}/match/{id}", self.match_page),
             ("/static/{name:path}", self.file),
             ("/boards/{name}", self.board_module),
@@ -111,6 +115,12 @@ class Server:
         tournament, key = self._tournament(request), request.path_params["id"]
         await anyio.to_thread.run_sync(_check_match, tournament.store, key)
         return HTMLResponse(page("Match", "match.js", "/", key=tournament.key, id=key))
+
+    async def comparison(self, request: Request) -> Response:
+        """The agents that are named, or all, compared two by two: a page of its own."""
+        store, agents = self._tournament(request).store, request.query_params.getlist("agent")
+        content = await self._comparisons.page(store.absolute(), agents)
+        return HTMLResponse(content, headers={"content-security-policy": COMPARISON_POLICY})
 
     async def file(self, request: Request) -> Response:
         """A module, the style sheet, the icon: from a fixed table, so that no path leads out of it."""

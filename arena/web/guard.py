@@ -179,7 +179,7 @@ def _with_headers(send: Send) -> Callable[[Any], Awaitable[None]]:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
-                headers[name] = value
+                headers.setdefault(name, value)
             headers.setdefault("cache-control", "no-store")
         await send(message)
 

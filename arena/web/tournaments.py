@@ -4,14 +4,13 @@ import asyncio
 import os
 import re
 import signal
-import sys
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.processes.child import python_environment
+from arena.web.command_process import start_command
 from arena.web.live import Watcher
 
 FOLDER = Path("results") / "web"
@@ -50,18 +49,7 @@ class ServedTournament:
         words += [word for plugin in plugins for word in ("--plugin", plugin)]
         self.watcher.starting = self.watcher.own = True
         self.watcher.trouble = None
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            "-m",
-            "arena",
-            *words,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,  # so that Ctrl-C reaches the server alone
-            env=python_environment(),
-        )
+        self._process = await start_command(words)
         self._reader = asyncio.create_task(self._listen(self._process))
 
     async def stop(self) -> None:

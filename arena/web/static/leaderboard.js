@@ -13,11 +13,12 @@ const bar = h("progress", { "aria-label": "matches played", max: "1", value: "0"
 const figures = h("dl", { class: "figures" });
 const message = h("div");
 const boards = h("div", { class: "stack" });
+const compare = h("a", { class: "button", href: `/t/${key}/compare`, hidden: true }, "Compare");
 const stop = button("Stop", halt);
 stop.hidden = true;
 
 main.append(
-  h("div", { class: "head" }, h("div", { class: "row" }, title, tag), h("div", { class: "row" }, stop, h("a", { class: "button", href: `/t/${key}/matches` }, "All matches"))),
+  h("div", { class: "head" }, h("div", { class: "row" }, title, tag), h("div", { class: "row" }, stop, compare, h("a", { class: "button", href: `/t/${key}/matches` }, "All matches"))),
   faults.box,
   message,
   h("section", { class: "card", "aria-label": "progress" }, bar, figures),
@@ -34,6 +35,7 @@ function show(state) {
   document.title = `${state.name} | arena`;
   title.textContent = state.name;
   tag.replaceChildren(stateTag(state.state));
+  compare.hidden = !state.boards.some((board) => board.games > 0 && board.rows.length > 1);
   stop.hidden = !(state.own && ["running", "starting"].includes(state.state));
   message.replaceChildren(...(state.message ? [h("p", { class: "fault" }, state.message)] : []));
   if (state.total) {

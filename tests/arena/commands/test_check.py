@@ -101,6 +101,68 @@ def test_a_built_in_is_checked_by_its_name(name: str, headline: str, checks: str
     assert [line.partition(":")[0] for line in lines] == [f"  ok      {check}" for check in checks.split()]
 
 
+CLIMB = '''
+from arena import Agent, Puzzle, heuristic, hookimpl
+
+
+class Climb(Puzzle):
+    """Steps of one or two, which cannot be undone, up to the eighth stair."""
+
+    name = "climb"
+    default_heuristic = "stairs"
+
+    def initial(self, rng):
+        return 0
+
+    def actions(self, state):
+        return (1, 2)
+
+    def result(self, state, action):
+        return state + action
+
+    def is_goal(self, state):
+        return state == 8
+
+
+@heuristic("stairs", game="climb", admissible=True)
+def stairs(game, state, player=0):
+    return max(0, 8 - state) / 2
+
+
+class Sure(Agent):
+    name = "sure"
+    needs = frozenset({"single-player", "path"})
+    optimal = "cost"
+
+    def solve(self, game, state, search):
+        return None
+
+
+@hookimpl
+def arena_games():
+    return [Climb]
+
+
+@hookimpl
+def arena_agents():
+    return [Sure]
+
+
+@hookimpl
+def arena_heuristics():
+    return [stairs]
+'''
+
+
+def test_claims_that_cannot_be_told_are_not_said_to_hold(tmp_path: Path) -> None:
+    """Six states at most are compared with the heuristic, and the agent solves nothing: the code is 0, neither is `ok`."""
+    done = check(write(tmp_path, "climb.py", CLIMB), "--matches", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("  -")]
+    assert any(line.startswith("  -       admissible: too few to tell: ") for line in lines)
+    assert "  -       climb: optimal: too few to tell: no small position was solved" in lines
+
+
 def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path) -> None:
     """A line for the game, for the agent on every game that it can play, and for the heuristic."""
     done = check(write(tmp_path, "mine.py", SOUND), "--matches", "5", cwd=tmp_path)

@@ -177,7 +177,8 @@ def test_a_drawing_is_well_formed_and_follows_the_page(found: Findings) -> None:
     """Each has a role, a name and a description, text as text, and no colour or font that the page could not change."""
     drawn = [(evidence, plot, inline(plot, f"k{n}")) for evidence in found.boards for n, plot in enumerate(plots_of(evidence))]
     assert {plot.name for _, plot, _ in drawn} == {
-        *("ratings", "cross", "convergence", "difficulty", "budget-nodes", "budget-seconds", "moves", "nodes")
+        *("ratings", "cross", "convergence", "difficulty", "budget-nodes", "budget-seconds", "moves", "nodes"),
+        *("cactus-nodes", "cactus-seconds", "scatter"),
     }
     for _, plot, text in drawn:
         tree = ET.fromstring(text)

@@ -2,8 +2,8 @@
 
 import random
 import re
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from math import inf, nan
 from typing import Any, ClassVar
 
@@ -11,7 +11,8 @@ import pytest
 
 from arena import Game, Puzzle, Refused, heuristic
 from arena.plugins.registry import Registry
-from arena.testing import check_heuristic
+from arena.testing import check_heuristic, heuristic_verdicts
+from arena.testing.distances import near_goal
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
 
@@ -153,16 +154,17 @@ def test_a_built_in_heuristic_of_a_small_puzzle_passes(name: str, parameters: di
     if states <= 20_000:
         assert passed[4] == f"admissible at {states} states"
     else:
-        assert re.fullmatch(r"admissible at \d\d+ states", passed[4])
+        assert re.fullmatch(r"admissible at 5,\d\d\d states, up to \d\d from a goal", passed[4])
 
 
 @pytest.mark.parametrize("name", ["manhattan", "misplaced"])
 def test_a_built_in_heuristic_of_a_larger_puzzle_passes(name: str) -> None:
-    """Twelve moves from the goal of the 15-puzzle the shortest ways are found; no state on one has more than twelve."""
+    """Backward from the goal, 3,000 states; twelve moves away the shortest ways are found, too, of at most 13 states each."""
     passed = check_heuristic(name, SlidingTiles(rows=4, columns=4, shuffle=12), matches=3)
-    states = re.fullmatch(r"admissible at (\d+) states", passed[-1])
+    states = re.fullmatch(r"admissible at (\d,\d+) states, up to (\d+) from a goal", passed[-1])
     assert states
-    assert 3 <= int(states[1]) <= 3 * 13
+    assert 3_000 <= int(states[1].replace(",", "")) <= 3_000 + 3 * 13
+    assert 10 <= int(states[2]) <= 12
 
 
 def test_open_lanes_passes_on_every_board() -> None:
@@ -173,11 +175,11 @@ def test_open_lanes_passes_on_every_board() -> None:
 
 @pytest.mark.parametrize(("game", "name"), [("tic-tac-toe", "open-lanes"), ("sliding-tiles", "manhattan")])
 def test_a_heuristic_and_its_game_can_be_named(game: str, name: str) -> None:
-    """The board is then the default one; the 8-puzzle is no more than 31 moves deep, so 3 ways have 96 states at most."""
+    """The board is then the default one; the 8-puzzle is no more than 31 moves deep."""
     passed = check_heuristic(name, game, matches=2)
     assert passed[:2] == ("range", "repeats")
-    states = re.fullmatch(r"admissible at (\d+) states", passed[-1])
-    assert states is None if game == "tic-tac-toe" else states and 3 < int(states[1]) <= 3 * 32
+    states = re.fullmatch(r"admissible at 2,\d\d\d states, up to (\d+) from a goal", passed[-1])
+    assert states is None if game == "tic-tac-toe" else states and int(states[1]) <= 31
 
 
 def test_every_installed_heuristic_passes(registry: Registry) -> None:
@@ -456,6 +458,106 @@ def test_a_claim_that_cannot_be_checked_is_not_said_to_hold() -> None:
         "goals could not be checked: none was found",
         "admissible could not be checked: no goal was found",
     )
+
+
+@heuristic("steep", game=TILES_NAME, admissible=True)
+class Steep(Manhattan):
+    """Exact up to four moves from the goal, and one too much at most states that are five away."""
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        value = super().__call__(state)
+        return value + (value == 5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_overestimate_near_the_goal_of_a_large_puzzle_is_found(seed: int, finding: Finding) -> None:
+    """No cheapest way from a drawn position of the 15-puzzle is found, and none is needed: slides can be undone."""
+    found = finding(lambda: check_heuristic(Steep, LARGE, seed=seed, matches=1))
+    assert re.fullmatch(r"h\(.*\) is at most the true distance", found["what"])
+    assert (found["expected"], found["got"]) == ("at most 5.0", "6")
+
+
+def test_more_matches_search_further(finding: Finding) -> None:
+    """The 15-puzzle has 860 states up to eight moves from the goal, and 946 that are nine away (Korf; OEIS A089484)."""
+
+    @heuristic("steep-further-away", game=TILES_NAME, admissible=True)
+    class SteepFurtherAway(Manhattan):
+        def __call__(self, state: Any, player: int = 0) -> float:
+            value = super().__call__(state)
+            return value + 2 * (value == 11)
+
+    assert check_heuristic(SteepFurtherAway, LARGE, matches=1)[-1] == "admissible at 1,000 states, up to 9 from a goal"
+    assert finding(lambda: check_heuristic(SteepFurtherAway, LARGE, matches=4))["expected"] == "at most 11.0"
+
+
+class Climb(Puzzle):
+    """Steps of one or two that cannot be undone, on stairs without an end, to the eighth."""
+
+    name = "climb"
+
+    def initial(self, rng: random.Random) -> int:
+        return 0
+
+    def actions(self, state: int) -> Sequence[int]:
+        return (1, 2)
+
+    def result(self, state: int, action: int) -> int:
+        return state + action
+
+    def is_goal(self, state: int) -> bool:
+        return state == 8
+
+    def render(self, state: int) -> str:
+        return str(state)
+
+
+@heuristic("stairs", game="climb", admissible=True)
+def stairs(game: Climb, state: int, player: int = 0) -> float:
+    """Half of the stairs left, which is the distance."""
+    return max(0, 8 - state) / 2
+
+
+def test_too_few_states_do_not_let_a_claim_hold() -> None:
+    """Nothing can be undone, and the cheapest way has five states; the last step of another way may be a sixth."""
+    told = check_heuristic(stairs, Climb(), matches=1)[-1]
+    assert re.fullmatch(r"admissible too few to tell: [56] states; more --matches search further", told)
+    verdict = {verdict.check: verdict for verdict in heuristic_verdicts(stairs, Climb(), matches=1)}["admissible"]
+    assert (verdict.kept, verdict.reached) == (True, False)
+
+
+class Slope(Puzzle):
+    """Places on an endless slope; a step down costs 1, a step up 3, and at the goal, place 0, there is none."""
+
+    name = "slope"
+
+    def initial(self, rng: random.Random) -> int:
+        return 3
+
+    def actions(self, state: int) -> Sequence[str]:
+        return () if state == 0 else ("down", "up")
+
+    def result(self, state: int, action: str) -> int:
+        return state + (1 if action == "up" else -1)
+
+    def step_cost(self, state: int, action: str, successor: int) -> float:
+        return 3 if action == "up" else 1
+
+    def is_goal(self, state: int) -> bool:
+        return state == 0
+
+    def render(self, state: int) -> str:
+        return str(state)
+
+
+def test_costs_are_those_of_the_way_to_the_goal() -> None:
+    """Searched from the goal upward, place n costs the n steps down; the goal has no actions, so the place before it leads on."""
+    assert list(near_goal(Slope(), [(0, 0.0), (1, 1.0)], 6)) == [(place, float(place)) for place in range(6)]
+
+
+def test_states_near_a_goal_are_those_that_are_known() -> None:
+    """The 15-puzzle has so many states at each distance from a goal with the blank in a corner (OEIS A089484)."""
+    found = Counter(distance for _, distance in near_goal(LARGE, [(LARGE.goal, 0.0)], 3_754))
+    assert [found[distance] for distance in range(11)] == [1, 2, 4, 10, 24, 54, 107, 212, 446, 946, 1_948]
 
 
 @pytest.mark.slow

@@ -1,0 +1,75 @@
+"""The cactus plots of a puzzle board: how many positions each agent solves with so many nodes, or so many seconds, each."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from arena.report.evidence import Effort, Evidence
+from arena.report.palette import Palette
+from arena.report.plot import MOST_LINES, Plot, count_axis, legend, log_axis, room_for, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DRAWN = 150
+"""The most points of a line: more cannot be seen."""
+COUNTS = 8
+"""The most columns of the table."""
+
+
+def cactus_plots(evidence: Evidence) -> list[Plot]:
+    """The cactus plots by nodes and by seconds; none where nothing was solved."""
+    nodes = _plot(evidence, "nodes", "Nodes", 1.0, lambda effort: effort.nodes)
+    seconds = _plot(evidence, "seconds", "Seconds", 1e-6, lambda effort: effort.seconds)
+    return [plot for plot in (nodes, seconds) if plot is not None]
+
+
+def _plot(evidence: Evidence, unit: str, heading: str, least: float, spent: Callable[[Effort], float]) -> Plot | None:
+    """`least` is where less is drawn, since the axis is logarithmic."""
+    labels = evidence.sheet.labels
+    solved: list[list[float]] = [[] for _ in labels]
+    for match in evidence.scored:
+        if match.solved:
+            solved[match.seats[0]].append(max(least, spent(match.efforts[0])))
+    sorted_efforts = [sorted(efforts) for efforts in solved]
+    most = max(map(len, sorted_efforts), default=0)
+    if most == 0:
+        return None
+    kept, note = room_for(evidence.ranked, MOST_LINES)
+    counts = _round_counts(most)
+    return Plot(
+        f"cactus-{unit}",
+        f"Positions solved, by {unit}",
+        f"The solved positions of each agent, sorted by their {unit}: the line says with how many {unit} each it solves so many "
+        f"of them (a cactus plot). The further right and the lower, the better.{note}",
+        ("Agent", *[f"{count:,} solved" for count in counts]),
+        tuple([(labels[entry], *[_at(sorted_efforts[entry], count) for count in counts]) for entry in evidence.ranked]),
+        2.5 + 0.16 * ((len(kept) + 1) // 2),
+        lambda axes, palette: _draw(axes, palette, heading, [(labels[entry], sorted_efforts[entry]) for entry in kept]),
+    )
+
+
+def _at(efforts: Sequence[float], count: int) -> float | None:
+    """The effort with which `count` positions are solved; None if they are never so many."""
+    return efforts[count - 1] if count <= len(efforts) else None
+
+
+def _round_counts(most: int) -> list[int]:
+    """1, 2, 5, 10 ... below `most`, and `most`, thinned out to COUNTS."""
+    counts = [digit * 10**power for power in range(len(str(most))) for digit in (1, 2, 5) if digit * 10**power < most]
+    return [*counts[-(COUNTS - 1) :], most]
+
+
+def _draw(axes: "Axes", palette: Palette, name: str, lines: Sequence[tuple[str, list[float]]]) -> None:
+    for number, (label, efforts) in enumerate(lines):
+        every = max(1, len(efforts) // DRAWN)
+        places = sorted({*range(0, len(efforts), every), *([len(efforts) - 1] if efforts else [])})
+        drawn = [efforts[place] for place in places]
+        marks = (0, max(1, len(places) // 5))
+        axes.plot([place + 1 for place in places], drawn, label=short(label), markevery=marks, **palette.line(number))
+    known = [effort for _, efforts in lines for effort in efforts]
+    log_axis(axes.yaxis, min(known) / 1.5, max(known) * 1.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("Positions solved")
+    axes.set_ylabel(f"{name} each")
+    count_axis(axes)
+    legend(axes)

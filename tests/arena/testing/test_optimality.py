@@ -1,0 +1,149 @@
+"""An agent that claims optimal ways is held to it, from small positions."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from arena import Agent, Game, OutOfBudget, Path, Puzzle, Search
+from arena.testing import Verdict, agent_verdicts, check_agent
+from arena_games.sliding_tiles import SlidingTiles
+
+Finding = Callable[[Callable[[], object]], dict[str, str]]
+TILES = SlidingTiles(rows=2, columns=3)
+
+
+class Toll(Puzzle):
+    """From place n to 0: one down for 1, or straight there for 5. Nothing can be undone."""
+
+    name = "toll"
+    most = 3
+
+    def initial(self, rng: random.Random) -> int:
+        return self.most
+
+    def actions(self, state: int) -> Sequence[str]:
+        return ("straight", "down") if state > 0 else ()
+
+    def result(self, state: int, action: str) -> int:
+        return 0 if action == "straight" else state - 1
+
+    def step_cost(self, state: int, action: str, successor: int) -> float:
+        return 5 if action == "straight" else 1
+
+    def is_goal(self, state: int) -> bool:
+        return state == 0
+
+    def render(self, state: int) -> str:
+        return str(state)
+
+
+class Breadth(Agent):
+    """Breadth-first search, whose ways are shortest ones."""
+
+    name = "breadth"
+    needs = frozenset({"single-player", "path"})
+    optimal: Literal["cost", "length", "admissible"] | None = "length"
+
+    def solve(self, game: Game, state: Any, search: Search) -> Path | None:
+        assert isinstance(game, Puzzle)
+        ways: dict[Any, tuple[Any, ...]] = {state: ()}
+        waiting = [state]
+        for here in waiting:
+            if game.is_goal(here):
+                return Path(ways[here])
+            for action in game.actions(here):
+                there = game.result(here, action)
+                if there not in ways:
+                    ways[there] = (*ways[here], action)
+                    waiting.append(there)
+        return None
+
+
+class Cheap(Breadth):
+    """Takes shortest ways for cheapest ones."""
+
+    name = "cheap"
+    optimal = "cost"
+
+
+class Winding(Breadth):
+    """Makes a move and takes it back before it begins."""
+
+    name = "winding"
+
+    def solve(self, game: Game, state: Any, search: Search) -> Path | None:
+        for action in game.actions(state):
+            there = game.result(state, action)
+            for back in game.actions(there):
+                if game.result(there, back) == state and (way := super().solve(game, state, search)) is not None:
+                    return Path((action, back, *way.actions))
+        return None
+
+
+class Hurried(Winding):
+    """Returns a worse way, but only once its budget has ended."""
+
+    name = "hurried"
+
+    def solve(self, game: Game, state: Any, search: Search) -> Path | None:
+        way = super().solve(game, state, search)
+        try:
+            while True:
+                game.actions(state)
+                game.result(state, game.actions(state)[0])
+        except OutOfBudget:
+            return way
+
+
+def verdict(agent: type[Agent], puzzle: Puzzle) -> Verdict | None:
+    """The verdict on the claim; None if there is no claim."""
+    [(_, found)] = agent_verdicts(agent, puzzle, matches=3)
+    return next((one for one in found if one.check == "optimal"), None)
+
+
+def test_a_way_that_costs_too_much_refutes_the_claim(finding: Finding) -> None:
+    """From place 2 or 3 the shortest way is one step for 5; step by step the ways cost 2 and 3."""
+    found = finding(lambda: check_agent(Cheap, Toll()))
+    assert found["subject"] == "cheap on toll"
+    assert found["what"] == "it claims a least cost, which uniform-cost search finds"
+    assert (found["position"], found["expected"]) in {("2", "cost 2"), ("3", "cost 3")}
+    assert found["got"] == "cost 5: straight"
+    again = finding(lambda: check_agent(Cheap, Toll(), seed=int(found["seed"]), matches=int(found["matches"])))
+    assert again["what"] == found["what"]
+
+
+def test_a_way_that_is_too_long_refutes_the_claim(finding: Finding) -> None:
+    """Two moves more than the shortest way, from a position of the 2x3 puzzle."""
+    found = finding(lambda: check_agent(Winding, TILES))
+    length = int(found["expected"].removeprefix("length "))
+    assert found["got"].startswith(f"length {length + 2}: ")
+
+
+def test_a_claim_that_is_true_passes() -> None:
+    """Shortest ways are shortest ones, whatever they cost; what the built-in agents claim holds, and the others claim nothing."""
+    for puzzle in (Toll(), TILES):
+        assert check_agent(Breadth, puzzle) == (f"{puzzle.name}: plays, repeats, one node, randomness, optimal",)
+    for name in ("uniform-cost", "bfs", "a-star", "ida-star", "iterative-deepening"):
+        assert check_agent(name, TILES, matches=2)[0].endswith(", optimal")
+    assert check_agent("best-first", TILES, matches=2) == ("sliding-tiles: plays, repeats, one node, randomness",)
+
+
+def test_a_way_that_is_returned_after_the_budget_is_no_part_of_the_claim() -> None:
+    """The claim is about ways that are returned before a budget ends, so nothing is left to compare."""
+    found = verdict(Hurried, TILES)
+    assert found is not None
+    assert (found.kept, found.reached) == (True, False)
+
+
+def test_a_claim_is_not_said_to_hold_where_no_goal_is_found() -> None:
+    """Stairs that lead past the goal."""
+
+    class Past(Toll):
+        name = "past"
+
+        def is_goal(self, state: int) -> bool:
+            return False
+
+    found = verdict(Breadth, Past())
+    assert found is not None
+    assert (found.kept, found.reached) == (True, False)

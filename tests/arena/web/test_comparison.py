@@ -1,0 +1,44 @@
+"""The page of a comparison, made by the server on demand."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+HOSTILE = "<script>window.hit = 1</script>"
+
+
+def test_the_page_compares_two_entries(server: Any) -> None:
+    """It names both and nobody else, has a policy of its own that forbids every script, and the label is text."""
+    done = server.ask(f"/t/cup/compare?agent=lookahead&agent={quote(HOSTILE)}")
+    assert done.status == 200
+    assert done.headers["content-type"].startswith("text/html")
+    assert done.headers["content-security-policy"].startswith("default-src 'none'; style-src 'unsafe-inline'; base-uri")
+    assert "<h1>lookahead and &lt;script&gt;" in done.text
+    assert "<script" not in done.text
+    assert done.text.count('<div class="card comparison">') == 2, "one pair on each of two boards"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("agent=nobody&agent=random", "nobody"), ("agent=--help", "--help"), ("agent=random", "two different entries")],
+)
+def test_what_cannot_be_compared_is_told(server: Any, asked: str, told: str) -> None:
+    """An entry that is not there, and one alone: words of an address are labels, never options."""
+    done = server.ask(f"/t/cup/compare?{asked}")
+    assert done.status == 400
+    assert told in done.json["error"]
+    assert server.ask("/t/nowhere/compare").status == 404
+
+
+@pytest.mark.slow
+def test_the_leaderboard_leads_to_the_page(browser: Any, server: Any, visiting: Any) -> None:
+    """By a link beside that to the matches."""
+    made = visiting(browser, server.address, 1280)
+    page = made.go("/t/cup")
+    page.wait_for_selector(".leaderboard")
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_selector(".comparison")
+    assert page.locator("h1").inner_text() == "3 entries compared"
+    made.check("compare")
+    made.end()
