@@ -51,6 +51,8 @@ class Store:
         self._waiting_since = 0.0
         self._timer: threading.Timer | None = None
         self._next = 1 + (self._one("SELECT max(number) FROM record") or 0)
+        self._begun = self._next
+        """The number of the first record that the run that goes on may add."""
         self._trouble: StoreError | None = None
 
     @classmethod
@@ -103,6 +105,7 @@ class Store:
         A run that has its times already, as one of another store has, keeps them.
         """
         with self._writing() as write:
+            self._begun = self._next
             before = self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1")
             if before != run.hash:
                 write.execute("DELETE FROM place")
@@ -111,10 +114,15 @@ class Store:
             write.execute(f"INSERT INTO run ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608
 
     def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:
-        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins."""
+        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins.
+
+        One that added no match to those of an earlier run takes over its times and versions, which are those of the results.
+        """
         self.flush()
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
+            if self._next == self._begun:
+                write.execute(_DATED_AS_BEFORE)
             if rankings:
                 ranked = enumerate(self.last().boards)
                 boards = [replace(board, ranking=rankings.get(number, board.ranking)) for number, board in ranked]
@@ -316,6 +324,13 @@ class Store:
             yield
         except sqlite3.Error as error:
             raise told(self.path, error) from error
+
+
+_DATED_AS_BEFORE = """
+UPDATE run SET (started, ended, versions) = (SELECT started, coalesce(b.ended, run.ended), versions FROM run b
+    WHERE b.number < run.number ORDER BY b.number DESC LIMIT 1)
+WHERE number = (SELECT max(number) FROM run) AND number > (SELECT min(number) FROM run)
+"""
 
 
 def _into(table: str, columns: int) -> str:
