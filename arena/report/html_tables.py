@@ -40,7 +40,7 @@ def leaderboard_table(board: Leaderboard) -> Table:
 
 def ties_table(found: BracketTable, board: str) -> Table:
     """The bracket of a board as `arena leaderboard` prints it."""
-    return Table(f"bracket of {board}", found.headings, ["word"] * len(found.headings), found.rows)
+    return Table(f"bracket of {board}", found.headings, ["word"] * len(found.headings), found.rows, compact=True)
 
 
 def overall_table(found: Overall) -> Table:

@@ -7,7 +7,7 @@ from arena.results import figures
 from arena.results.leaderboard import Leaderboard
 from arena.stats.bracket import Tie
 
-HEADINGS = ("Round", "Better seed", "Points", "Opponent", "Goes on")
+HEADINGS = ("Round", "Agent", "Points", "Opponent", "Goes on")
 _LAST = ("Final", "Semi-final", "Quarter-final")
 
 

@@ -13,7 +13,7 @@ Slot: TypeAlias = tuple[Competitor, Competitor | None]
 
 
 class Tie(NamedTuple, Generic[Competitor]):
-    """A meeting of two in a bracket, the better seed first, or the bye of one."""
+    """A meeting of two in a bracket, the upper one first, or the bye of one."""
 
     one: Competitor
     two: Competitor | None

@@ -9,17 +9,17 @@ export function boardOf(board, number, key) {
     h("h2", {}, board.title),
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
     versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column"), scroll(`cross-table of ${board.title}`, cross(board))] : null,
-    board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, plain(board.bracket_table))] : null,
+    board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, bracket(board.bracket_table))] : null,
     board.remarks.map((line) => h("p", { class: "dim small gap-small" }, line)),
     failures(board, key),
   );
 }
 
-// A table of texts.
-function plain({ headings, rows }) {
+// The rounds of a knockout: a row a tie.
+function bracket({ headings, rows }) {
   return h(
     "table",
-    {},
+    { class: "bracket compact" },
     h("thead", {}, h("tr", {}, headings.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell))))),
   );

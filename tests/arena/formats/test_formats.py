@@ -161,7 +161,7 @@ def test_the_winner_of_a_knockout_stands_first() -> None:
     ]  # fmt: skip
     found = bracket_table(board)
     assert found is not None
-    assert found.headings == ("Round", "Better seed", "Points", "Opponent", "Goes on")
+    assert found.headings == ("Round", "Agent", "Points", "Opponent", "Goes on")
     assert [(*row[:2], *row[3:]) for row in found.rows] == [
         ("Quarter-final", "first", "-", "first"),
         ("Quarter-final", "fourth", "random", "fourth"),

@@ -31,6 +31,7 @@ def test_results_are_told_in_sentences(missing: Callable[[str, str], None], tmp_
     node = shutil.which("node")
     if node is None:
         missing("languages", "Node is not installed")
+    told: list[tuple[list[str], list[float]]]
     told = [(["You", "minimax"], [1, -1]), (["You", "minimax"], [-1, 1]), (["a", "b"], [0, -0.0]), (["a", "b", "c"], [1, 1, -1])]
     matches = [{"termination": "normal", "labels": labels, "returns": returns} for labels, returns in told]
     (tmp_path / "results.mjs").write_text(
