@@ -10,13 +10,13 @@ from arena.results.leaderboard import Leaderboard
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WRITTEN = 10
-"""Up to how many agents each share is written into its square: of more the squares are too small."""
+READABLE = 4.2
+"""The least size in points in which shares are written into their squares."""
 NUMBERED = 14
 """Up to how many agents each column has its number."""
-SQUARES = 172.0
-"""Points of the width of a plot that its squares take beside labels of the longest kind, at the least."""
-WIDE = 0.64
+MARGINS = 16.0
+"""Points of the width of a plot that neither labels nor squares take."""
+DIGIT = 0.64
 """The width of a digit, as a part of the size of its font."""
 STRENGTH = 0.6
 """Opacity of the colour of a clean sweep: the number on it must stay readable."""
@@ -43,9 +43,15 @@ def cross_plot(board: Leaderboard) -> Plot | None:
     )
 
 
-def _font(agents: int) -> float:
-    """The size in points at which a share of five characters fits its square, the usual one at the most."""
-    return min(8.5, SQUARES / agents / (5 * WIDE))
+def _size(axes: "Axes", labels: list[str]) -> float:
+    """The size in points in which a share of five characters fits its square beside these labels, the usual one at the most."""
+    from matplotlib import rcParams
+    from matplotlib.textpath import TextPath
+
+    usual = rcParams["font.size"]
+    widest = max([TextPath((0, 0), label, size=usual).get_extents().width for label in labels])
+    squares = 72 * axes.figure.get_figwidth() - widest - MARGINS  # type: ignore[union-attr]
+    return min(usual, 0.96 * squares / len(labels) / (5 * DIGIT))
 
 
 def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> None:
@@ -53,14 +59,14 @@ def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> 
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Rectangle
 
-    squares, colours = [], []
+    squares, colours, size = [], [], _size(axes, labels)
     for row, shares in enumerate(scores):
         for column, share in enumerate(shares):
             squares.append(Rectangle((column - 0.48, row - 0.46), 0.96, 0.92))
             shade = palette.grid if share is None else palette.blue if share >= 0.5 else palette.vermillion
             colours.append(to_rgba(shade, 0.35 if share is None else STRENGTH * abs(2 * share - 1)))
-            if share is not None and len(labels) <= WRITTEN:
-                axes.text(column, row, fixed(100 * share, 1), ha="center", va="center", fontsize=_font(len(labels)))
+            if share is not None and size >= READABLE:
+                axes.text(column, row, fixed(100 * share, 1), ha="center", va="center", fontsize=size)
     axes.add_collection(PatchCollection(squares, facecolors=colours, edgecolors="none"))
     places = range(len(labels))
     axes.set_yticks(places, labels)
