@@ -50,8 +50,8 @@ def _size(axes: "Axes", labels: list[str]) -> float:
 
     usual = rcParams["font.size"]
     widest = max([TextPath((0, 0), label, size=usual).get_extents().width for label in labels])
-    squares = 72 * axes.figure.get_figwidth() - widest - MARGINS  # type: ignore[union-attr]
-    return min(usual, 0.96 * squares / len(labels) / (5 * DIGIT))
+    squares = 72 * axes.figure.bbox.width / axes.figure.dpi - widest - MARGINS
+    return float(min(usual, 0.96 * squares / len(labels) / (5 * DIGIT)))
 
 
 def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> None:
