@@ -15,6 +15,7 @@ from arena.columns import LAST
 from arena.results import figures
 from arena.results.bracket_table import bracket_table
 from arena.results.cells import UNKNOWN, BoardTable, board_table, unrated_agents
+from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
 from arena.results.remarks import fallback_remarks, rating_remarks
@@ -207,15 +208,19 @@ def _tested(board: Leaderboard) -> str:
     """The state of a test in words."""
     found = board.test
     assert found is not None
-    verdict = {"H1": "H1 accepted", "H0": "H0 accepted", None: "not decided"}[found.verdict]
+    said = "not decided"
+    if found.verdict is not None:
+        said = f"{found.verdict} accepted: {sprt_verdict(found.test, found.verdict, found.one, found.other)}"
+    elif found.forecast is not None and not board.finished:
+        said += f", {forecast_words(found.forecast)}"
     worth = found.worth
-    elo = "no logistic Elo" if worth.elo is None else f"logistic Elo {figures.elo(worth.elo, 1)}"
+    strength = "no logistic Elo" if worth.elo is None else f"logistic Elo {figures.elo(worth.elo, 1)}"
     margin = "" if worth.margin is None else f" ± {worth.margin:.1f}"
     counts = ", ".join(map(str, found.counts))
     bias = " The Elo of a test that stopped early is biased away from 0." if found.verdict is not None else ""
-    head = f"SPRT of {found.one} against {found.other}: {verdict}"
-    llr = f"LLR {figures.fixed(found.llr, 2)} ({found.lower:.2f} to {found.upper:.2f})"
-    return f"{head}, {llr}, pairs {counts}; {elo}{margin}.{bias}"
+    llr = f"LLR {figures.fixed(found.llr, 2)} ({found.test.lower:.2f} to {found.test.upper:.2f})"
+    head = f"SPRT of {found.one} against {found.other} ({hypotheses(found.test)}): {said}."
+    return f"{head} {llr}, pairs {counts}; {strength}{margin}.{bias}"
 
 
 def _csv(board: Leaderboard) -> str:
