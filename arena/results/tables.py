@@ -103,7 +103,7 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
         parts += [heading.format("Score of each row against each column"), _cross(board, style, width)]
     if (bracket := bracket_table(board)) is not None:
         parts += [heading.format("Bracket"), table(bracket.headings, bracket.rows, style, width)]
-    parts.append("\n".join([*remarks(board), *_failures(board)]))
+    parts.append("\n".join([*remarks(board), *failure_lines(board)]))
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
 
@@ -179,6 +179,9 @@ def remarks(board: Leaderboard) -> list[str]:
     lines += [] if board.test is None else [_tested(board)]
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
+    if board.adjudicated:
+        were = "game was" if board.adjudicated == 1 else "games were"
+        lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
     lines += fallback_remarks(board)
     if board.soft:
         lines.append(f"Time limits are soft for {', '.join(board.soft)}: isolation is none, so nobody stops them.")
@@ -187,7 +190,8 @@ def remarks(board: Leaderboard) -> list[str]:
     return lines
 
 
-def _failures(board: Leaderboard) -> list[str]:
+def failure_lines(board: Leaderboard) -> list[str]:
+    """A line for every kind of fault of every agent, and the command that shows the first match of it."""
     lines = []
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
