@@ -124,14 +124,14 @@ def _faulty(folder: Path) -> Path:
 
 
 def test_a_run_that_plays_nothing_does_not_date_the_results(tmp_path: Path) -> None:
-    """Its times and versions are those of the run whose matches it found; one that plays a match has times of its own."""
+    """Its times are those of the run whose matches it found; one that plays a match has times of its own."""
     path = tmp_path / "a.db"
     arena.run(SPEC, store=path)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE run SET started = 'then', ended = 'later', versions = '{\"arena\": \"0.0.1\"}'")
+        connection.execute("UPDATE run SET started = 'then', ended = 'later'")
     arena.run(SPEC, store=path)
     with Store.open(path) as store:
-        assert [(run.started, run.ended, run.versions) for run in store.runs()] == [("then", "later", {"arena": "0.0.1"})] * 2
+        assert [(run.started, run.ended) for run in store.runs()] == [("then", "later")] * 2
     arena.run({**SPEC, "rounds": 4}, store=path)
     with Store.open(path) as store:
         assert (store.last().started > "2026", store.last().ended or "") > (True, "2026")
@@ -252,7 +252,7 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
     cases = [
         (text, "no database"),
         (other, "database of another program"),
-        (newer, "version 99, this arena knows 1"),
+        (newer, "version 99, this arena knows 2"),
         (tmp_path / "missing.db", "no store"),
         (tmp_path, "no store"),
     ]
