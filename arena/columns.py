@@ -48,6 +48,7 @@ _FAILURES = (
     Column("failures_by_kind", "Failures", "kinds", shown="known", left_out=7),
     Column("failures", "Failures", "count", shown="named", left_out=7),
     Column("failures_by_kind", "By kind", "kinds", shown="named", left_out=7),
+    Column("fallback_share", "At random", "share", shown="named", left_out=7),
 )
 VERSUS = (
     _RANK,

@@ -9,6 +9,7 @@ from arena.errors import StoreError, shown
 from arena.match.adjudication import Adjudication
 from arena.match.record import Record
 from arena.match.replay import Differs, Step, against_rules, steps
+from arena.results import figures
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Scheduled, timed
 from arena.spec import Spec
@@ -72,15 +73,19 @@ def _headline(step: Step, record: Record) -> str:
     used = step.decision
     more = ""
     if used is not None:
-        value = "" if used.value is None else f", value {used.value:g}"
-        more = f" ({used.nodes:,} nodes, {used.seconds:.3f} s{value})"
+        value = "" if used.value is None else f", value {figures.worth(used.value)}"
+        more = f" ({used.nodes:,} nodes, {figures.duration(used.seconds)}{value})"
     return f"{step.number}. {who}: {step.action}{more}"
 
 
 def _ending(record: Record) -> str:
     whose = "" if record.seat is None else f" of {record.labels[record.seat]}"
     said = "" if record.message is None else f": {one_line(record.message)}"
-    result = f"solved: {record.solved}" if record.solved is not None else f"returns: {' '.join(map(str, record.returns))}"
+    result = (
+        f"solved: {record.solved}"
+        if record.solved is not None
+        else f"returns: {' '.join([str(value + 0.0) for value in record.returns])}"
+    )
     return f"{record.termination}{whose}{said}; {result}"
 
 

@@ -1,6 +1,6 @@
 """Swiss system and knockout: pairings by score so far, and single elimination."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from math import ceil, log2
 from statistics import fmean
@@ -10,7 +10,7 @@ from pydantic import Field as Bounds
 
 from arena.columns import Column
 from arena.format import Field, Format, Kind, Outcomes, Pairing, Placing, result_points
-from arena.stats.bracket import Slot, advances, first_round, next_round, rounds_of
+from arena.stats.bracket import Slot, Tie, advances, first_round, next_round, rounds_of
 from arena.stats.swiss_pairing import draw_lots, swiss_round
 from arena.stats.tiebreaks import Encounter, standings
 
@@ -118,7 +118,7 @@ class Knockout(Format):
     name = "knockout"
     kind: ClassVar[Kind] = "versus"
     follows_results = True
-    columns = (Column("rounds_won", "Rounds won", "count", "the rounds of the bracket won so far, byes included", left_out=13),)
+    columns = (Column("rounds_won", "Rounds won", "count", "the rounds of the bracket won so far, without byes", left_out=13),)
 
     def __init__(self, *, replays: Annotated[int, Bounds(ge=0, le=100)] = 2) -> None:
         self.replays = replays
@@ -147,21 +147,29 @@ class Knockout(Format):
             slots = next_round(winners)
 
     def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
-        """Return placings by the rounds won so far; who went out in the same round shares a rank."""
-        points: dict[tuple[int, int], list[float]] = defaultdict(list)
+        """Return placings by the round that each has reached; who went out in the same round shares a rank."""
+        ties = [tie for round_ in self.bracket(entries, outcomes) for tie in round_]
+        passed = Counter([tie.winner for tie in ties])
+        won = Counter([tie.winner for tie in ties if not tie.bye])
+        return [Placing((passed[seed],), {"rounds_won": won[seed]}) for seed in range(entries)]
+
+    def bracket(self, entries: int, outcomes: Outcomes) -> tuple[tuple[Tie[int], ...], ...]:
+        """Return the rounds so far, the first one first, each from the top of the bracket down.
+
+        The last of them may have ties of which nothing has been played; only then its byes have no winner, too.
+        """
+        points: dict[Slot[int], list[float]] = defaultdict(list)
         for met in _encounters(outcomes).values():
             for (one, two), found in met.items():
                 points[one, two] += found
                 points[two, one] += [1 - share for share in found]
-        seeds = range(entries)
-        won = dict.fromkeys(seeds, 0)
-        slots: tuple[Slot[int], ...] = first_round(seeds)
-        while slots and all(two is None or (one, two) in points for one, two in slots):
-            winners = [advances(slot, 1.0 if slot[1] is None else fmean(points[slot[0], slot[1]]), seeds) for slot in slots]
-            for winner in winners:
-                won[winner] += 1
-            slots = next_round(winners)
-        return [Placing((won[seed],), {"rounds_won": won[seed]}) for seed in seeds]
+        rounds = []
+        slots: tuple[Slot[int], ...] = first_round(range(entries))
+        while slots:
+            over = all(two is None or (one, two) in points for one, two in slots)
+            rounds.append(tuple([_tie(slot, points.get(slot, []), range(entries), over=over) for slot in slots]))
+            slots = next_round([advances(slot, _share(points.get(slot)), range(entries)) for slot in slots]) if over else ()
+        return tuple(rounds)
 
     def _winners(
         self, field: Field, outcomes: Outcomes, slots: Sequence[Slot[int]]
@@ -179,6 +187,17 @@ class Knockout(Format):
                 break
         seeds = range(field.entries)
         return [advances(slot, encounter(outcomes, numbers[slot], *slot).points, seeds) for slot in slots]
+
+
+def _share(points: Sequence[float] | None) -> float:
+    """The share of the first of a slot; of a bye all."""
+    return fmean(points) if points else 1.0
+
+
+def _tie(slot: Slot[int], points: Sequence[float], seeds: Sequence[int], *, over: bool) -> Tie[int]:
+    """The tie of a slot, with the points of its first one in every game; it has a winner if its round is `over`."""
+    got = (sum(points), len(points) - sum(points)) if points else None
+    return Tie(*slot, got, advances(slot, _share(points), seeds) if over else None)
 
 
 def _games(slot: Slot[int], numbers: Sequence[int]) -> Iterator[Pairing]:

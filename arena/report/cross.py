@@ -4,13 +4,20 @@ from typing import TYPE_CHECKING
 
 from arena.report.palette import Palette
 from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
+from arena.results.figures import fixed
 from arena.results.leaderboard import Leaderboard
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WRITTEN = 14
-"""Up to how many agents each share is written into its square, and each column has its number."""
+READABLE = 4.2
+"""The least size in points in which shares are written into their squares."""
+NUMBERED = 14
+"""Up to how many agents each column has its number."""
+MARGINS = 16.0
+"""Points of the width of a plot that neither labels nor squares take."""
+DIGIT = 0.64
+"""The width of a digit, as a part of the size of its font."""
 STRENGTH = 0.6
 """Opacity of the colour of a clean sweep: the number on it must stay readable."""
 
@@ -36,23 +43,34 @@ def cross_plot(board: Leaderboard) -> Plot | None:
     )
 
 
+def _size(axes: "Axes", labels: list[str]) -> float:
+    """The size in points in which a share of five characters fits its square beside these labels, the usual one at the most."""
+    from matplotlib import rcParams
+    from matplotlib.textpath import TextPath
+
+    usual = rcParams["font.size"]
+    widest = max([TextPath((0, 0), label, size=usual).get_extents().width for label in labels])
+    squares = 72 * axes.figure.bbox.width / axes.figure.dpi - widest - MARGINS
+    return float(min(usual, 0.96 * squares / len(labels) / (5 * DIGIT)))
+
+
 def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> None:
     from matplotlib.collections import PatchCollection
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Rectangle
 
-    squares, colours = [], []
+    squares, colours, size = [], [], _size(axes, labels)
     for row, shares in enumerate(scores):
         for column, share in enumerate(shares):
             squares.append(Rectangle((column - 0.48, row - 0.46), 0.96, 0.92))
             shade = palette.grid if share is None else palette.blue if share >= 0.5 else palette.vermillion
             colours.append(to_rgba(shade, 0.35 if share is None else STRENGTH * abs(2 * share - 1)))
-            if share is not None and len(labels) <= WRITTEN:
-                axes.text(column, row, f"{100 * share:.3g}", ha="center", va="center")
+            if share is not None and size >= READABLE:
+                axes.text(column, row, fixed(100 * share, 1), ha="center", va="center", fontsize=size)
     axes.add_collection(PatchCollection(squares, facecolors=colours, edgecolors="none"))
     places = range(len(labels))
     axes.set_yticks(places, labels)
-    named = [place for place in places if len(labels) <= WRITTEN or (place + 1) % 5 == 0]
+    named = [place for place in places if len(labels) <= NUMBERED or (place + 1) % 5 == 0]
     axes.set_xticks(named, [str(place + 1) for place in named])
     axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.set_ylim(len(labels) - 0.5, -0.5)

@@ -113,6 +113,7 @@ def _settings(palette: Palette) -> dict[str, Any]:
         "axes.labelsize": 8.5,
         "axes.spines.right": False,
         "axes.spines.top": False,
+        "axes.unicode_minus": False,
         "font.family": "DejaVu Sans",
         "font.size": 8.5,
         "grid.color": palette.grid,

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from arena.report.plot import Cell, Plot
 from arena.results import figures
+from arena.results.bracket_table import BracketTable
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import Overall
@@ -35,6 +36,11 @@ def leaderboard_table(board: Leaderboard) -> Table:
         for column in shown.columns
     ]
     return Table(f"leaderboard of {board.title}", shown.headings, kinds, shown.cells)
+
+
+def ties_table(found: BracketTable, board: str) -> Table:
+    """The bracket of a board as `arena leaderboard` prints it."""
+    return Table(f"bracket of {board}", found.headings, ["word"] * len(found.headings), found.rows, compact=True)
 
 
 def overall_table(found: Overall) -> Table:

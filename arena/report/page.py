@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from arena.report.carried import FRAME, Carried
 from arena.report.drawing import inline, plots_of
 from arena.report.evidence import Evidence, Findings
-from arena.report.html_tables import leaderboard_table, numbers_table, overall_table
+from arena.report.html_tables import leaderboard_table, numbers_table, overall_table, ties_table
 from arena.report.plot import Plot, printable
+from arena.results.bracket_table import bracket_table
 from arena.results.tables import document, overall, remarks, replay_command
 from arena.store import Run
 from arena.views import STATIC, board_script, bundle
@@ -134,6 +135,7 @@ def _board(evidence: Evidence) -> dict[str, Any]:
         "store": board.store,
         "has_rows": bool(board.rows),
         "table": leaderboard_table(board),
+        "bracket": None if (bracket := bracket_table(board)) is None else ties_table(bracket, board.title),
         "remarks": remarks(board),
         "failures": board.failures,
         "stacks": stacks_of(plots_of(evidence)),

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from arena.report.palette import Palette
 from arena.report.plot import MOST_ROWS, Plot, room_for, row_height, short
-from arena.results.leaderboard import Leaderboard, Row
+from arena.results.board_rows import Row
+from arena.results.leaderboard import Leaderboard
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +17,8 @@ def ratings_plot(board: Leaderboard) -> Plot | None:
     if not rated:
         return None
     kept, note = room_for(range(len(rated)), MOST_ROWS)
+    if board.unrated is not None:
+        note = f" Where the leaderboard has a ?, the interval is too wide for the mark to mean much.{note}"
     shown = [rated[k] for k in kept]
     zero = "the field's mean" if board.anchor is None else board.anchor
     source = "" if board.method is None else f" ({board.method})"

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.columns import Column, by_key, with_own
+from arena.columns import VERSUS, Column, by_key, with_own
 from arena.results import figures
-from arena.results.leaderboard import Leaderboard, Row
+from arena.results.board_rows import Row
+from arena.results.leaderboard import Leaderboard
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,8 @@ class BoardTable:
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    unrated: frozenset[str] = frozenset()
+    """The agents whose ratings are not shown."""
 
     @property
     def headings(self) -> list[str]:
@@ -24,7 +27,31 @@ class BoardTable:
     @property
     def cells(self) -> list[list[str]]:
         """The texts, row by row."""
-        return [[cell(column, row) for column in self.columns] for row in self.rows]
+        return [[self.cell(column, row) for column in self.columns] for row in self.rows]
+
+    def cell(self, column: Column, row: Row) -> str:
+        """The text of a cell; `?` for a rating that is not shown, and for its interval unless that has a single bound."""
+        if column.key not in _RATING or row["agent"] not in self.unrated:
+            return cell(column, row)
+        return cell(column, row) if _half_open(row) and column != _ELO else UNKNOWN
+
+    def bounds(self, column: Column, row: Row) -> list[float | None]:
+        """A value with the bounds of its interval, as far as they are shown."""
+        value, low, high = [row.get(column.key + end) for end in ("", "_low", "_high")]
+        if column.key not in _RATING or row["agent"] not in self.unrated:
+            return [value, low, high]
+        return [None, low, high] if _half_open(row) else [None, None, None]
+
+
+UNKNOWN = "?"
+"""The text of a rating that is not known well enough to be shown."""
+_RATING = frozenset({"rating", "rating_low", "rating_high"})
+_ELO = next(column for column in VERSUS if column.key == "rating" and not column.is_interval)
+
+
+def _half_open(row: Row) -> bool:
+    """Tell whether the interval of a rating has one bound."""
+    return (row["rating_low"] is None) != (row["rating_high"] is None)
 
 
 def board_table(board: Leaderboard) -> BoardTable:
@@ -35,7 +62,12 @@ def board_table(board: Leaderboard) -> BoardTable:
         columns = [named[key] for key in board.columns if key in named]
     else:
         columns = [column for column in there if _shown(column, board.rows)]
-    return BoardTable(tuple(columns), tuple(_sorted(board, by_key(there))))
+    return BoardTable(tuple(columns), tuple(_sorted(board, by_key(there))), unrated_agents(board))
+
+
+def unrated_agents(board: Leaderboard) -> frozenset[str]:
+    """The agents whose ratings a board does not show."""
+    return frozenset() if board.unrated is None else board.unrated.agents
 
 
 def _shown(column: Column, rows: Sequence[Row]) -> bool:
@@ -50,8 +82,9 @@ def _sorted(board: Leaderboard, named: dict[str, Column]) -> list[Row]:
     key = (board.sort or "").removeprefix("-")
     if key not in named:
         return list(board.rows)
-    known = [row for row in board.rows if row.get(key) is not None]
-    unknown = [row for row in board.rows if row.get(key) is None]
+    hidden = unrated_agents(board) if key in _RATING else frozenset()
+    known = [row for row in board.rows if row.get(key) is not None and row["agent"] not in hidden]
+    unknown = [row for row in board.rows if row not in known]
     return sorted(known, key=lambda row: _rank(row[key]), reverse=(board.sort or "").startswith("-")) + unknown
 
 
@@ -63,14 +96,15 @@ def _rank(value: Any) -> tuple[float, str]:
 
 
 def cell(column: Column, row: Row) -> str:
-    """The text of a cell; `-` where there is no value."""
+    """The text of a cell; `-` where there is no value. The rank is marked with ~ and ! as the remarks of a board say."""
     key = column.key
     if column.style == "elo interval":
         return _interval(row, key, figures.elo)
     if column.style == "share interval":
         return _interval(row, key, figures.share)
     if column.style == "rank":
-        marks = [mark for mark, is_marked in (("~", row.get("level_with")), ("!", row.get("refuted"))) if is_marked]
+        warned = row.get("refuted") or row.get("fallback_share")
+        marks = [mark for mark, is_marked in (("~", row.get("level_with")), ("!", warned)) if is_marked]
         return " ".join([str(row[key]), *marks])
     return _TEXT[column.style](row.get(key))
 

@@ -1,9 +1,10 @@
 """Figures as text: one function for each kind of number, used by tables, sentences, reports and pages.
 
-The function `figure` of `arena/views/static/dom.js` gives the same text as the one here.
+The functions `figure`, `worth` and `duration` of `arena/views/static/dom.js` give the same texts as those here.
 """
 
 from decimal import ROUND_HALF_UP, Context, Decimal
+from math import floor
 
 NONE = "-"
 """The text of a figure that there is none of."""
@@ -11,6 +12,8 @@ PLAIN = Decimal("1e-7")
 """The least magnitude that is written without an exponent."""
 LEAST = 1e-15
 """The least p-value that is told as a number: one is 1 less a likelihood, which has 16 digits."""
+MATE = 2000
+"""The plies from which on a value near 1 is not told as a win."""
 WHOLE = Context(prec=400)
 """Enough digits for every float."""
 
@@ -24,7 +27,7 @@ def figure(value: float | None, digits: int = 3) -> str:
         return NONE
     exact = Decimal(value)
     decimals = max(0, digits - 1 - exact.adjusted()) if abs(exact) < 1000 else 0
-    rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, WHOLE)
+    rounded = _rounded(value, decimals)
     if not rounded:
         return "0"
     if abs(rounded) < PLAIN:
@@ -39,6 +42,29 @@ def signed(value: float, digits: int = 3) -> str:
     return text if text.startswith("-") else f"+{text}"
 
 
+def duration(seconds: float | None) -> str:
+    """A time in words as short as they can be."""
+    if seconds is None:
+        return NONE
+    if seconds < 0.001:
+        return f"{_rounded(seconds * 1e6, 0)} µs"
+    if seconds < 1:
+        return f"{_rounded(seconds * 1e3, 1 if seconds < 0.1 else 0)} ms"
+    return f"{_rounded(seconds, 2)} s" if seconds < 100 else f"{_rounded(seconds, 0):,} s"
+
+
+def worth(value: float) -> str:
+    """A value of a search: a win in n plies is 1 - n * 1e-6."""
+    plies = floor((1 - abs(value)) * 1e6 + 0.5)
+    if abs(value) <= 1 and plies < MATE:
+        return f"{'win' if value > 0 else 'loss'}{f' in {plies}' if plies else ''}"
+    return figure(value, 4)
+
+
+def _rounded(value: float, decimals: int) -> Decimal:
+    return Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, WHOLE)
+
+
 def count(value: float | None) -> str:
     """A whole number with its thousands set apart."""
     return NONE if value is None else f"{value:,.0f}"
@@ -46,17 +72,22 @@ def count(value: float | None) -> str:
 
 def score(value: float | None) -> str:
     """Points, of which there are halves and quarters, exactly."""
-    return NONE if value is None else f"{value:g}"
+    return NONE if value is None else f"{value + 0.0:g}"
 
 
 def share(value: float | None, decimals: int = 1) -> str:
     """A share of 1 as a percentage."""
-    return NONE if value is None else f"{100 * value:.{decimals}f} %"
+    return NONE if value is None else f"{fixed(100 * value, decimals)} %"
 
 
 def elo(value: float | None, decimals: int = 0) -> str:
     """Elo with its sign, that of 0 being +."""
     return NONE if value is None else f"{round(value, decimals) + 0.0:+.{decimals}f}"
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals; nothing has no sign."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def between(low: str | None, high: str | None) -> str:

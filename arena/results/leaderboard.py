@@ -6,21 +6,37 @@ from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from arena.columns import Column
 from arena.format import Kind, Pairing
 from arena.match.record import Record
+from arena.results.board_rows import Row, per, puzzle_row, versus_row
 from arena.results.claims import Refutation
-from arena.results.rating import SprtState, Strengths, sprt_state, strengths
+from arena.results.rating import SprtState, Strengths, UnknownRatings, sprt_state, strengths, unknown_ratings
 from arena.results.tally import Count, Failure, Tally, tallies_of
 from arena.schedule.board_info import board_info
 from arena.spec import Spec
-from arena.stats.solved_share import wilson
+from arena.stats.bracket import Tie
 from arena.store import Store
 from arena.store.run import mixed
 
-Row = dict[str, Any]
+
+class FallbackShare(NamedTuple):
+    """How many decisions of an agent were drawn at random."""
+
+    agent: str
+    fallbacks: int
+    decisions: int
+
+
+class UnratedAgents(NamedTuple):
+    """The agents whose ratings a board does not show; see `arena.results.rating.UnknownRatings`."""
+
+    agents: frozenset[str]
+    swept: tuple[str, ...]
+    decisive: int
+    needed: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +91,16 @@ class Leaderboard:
     """The format that has not ranked the board yet, so that it is ranked by its score; None where it has, or never does."""
     refuted: tuple[Refutation, ...] = ()
     """The claims of optimal solutions that a match refutes."""
+    by_rating: bool = False
+    """True if a versus board is ranked by ratings, all of which are known well enough to be shown."""
+    unrated: UnratedAgents | None = None
+    """The agents whose ratings are not shown; None where all are."""
+    fallen_back: tuple[FallbackShare, ...] = ()
+    """The agents of whom decisions were drawn at random."""
+    unclear: tuple[str, ...] = ()
+    """Agents among whom fallbacks cannot be shared out."""
+    bracket: tuple[tuple[Tie[str], ...], ...] = ()
+    """The rounds of a knockout, the first one first."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
@@ -83,6 +109,8 @@ class Leaderboard:
             more["cycles"] = [list(circle) for circle in self.cycles]
         if self.test is not None:
             more["test"] = asdict(self.test)
+        if self.bracket:
+            more["bracket"] = [[tie._asdict() for tie in ties] for ties in self.bracket]
         unfinished = {} if self.finished else {"finished": False, "size": self.size}
         return {
             "game": self.game,
@@ -166,14 +194,17 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
     sheet, counts = tally.sheet, tally.counts
     versus = sheet.kind == "versus"
     rated = strengths(sheet, tally.matches) if versus else None
+    played = [entry for entry, count in enumerate(counts) if count.games]
+    unknown = None if rated is None else unknown_ratings(rated, tally.matches, played)
     ranking = tally.ranking()
     placings = None if ranking is None else ranking.placings
-    merits = [_merit(entry, tally, rated) for entry in range(len(counts))]
+    by_rating = tally.ranked_by == "rating" and unknown is not None and not unknown.entries
+    merits = [_merit(entry, tally, rated if by_rating else None) for entry in range(len(counts))]
     if placings is not None:
         merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
     order = sorted(range(len(counts)), key=lambda entry: (merits[entry], entry))
     rows = [
-        _versus_row(rank, entry, tally, rated) if versus else _puzzle_row(rank, sheet.labels[entry], counts[entry])
+        versus_row(rank, entry, tally, rated) if versus else puzzle_row(rank, sheet.labels[entry], counts[entry])
         for rank, entry in zip(_ranks([merits[entry] for entry in order]), order, strict=True)
     ]
     if placings is not None:
@@ -208,7 +239,24 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         own_columns=() if ranking is None else ranking.columns,
         unranked=sheet.format if ranking is not None and placings is None else None,
         refuted=refuted,
+        by_rating=by_rating and ranking is None,
+        unrated=_unrated(unknown, sheet.labels),
+        fallen_back=_fallen_back(tally),
+        unclear=tuple([label for label, count in zip(sheet.labels, counts, strict=True) if count.fallbacks is None]),
+        bracket=tally.bracket(),
     )
+
+
+def _unrated(unknown: UnknownRatings | None, labels: Sequence[str]) -> UnratedAgents | None:
+    if unknown is None or not unknown.entries:
+        return None
+    swept = tuple([labels[entry] for entry in unknown.swept])
+    return UnratedAgents(frozenset([labels[entry] for entry in unknown.entries]), swept, unknown.decisive, unknown.needed)
+
+
+def _fallen_back(tally: Tally) -> tuple[FallbackShare, ...]:
+    named = zip(tally.sheet.labels, tally.counts, strict=True)
+    return tuple([FallbackShare(label, count.fallbacks, count.decisions) for label, count in named if count.fallbacks])
 
 
 def complete(tally: Tally, *, ended: bool) -> bool:
@@ -217,20 +265,18 @@ def complete(tally: Tally, *, ended: bool) -> bool:
 
 
 def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ...]:
-    """The usual order of a board, the smallest first: score or rating; or solved share, then mean cost (moves without costs)."""
+    """The usual order of a board, the smallest first: the rating if `rated`, else the score; of solvers the solved share, then
+    the mean cost (moves without costs), then the nodes of an attempt.
+    """
     count = tally.counts[entry]
     if tally.sheet.kind == "versus":
-        return (-(rated.elo[entry][0] if rated is not None and tally.ranked_by == "rating" else count.score or 0.0),)
-    mean = _per(count.cost, count.cost_of) if count.cost_of else _per(count.moves, count.moves_of)
-    return (-_share(count.solved, count.games), float("inf") if mean is None else mean)
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
-
-
-def _per(total: float, count: int) -> float | None:
-    return total / count if count else None
+        return (-(count.score or 0.0 if rated is None else rated.elo[entry][0]),)
+    mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
+    return (
+        -(per(count.solved, count.games) or 0.0),
+        float("inf") if mean is None else mean,
+        per(count.nodes, count.games) or 0.0,
+    )
 
 
 def _ranks(merits: Sequence[tuple[float, ...]]) -> list[int]:
@@ -238,57 +284,8 @@ def _ranks(merits: Sequence[tuple[float, ...]]) -> list[int]:
     return [merits.index(merit) + 1 for merit in merits]
 
 
-def _versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> Row:
-    count, labels = tally.counts[entry], tally.sheet.labels
-    seconds = _per(count.seconds, count.decisions)
-    rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
-    points, games = tally.matches.in_first_seat(entry)
-    row = {
-        "rank": rank,
-        "agent": labels[entry],
-        "rating": rating,
-        "rating_low": low,
-        "rating_high": high,
-        "level_with": [] if rated is None else [labels[other] for other in rated.level[entry] if tally.counts[other].games],
-        "games": count.games,
-        "wins": count.wins,
-        "draws": count.draws,
-        "losses": count.losses,
-        "score": count.score,
-        "score_first": _per(points, int(games)),
-        "score_second": _per(count.wins + count.draws / 2 - points, count.games - int(games)) if games else None,
-        "failures": count.faults.total(),
-        "failures_by_kind": dict(sorted(count.faults.items())),
-        "nodes_per_move": _per(count.nodes, count.decisions),
-        "ms_per_move": None if seconds is None else seconds * 1000,
-    }
-    if rated is not None:
-        better = zip(labels, rated.superiority[entry], strict=True)
-        row["superiority"] = {label: likelihood for label, likelihood in better if likelihood is not None}
-    return row
-
-
-def _puzzle_row(rank: int, label: str, tally: Count) -> Row:
-    low, high = wilson(tally.solved, tally.games)
-    return {
-        "rank": rank,
-        "agent": label,
-        "attempts": tally.games,
-        "solved": _per(tally.solved, tally.games),
-        "solved_low": low if tally.games else None,
-        "solved_high": high if tally.games else None,
-        "mean_moves": _per(tally.moves, tally.moves_of),
-        "mean_moves_failed": _per(tally.moves_failed, tally.moves_failed_of),
-        "mean_cost": _per(tally.cost, tally.cost_of),
-        "nodes_per_attempt": _per(tally.nodes, tally.games),
-        "seconds_per_attempt": _per(tally.seconds, tally.games),
-        "failures": tally.faults.total(),
-        "failures_by_kind": dict(sorted(tally.faults.items())),
-    }
-
-
 def _cross(tallies: Sequence[Count], order: Sequence[int]) -> tuple[tuple[float | None, ...], ...]:
     def against(entry: int, other: int) -> float | None:
-        return _per(tallies[entry].points[other], tallies[entry].met[other])
+        return per(tallies[entry].points[other], tallies[entry].met[other])
 
     return tuple([tuple([against(entry, other) for other in order]) for entry in order])

@@ -1,6 +1,8 @@
 """The strength of a board's agents by its games: ratings in Elo with intervals, and the state of a sequential test."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 from arena.errors import ArenaError
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
 MOST_RATED = 200
 """Entries of a board that is rated; the matrices grow with the square."""
+WIDEST = 300
+"""The most that a 95 % interval may reach to either side, in Elo, for its rating to be shown."""
+DECISIVE = 6
+"""Decisive pairs that an agent needs for such an interval at the least: n of them among equals give 1.96 * 2 * ELO / sqrt(n)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,38 @@ class Strengths:
     """Intransitive cycles, each lead of which is significant."""
     superiority: tuple[tuple[float | None, ...], ...]
     """The likelihood of superiority of each entry over each other, by their numbers."""
+    anchor: int | None
+    """The entry whose rating is 0; None where the field's mean is."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownRatings:
+    """Entries with games whose ratings are not shown, since their intervals are wider than WIDEST, open, or missing."""
+
+    entries: frozenset[int]
+    swept: tuple[int, ...]
+    """Those of them with all points or none, whose intervals have one bound however much they play like that."""
+    decisive: int
+    """The number of pairs of games in which one side took more of the points, on the whole board."""
+    needed: int | None
+    """About how many of these would give the others narrow intervals; None for games that do not come in pairs."""
+
+
+def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int]) -> UnknownRatings:
+    """Find the ratings of the entries that have `played` which are not to be shown.
+
+    Widths shrink with the root of the number of pairs, so a board whose widest interval reaches f times too far needs f squared
+    times as many, at the least DECISIVE of each entry.
+    """
+    bounds = {entry: rated.elo[entry][1:] for entry in played if entry != rated.anchor}
+    swept = tuple([entry for entry, (low, high) in bounds.items() if (low is None) != (high is None)])
+    halves = {entry: (high - low) / 2 for entry, (low, high) in bounds.items() if low is not None and high is not None}
+    unknown = frozenset([entry for entry in bounds if halves.get(entry, float("inf")) > WIDEST])
+    pairs = [pair for found in games.pairings().values() for pair in found]
+    decisive = sum([pair.score != 0.5 for pair in pairs])
+    factor = max([half / WIDEST for half in halves.values()], default=0.0)
+    needed = max(ceil(DECISIVE * len(played) / 2), ceil(decisive * factor**2))
+    return UnknownRatings(unknown, swept, decisive, needed if pairs else None)
 
 
 def strengths(sheet: BoardInfo, games: PairedGames) -> Strengths | None:
@@ -85,6 +123,7 @@ def _strengths(ratings: "Ratings[int]", circles: tuple[tuple[int, ...], ...]) ->
         ratings.method,
         circles,
         _superiority(ratings, len(rows)),
+        ratings.anchor,
     )
 
 

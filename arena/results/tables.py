@@ -13,11 +13,13 @@ from tabulate import tabulate_formats
 
 from arena.columns import LAST
 from arena.results import figures
-from arena.results.cells import BoardTable, board_table
+from arena.results.bracket_table import bracket_table
+from arena.results.cells import UNKNOWN, BoardTable, board_table, unrated_agents
 from arena.results.claims import Refutation
 from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
+from arena.results.remarks import fallback_remarks, rating_remarks
 from arena.spec.faults import one_line
 
 FORMATS = (*tabulate_formats, "json", "csv")
@@ -105,6 +107,8 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
         parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
     if board.cross is not None and len(board.rows) > 1:
         parts += [heading.format("Score of each row against each column"), _cross(board, style, width)]
+    if (bracket := bracket_table(board)) is not None:
+        parts += [heading.format("Bracket"), table(bracket.headings, bracket.rows, style, width)]
     parts.append("\n".join([*remarks(board), *failure_lines(board)]))
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
@@ -122,6 +126,7 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
     """All agents by the mean of their ranks, with the mean of their ratings; None where there are not several games."""
     if not any("mean_rank" in row for board in boards for row in board.rows):
         return None
+    hidden = frozenset().union(*map(unrated_agents, boards))
     agents = {row["agent"]: row for board in boards for row in board.rows if row["mean_rank"] is not None}
     rows = sorted(agents.values(), key=lambda row: (-row["boards"], row["mean_rank"]))
     rated = any(row["mean_rating"] is not None for row in rows)
@@ -130,7 +135,7 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
             row["agent"],
             f"{row['boards']} of {len(boards)}",
             f"{row['mean_rank']:.2f}",
-            *([figures.elo(row["mean_rating"])] if rated else []),
+            *([UNKNOWN if row["agent"] in hidden else figures.elo(row["mean_rating"])] if rated else []),
         )
         for row in rows
     ]
@@ -153,9 +158,14 @@ _LABEL = 16
 _ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; of a tournament also --format, and `columns:` in its spec."
 
 
+def cross_cells(board: Leaderboard) -> list[list[str]]:
+    """The texts of the scores of each agent against each, in rank order."""
+    return [[figures.share(score) for score in scores] for scores in board.cross or ()]
+
+
 def _cross(board: Leaderboard, style: str, width: int | None) -> str:
     labels = [row["agent"] for row in board.rows]
-    return crossing(labels, labels, [[figures.share(score) for score in scores] for scores in board.cross or ()], style, width)
+    return crossing(labels, labels, cross_cells(board), style, width)
 
 
 def remarks(board: Leaderboard) -> list[str]:
@@ -171,15 +181,15 @@ def remarks(board: Leaderboard) -> list[str]:
         lines.append(f"Ranked by score: the format {board.unranked} ranks the board when `arena run` comes to its end.")
     if board.mixed:
         lines.append(f"The store has matches of more than one version of {', '.join(board.mixed)}.")
-    lines += _strengths(board)
+    lines += rating_remarks(board)
     lines += [_refuted(one) for one in board.refuted]
+    lines += [] if board.test is None else [_tested(board)]
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
     if board.adjudicated:
         were = "game was" if board.adjudicated == 1 else "games were"
         lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
-    if board.fallbacks:
-        lines.append(f"{board.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported.")
+    lines += fallback_remarks(board)
     if board.soft:
         lines.append(f"Time limits are soft for {', '.join(board.soft)}: isolation is none, so nobody stops them.")
     if board.timed:
@@ -215,28 +225,6 @@ def replay_command(store: str, key: str) -> str:
     return f"arena replay {shlex.quote(store)} {key}"
 
 
-def _strengths(board: Leaderboard) -> list[str]:
-    """The remarks on ratings."""
-    if board.kind != "versus":
-        return []
-    lines = []
-    if any(row["rating_low"] is not None or row["rating_high"] is not None for row in board.rows):
-        about = "the field's mean" if board.anchor is None else board.anchor
-        lines.append(f"Elo about {about}; 95 % intervals from pairs of games ({board.method}).")
-        if any(row["level_with"] for row in board.rows):
-            lines.append("~ : the interval overlaps with another's, so the order is not certain.")
-    elif board.games:
-        lines.append(REPEATS)
-    lines += [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in board.cycles]
-    return lines if board.test is None else [*lines, _tested(board)]
-
-
-REPEATS = (
-    "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
-    "try openings: {plies: 4} in the spec."
-)
-
-
 def _tested(board: Leaderboard) -> str:
     """The state of a test in words."""
     found = board.test
@@ -247,14 +235,13 @@ def _tested(board: Leaderboard) -> str:
     elif found.forecast is not None and not board.finished:
         said += f", {forecast_words(found.forecast)}"
     worth = found.worth
-    strength = "no Elo" if worth.elo is None else f"Elo {worth.elo:+.1f}"
+    strength = "no logistic Elo" if worth.elo is None else f"logistic Elo {figures.elo(worth.elo, 1)}"
     margin = "" if worth.margin is None else f" ± {worth.margin:.1f}"
     counts = ", ".join(map(str, found.counts))
     bias = " The Elo of a test that stopped early is biased away from 0." if found.verdict is not None else ""
-    return (
-        f"SPRT of {found.one} against {found.other} ({hypotheses(found.test)}): {said}. "
-        f"LLR {found.llr:.2f} ({found.test.lower:.2f} to {found.test.upper:.2f}), pairs {counts}; {strength}{margin}.{bias}"
-    )
+    llr = f"LLR {figures.fixed(found.llr, 2)} ({found.test.lower:.2f} to {found.test.upper:.2f})"
+    head = f"SPRT of {found.one} against {found.other} ({hypotheses(found.test)}): {said}."
+    return f"{head} {llr}, pairs {counts}; {strength}{margin}.{bias}"
 
 
 def _csv(board: Leaderboard) -> str:

@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
+from arena.formats.swiss import Knockout
 from arena.match.record import FAULTS, Reason, Record
 from arena.results.claims import Claims
+from arena.results.fallbacks import FallbackCounts, fallback_counts, stored_fallbacks
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
+from arena.stats.bracket import Tie
 from arena.store import Store
 from arena.store.rows import NANO, play_hash_of, returns_of
 from arena.store.store import seats_of
@@ -32,6 +35,8 @@ class Count:
     nodes: int = 0
     seconds: float = 0.0
     decisions: int = 0
+    fallbacks: int | None = 0
+    """Decisions drawn at random since a budget ran out; None if that is not known."""
     moves: int = 0
     moves_of: int = 0
     """The number of solutions with a known number of moves."""
@@ -115,6 +120,14 @@ class Tally:
             return self.sheet.ranking
         return ranking_of(self._format, len(self.sheet.labels), self.outcomes)
 
+    def bracket(self) -> tuple[tuple[Tie[str], ...], ...]:
+        """The rounds of a knockout so far; none where the format has no bracket."""
+        if not isinstance(self._format, Knockout) or self.outcomes is None or len(self.sheet.labels) < 2:
+            return ()
+        labels = dict(enumerate(self.sheet.labels))
+        rounds = self._format.bracket(len(labels), self.outcomes)
+        return tuple([tuple([tie.named(labels) for tie in ties]) for ties in rounds])
+
     def add(self, number: int, pairing: Pairing, record: Record) -> None:
         """Count one record; `number` is its place in the schedule."""
         seats = pairing.seats
@@ -133,6 +146,8 @@ class Tally:
         self._plays.add((seats, played))
         if len(seats) > 1:
             self.matches.add(pairing.round, seats, record.returns, played, any(record.drew))
+        if record.fallbacks:
+            self.fell_back(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
         for decision in record.decisions:
             self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
         if record.seat is not None and record.termination in FAULTS:
@@ -171,6 +186,14 @@ class Tally:
         count.decisions += decisions
         count.nodes += nodes
         count.seconds += seconds
+
+    def fell_back(self, found: FallbackCounts) -> None:
+        """Add fallbacks to the entries that they belong to; where that is not known once, their number is not."""
+        for entry, number in found.known.items():
+            before = self.counts[entry].fallbacks
+            self.counts[entry].fallbacks = None if before is None else before + number
+        for entry in found.unclear:
+            self.counts[entry].fallbacks = None
 
     def failed(self, entry: int, kind: str, number: int, key: str, message: str | None) -> None:
         """Remember a match that an agent lost by a fault, if it is the first of its kind."""
@@ -215,6 +238,7 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
         tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANO)
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
+    _share_out(store, tallies)
     adders = [tally.matches.add if tally.sheet.kind == "versus" else None for tally in tallies]
     for rows in store.chunks(_GAMES):
         for board, round_, seats, returns, used_rng, played in rows:
@@ -228,6 +252,12 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     for board, distinct in store.query(_DISTINCT):
         tallies[board].distinct = distinct
     return tallies
+
+
+def _share_out(store: Store, tallies: Sequence[Tally]) -> None:
+    """Add all fallbacks to the entries that they belong to."""
+    for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
+        tallies[board].fell_back(found)
 
 
 def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:

@@ -2,14 +2,40 @@
 two.
 """
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Generic, NamedTuple, TypeAlias
 
 from arena.errors import ArenaError
 from arena.stats.observations import Competitor
 
 Slot: TypeAlias = tuple[Competitor, Competitor | None]
 """Two who meet, the better seed first; or one with a bye."""
+
+
+class Tie(NamedTuple, Generic[Competitor]):
+    """A meeting of two in a bracket, the upper one first, or the bye of one."""
+
+    one: Competitor
+    two: Competitor | None
+    points: tuple[float, float] | None
+    """The points of either, with all replays; None for a bye, and where nothing has been played yet."""
+    winner: Competitor | None
+    """Who goes on; None where nothing has been played yet."""
+
+    def named(self, names: Mapping[Competitor, str]) -> "Tie[str]":
+        """The same tie with the names of those who meet."""
+        winner = None if self.winner is None else names[self.winner]
+        return Tie(names[self.one], None if self.two is None else names[self.two], self.points, winner)
+
+    @property
+    def bye(self) -> bool:
+        """True if there was nobody to beat."""
+        return self.two is None
+
+    @property
+    def by_seed(self) -> bool:
+        """True if the points were equal, so that the better seed went on."""
+        return self.points is not None and self.points[0] == self.points[1]
 
 
 def seed_order(size: int) -> tuple[int, ...]:

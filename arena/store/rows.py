@@ -86,10 +86,15 @@ def record_of(row: Sequence[Any]) -> Record:
         moves,
         cost,
         fallbacks,
-        tuple([_decision(text) for text in decisions.split(";")]) if decisions else (),
+        decisions_of(decisions),
         tuple([mark == "1" for mark in used_rng]),
         None if timing is None else json.loads(timing),
     )
+
+
+def decisions_of(text: str) -> tuple[Decision, ...]:
+    """The decisions of a row of `detail`."""
+    return tuple([_decision(one) for one in text.split(";")]) if text else ()
 
 
 def _decisions(record: Record) -> tuple[str, list[list[int]]]:

@@ -58,6 +58,8 @@ class Store:
         self._waiting_since = 0.0
         self._timer: threading.Timer | None = None
         self._next = 1 + (self._one("SELECT max(number) FROM record") or 0)
+        self._begun = self._next
+        """The number of the first record that the run that goes on may add."""
         self._trouble: StoreError | None = None
         self._secret: str | None = None
         self._known: dict[Seed, bool] | None = None
@@ -122,6 +124,7 @@ class Store:
         """
         self.verify()
         with self._writing() as write:
+            self._begun = self._next
             before = self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1")
             if before != run.hash:
                 write.execute("DELETE FROM place")
@@ -133,12 +136,15 @@ class Store:
     def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:
         """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins.
 
+        One that added no match to those of an earlier run takes over its times, which are those of the results.
         Its seed is secret no more.
         """
         self.flush()
         self._known = None
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
+            if self._next == self._begun:
+                write.execute(_DATED_AS_BEFORE)
             write.execute("UPDATE run SET revealed = ? WHERE secret NOT NULL AND revealed IS NULL", (now(),))
             if rankings:
                 ranked = enumerate(self.last().boards)
@@ -419,6 +425,17 @@ class Store:
             yield
         except sqlite3.Error as error:
             raise told(self.path, error) from error
+
+
+_DATED_AS_BEFORE = """
+UPDATE run SET (started, ended) = (SELECT b.started, coalesce(b.ended, run.ended) FROM run b
+    WHERE b.number < run.number ORDER BY b.number DESC LIMIT 1)
+WHERE number = (SELECT max(number) FROM run) AND number > (SELECT min(number) FROM run)
+"""
+
+
+def _into(table: str, columns: int) -> str:
+    return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"
 
 
 def _marks(count: int) -> str:

@@ -273,7 +273,7 @@ def _check_claim(setup: AgentSetup, trial: Trial, measure: Measure) -> None:
     """Compare the agent's ways with those of uniform-cost search."""
     puzzle = setup.game
     assert isinstance(puzzle, Puzzle)
-    solve = partial(_played, setup, _Observed(), trial, seats=[0], limits=Limits(nodes=CLAIM_NODES))
+    solve = partial(_played, setup, _Observed(trial), trial, seats=[0], limits=Limits(nodes=CLAIM_NODES))
     Optimality(puzzle, measure, setup.evaluation, solve).check(trial, puzzle.initial(_positions(trial.play)))
 
 

@@ -13,9 +13,10 @@ from typing import Any
 import anyio.to_thread
 
 from arena.errors import StoreError, describe
-from arena.results.cells import BoardTable, board_table, cell
+from arena.results.bracket_table import bracket_table
+from arena.results.cells import BoardTable, board_table
 from arena.results.leaderboard import Leaderboard, of_tallies
-from arena.results.tables import overall, remarks
+from arena.results.tables import cross_cells, overall, remarks
 from arena.results.tally import tallies_of
 from arena.store import Store
 
@@ -157,6 +158,8 @@ def shown(board: Leaderboard) -> dict[str, Any]:
         "title": board.title,
         "games": board.games,
         "table": _table(board_table(board)),
+        "cross_cells": cross_cells(board),
+        "bracket_table": None if (bracket := bracket_table(board)) is None else asdict(bracket),
         "remarks": remarks(board),
         "failures": [
             {"agent": one.agent, "kind": one.kind, "count": one.count, "first": one.first, "message": one.message}
@@ -172,10 +175,8 @@ def _table(shown: BoardTable) -> dict[str, Any]:
             "key": column.key,
             "heading": column.heading,
             "style": column.style,
-            "cells": [cell(column, row) for row in shown.rows],
-            "bounds": [[row.get(column.key + end) for end in ("", "_low", "_high")] for row in shown.rows]
-            if column.is_interval
-            else None,
+            "cells": [shown.cell(column, row) for row in shown.rows],
+            "bounds": [shown.bounds(column, row) for row in shown.rows] if column.is_interval else None,
         }
         for column in shown.columns
     ]

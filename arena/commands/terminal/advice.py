@@ -13,6 +13,7 @@ from arena.match.match import Match
 from arena.match.player import Forfeit, Used
 from arena.match.record import Record
 from arena.match.referee import play_match
+from arena.results import figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def usage(used: Used) -> str:
     if not used:
         return ""
     nodes, _, seconds, depth, value = used
-    said = [f"{nodes:,} nodes", f"{seconds:.2f} s"]
+    said = [f"{nodes:,} nodes", figures.duration(seconds)]
     said += [] if depth is None else [f"depth {depth}"]
-    said += [] if value is None else [f"value {value:.3g}"]
+    said += [] if value is None else [f"value {figures.worth(value)}"]
     return ", ".join(said)

@@ -31,6 +31,8 @@ def result(labels: Sequence[str], returns: Sequence[float]) -> str:
     winners = [label for label, value in zip(labels, returns, strict=True) if value == best]
     if len(winners) == len(returns):
         return "a draw"
+    if len(winners) == 1 and winners[0].lower() == "you":
+        return f"{winners[0]} win"
     return f"{winners[0]} wins" if len(winners) == 1 else f"{' and '.join(winners)} share the win"
 
 

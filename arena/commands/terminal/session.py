@@ -16,6 +16,7 @@ from arena.match.match import Match
 from arena.match.player import Ending, Forfeit, Player
 from arena.match.referee import lost
 from arena.match.stepper import Stepper
+from arena.results import figures
 
 
 class TakenBack(Exception):
@@ -167,8 +168,11 @@ class Session:
             return f"{self._game.name} has no heuristic here; --heuristic NAME gives one"
         try:
             if isinstance(self._game, Puzzle):
-                return f"{name}: {evaluation(self.state):g} to go"
-            values = [f"{self._label(number)} {evaluation(self.state, number):+.3g}" for number in range(self._game.players)]
+                return f"{name}: {figures.figure(evaluation(self.state), 4)} to go"
+            values = [
+                f"{self._label(number)} {figures.signed(evaluation(self.state, number), 4)}"
+                for number in range(self._game.players)
+            ]
         except Exception as error:  # its author's
             return f"{name}: {describe(error)}"
         return f"{name}: {', '.join(values)}"
@@ -193,7 +197,7 @@ class Session:
         game = self._game
         if isinstance(game, Puzzle):
             if game.is_goal(self.state):
-                self._screen.say(f"\nsolved in {counted}, cost {self._stepper.cost:g}", "good")
+                self._screen.say(f"\nsolved in {counted}, cost {figures.figure(self._stepper.cost, 6)}", "good")
             else:
                 self._screen.say(f"\nnot solved: {because('move-limit' if game.actions(self.state) else 'stuck', None)}", "bad")
         elif game.is_terminal(self.state):
@@ -202,5 +206,5 @@ class Session:
             self._screen.say(f"\na draw: {counted} are the limit; --limits moves=N allows for more", "bold")
 
     def _result(self, returns: Sequence[float]) -> str:
-        points = f" ({', '.join([f'{value:g}' for value in returns])})" if len(returns) > 2 else ""
+        points = f" ({', '.join(map(figures.score, returns))})" if len(returns) > 2 else ""
         return result([seat.label for seat in self.match.seats], returns) + points

@@ -9,6 +9,7 @@ from arena.game import Puzzle, overrides
 from arena.heuristic import info_of
 from arena.limits import Limits
 from arena.match.record import Record
+from arena.results import figures
 from arena.spec import Spec
 
 COUNTED = 100_000
@@ -93,10 +94,10 @@ class Solution:
         if record.moves is not None:
             yield ("moves" if record.answer is None else "steps"), f"{record.moves:,}"
         if record.cost is not None and record.solved:
-            yield "cost", f"{record.cost:g}"
+            yield "cost", figures.figure(record.cost, 6)
         yield "nodes", f"{self.total('nodes'):,}"
         yield "evaluations", f"{self.total('evaluations'):,}"
-        yield "time", f"{self.total('seconds'):.3f} s"
+        yield "time", figures.duration(self.total("seconds"))
         if self.depth is not None:
             yield "depth", f"{self.depth:,}"
         if record.fallbacks:

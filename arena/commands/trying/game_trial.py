@@ -10,6 +10,7 @@ from arena.match.record import Record
 from arena.match.replay import steps
 from arena.plugins.proposals import references
 from arena.plugins.registry import Key
+from arena.results import figures
 from arena.results.leaderboard import Leaderboard
 from arena.tournament.single import play
 from arena.traits import listed, refusal, traits
@@ -51,7 +52,7 @@ def _show_match(attempt: TrialBoard, game: Game, board: Leaderboard) -> None:
     attempt.say(f"\na match of {' and '.join(seated)}:\n")
     attempt.say("\n\n".join(_frames(game, record, attempt.width)))
     ending = record.termination if record.termination != "normal" else "solved" if record.solved else "over"
-    returns = ", ".join([f"{value:g}" for value in record.returns])
+    returns = ", ".join(map(figures.score, record.returns))
     attempt.say(f"\n{ending} after {len(record.actions)} actions, returns {returns}")
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from arena.results import figures
-from arena.results.leaderboard import Leaderboard, Row
+from arena.results.board_rows import Row
+from arena.results.leaderboard import Leaderboard
 from arena.results.pairs import counted, estimated
 from arena.stats.observations import Pair
 
@@ -25,8 +26,12 @@ class Tried(NamedTuple):
 
 
 def place(board: Leaderboard, label: str) -> str:
-    """The place as `place 2 of 6`, and `shared` if another entry has it too."""
+    """The place as `place 2 of 6`, and `shared` if another entry has it too; an entry that has failed has none."""
     row = row_of(board, label)
+    if row.get("failures"):
+        matches = row["games"] if board.kind == "versus" else row["attempts"]
+        what = "game" if board.kind == "versus" else "attempt"
+        return f"no place, since it failed in {row['failures']:,} of {matches:,} {what}{'s' * (matches != 1)}"
     shared = sum(other["rank"] == row["rank"] for other in board.rows) > 1
     return f"place {row['rank']} of {len(board.rows)}{', shared' if shared else ''}"
 

@@ -163,7 +163,7 @@
 
   function head(match, whole) {
     const about = [match.title, match.result,
-      whole.cost === null ? null : `cost ${whole.cost}`,
+      whole.cost === null ? null : `cost ${arenaModules["dom.js"].figure(whole.cost, 6)}`,
       whole.fallbacks ? `${whole.fallbacks} random moves, since the budget ran out` : null];
     return make(
       "div", { class: "match-head" },

@@ -215,7 +215,13 @@ export function result(match) {
   const best = Math.max(...match.returns);
   const winners = match.labels.filter((_, seat) => match.returns[seat] === best);
   const how = match.termination === "normal" ? "" : ` (${match.termination})`;
-  return winners.length === 1 ? `${winners[0]} wins${how}` : `a draw${how}`;
+  return winners.length === match.labels.length ? `a draw${how}` : `${win(winners)}${how}`;
+}
+
+// Who wins, in words; the person at the page is called You.
+export function win(winners) {
+  if (winners.length > 1) return `${winners.join(" and ")} share the win`;
+  return winners[0] === "You" ? "You win" : `${winners[0]} wins`;
 }
 
 function place(number, frames) {

@@ -9,8 +9,19 @@ export function boardOf(board, number, key) {
     h("h2", {}, board.title),
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
     versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column"), scroll(`cross-table of ${board.title}`, cross(board))] : null,
+    board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, bracket(board.bracket_table))] : null,
     board.remarks.map((line) => h("p", { class: "dim small gap-small" }, line)),
     failures(board, key),
+  );
+}
+
+// The rounds of a knockout: a row a tie.
+function bracket({ headings, rows }) {
+  return h(
+    "table",
+    { class: "bracket compact" },
+    h("thead", {}, h("tr", {}, headings.map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell))))),
   );
 }
 
@@ -62,7 +73,7 @@ function spread({ style, bounds }) {
 // A value with its interval on a line; open ends go to the edge.
 function interval(column, row) {
   const [value, low, high] = column.bounds[row], [least, most] = spread(column);
-  if (value === null || (low === null && high === null)) return column.cells[row];
+  if (low === null && high === null) return column.cells[row];
   const width = 120, room = Math.max(most - least, 1e-9);
   const place = (at) => 14 + ((at - least) / room) * (width - 28);
   const from = low === null ? 0 : place(low), to = high === null ? width : place(high);
@@ -77,7 +88,7 @@ function interval(column, row) {
       s("line", { class: "interval-range", x1: low === null ? 7 : from, x2: Math.max(high === null ? width - 7 : to, from + 1), y1: 10, y2: 10 }),
       low === null ? tip(0, -1) : null,
       high === null ? tip(width, 1) : null,
-      s("circle", { class: "interval-value", cx: place(value), cy: 10, r: 4.5 }),
+      value === null ? null : s("circle", { class: "interval-value", cx: place(value), cy: 10, r: 4.5 }),
     ),
     h("span", { class: "small dim" }, column.cells[row]),
   );
@@ -94,13 +105,13 @@ function cross(board) {
       "tr",
       {},
       h("th", { scope: "row" }, h("span", { class: "place dim", "aria-hidden": "true" }, String(place + 1)), labels[place]),
-      scores.map(cell),
+      scores.map((score, column) => cell(score, board.cross_cells[place][column])),
     ))),
   );
 }
 
-function cell(score) {
-  const node = h("td", { class: "heat" }, score === null ? "" : (100 * score).toFixed(0));
+function cell(score, text) {
+  const node = h("td", { class: "heat" }, score === null ? "" : text);
   if (score !== null) node.style.setProperty("--heat", `${Math.round(Math.abs(score - 0.5) * 90)}%`);
   if (score !== null) node.classList.add(score >= 0.5 ? "heat-high" : "heat-low");
   return node;

@@ -31,7 +31,7 @@ function show(view) {
 function facts(view) {
   const found = [];
   if (view.moves !== null) found.push(figure(counted(view), whole(view.moves)));
-  if (view.cost !== null) found.push(figure("Cost", written(view.cost)));
+  if (view.cost !== null) found.push(figure("Cost", written(view.cost, 6)));
   for (const total of view.totals) {
     const whose = view.totals.length > 1 ? ` of ${total.label}` : "";
     found.push(figure(`Nodes${whose}`, whole(total.nodes)), figure(`Time${whose}`, duration(total.seconds)));

@@ -6,6 +6,7 @@ import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
 import { Line } from "./line.js";
 import { Moves } from "./moves.js";
 import { button, faultBox, head, lot, main } from "./page.js";
+import { win } from "./player.js";
 
 const PAUSE = 350;
 
@@ -154,8 +155,7 @@ function showTurn(frame) {
 function ending(frame) {
   const best = Math.max(...frame.returns);
   const winners = seatNames.filter((_, seat) => frame.returns[seat] === best);
-  if (winners.length !== 1) return "A draw";
-  return winners[0] === "You" ? "You win" : `${winners[0]} wins`;
+  return winners.length === seatNames.length ? "A draw" : win(winners);
 }
 
 function takeBack() {

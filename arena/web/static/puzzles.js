@@ -163,8 +163,14 @@ class Panel {
     this.buttons.undo.disabled = this.line.at === 0;
     if (this.working) return;
     if (frame.over === true || frame.number < 0) this.said.textContent = this.over(frame);
-    else if (this.line.at < this.line.frames.length - 1) this.said.textContent = this.solved ? `${this.whose} has solved it` : `${this.whose} has not solved it`;
+    else if (this.line.at < this.line.frames.length - 1) this.said.textContent = this.under(this.line.at, this.line.frames.length - 1);
     else this.said.textContent = "Move by hand, or let the agent solve it";
+  }
+
+  // Where one is on the way of an agent.
+  under(at, last) {
+    const way = this.solved ? "solution" : "way, which is no solution";
+    return `Move ${whole(at)} of ${whole(last)} of ${this.whose}'s ${way}`;
   }
 
   over(frame) {
@@ -218,6 +224,7 @@ class Panel {
     }
   }
 
+  // One step of a solution, which is looked for where there is none yet.
   async step() {
     const { line } = this;
     if (line.at === line.frames.length - 1 && !(line.frame.over || line.frame.number < 0)) await this.solve();
@@ -255,7 +262,7 @@ function facts(view) {
   return [
     figure("Result", view.solved ? "solved" : view.termination),
     figure(counted(view), whole(view.moves)),
-    view.cost === null || view.cost === view.moves ? null : figure("Cost", written(view.cost)),
+    view.cost === null || view.cost === view.moves ? null : figure("Cost", written(view.cost, 6)),
     figure("Nodes", whole(total.nodes)),
     figure("Evaluations", whole(total.evaluations)),
     figure("Time", duration(total.seconds)),

@@ -4,14 +4,14 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
-from arena.commands.trying.standing import Tried, against_each
+from arena.commands.trying.standing import Tried, against_each, place
 from arena.results.leaderboard import Leaderboard
 from arena.stats.observations import Pair, WinDrawLoss
 
@@ -83,6 +83,15 @@ def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]]) 
     told: dict[str, Any] = {field.name: None for field in fields(Leaderboard)}
     board = Leaderboard(**{**told, "kind": "versus", "rows": rows, "cross": (tuple(scores), (), ())})
     return Tried(board, {("a", other): found for other, found in pairs.items()})
+
+
+@pytest.mark.parametrize(("failures", "said"), [(3, "no place, since it failed in 3 of 8 games"), (0, "place 1 of 2, shared")])
+def test_an_agent_that_fails_has_no_place(failures: int, said: str) -> None:
+    """Also where it shares the points of another: a place would say that it can play."""
+    rows = ({"agent": "a", "rank": 1, "games": 8, "failures": failures}, {"agent": "b", "rank": 1, "games": 8, "failures": 0})
+    board = tried([], 4, {}).board
+    assert place(replace(board, rows=rows), "a") == said
+    assert place(replace(board, rows=rows), "b") == "place 1 of 2, shared"
 
 
 WON, LOST = Pair.of(1, 0), Pair.of(0, 1)

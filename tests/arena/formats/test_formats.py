@@ -13,6 +13,7 @@ from arena.format import Outcomes, Pairing
 from arena.formats import HeadToHead
 from arena.formats.head_to_head import ENOUGH, Counted
 from arena.match.record import Record
+from arena.results.bracket_table import bracket_table
 from arena.results.leaderboard import leaderboards
 from arena.stats.sprt import log_likelihood_ratio
 from arena.store import Store
@@ -149,11 +150,30 @@ def test_a_pair_that_repeats_itself_counts_once() -> None:
 
 
 def test_the_winner_of_a_knockout_stands_first() -> None:
-    """By rounds won, not by points: the better seed of a final that is drawn is champion, those who went out together share."""
+    """By the round reached, not by points: the better seed of a final that is drawn is champion, those who went out together
+    share. A bye takes one on, and is no round won: of five the first three have one.
+    """
     agents = [{"agent": "alpha-beta", "label": label} for label in ("first", "second", "third", "fourth")]
-    rows = leaderboards(arena.run({**SPEC, "agents": [*agents, "random"], "rounds": 1, "format": "knockout"}))[0].rows
-    assert [(row["rank"], row["rounds_won"]) for row in rows] == [(1, 3), (2, 2), (3, 1), (3, 1), (5, 0)]
-    assert [row["agent"] for row in rows[:2]] == ["first", "second"]
+    board = leaderboards(arena.run({**SPEC, "agents": [*agents, "random"], "rounds": 1, "format": "knockout"}))[0]
+    rows = board.rows
+    assert [(row["agent"], row["rank"], row["rounds_won"]) for row in rows] == [
+        ("first", 1, 2), ("second", 2, 1), ("third", 3, 0), ("fourth", 3, 1), ("random", 5, 0)
+    ]  # fmt: skip
+    found = bracket_table(board)
+    assert found is not None
+    assert found.headings == ("Round", "Agent", "Points", "Opponent", "Goes on")
+    assert [(*row[:2], *row[3:]) for row in found.rows] == [
+        ("Quarter-final", "first", "-", "first"),
+        ("Quarter-final", "fourth", "random", "fourth"),
+        ("Quarter-final", "second", "-", "second"),
+        ("Quarter-final", "third", "-", "third"),
+        ("Semi-final", "first", "fourth", "first"),
+        ("Semi-final", "second", "third", "second"),
+        ("Final", "first", "second", "first"),
+    ]
+    points = [row[2] for row in found.rows]
+    assert [points[0], *points[2:4]] == ["bye"] * 3
+    assert points[4:] == ["3 : 3, by seed"] * 3  # perfect players: two games a position, one and two replays, all drawn
 
 
 class Asked(Outcomes):

@@ -12,10 +12,11 @@ import pytest
 
 from arena import run
 from arena.report.convergence import rating_points
+from arena.report.cross import cross_plot
 from arena.report.difficulty import groups_of, scale_of, shares_of
-from arena.report.drawing import inline, plots_of, whole
+from arena.report.drawing import WIDTH, _settings, inline, plots_of, whole
 from arena.report.evidence import Evidence, Findings, MatchSummary, read
-from arena.report.palette import PAGE, VARIABLES
+from arena.report.palette import PAGE, PAPER, VARIABLES
 from arena.report.plot import short
 from arena.report.ratings import ratings_plot
 from arena.report.spread import _summary
@@ -224,6 +225,33 @@ def test_one_sided_intervals_reach_the_edge(versus: Evidence) -> None:
 
 def changed(board: Leaderboard, made: list[dict[str, object]]) -> Leaderboard:
     return replace(board, rows=tuple(made))
+
+
+@pytest.mark.parametrize(("agents", "letter"), [(2, "W"), (9, "W"), (9, "a"), (10, "a"), (12, "i")])
+def test_numbers_in_a_cross_table_stay_in_their_squares(versus: Evidence, agents: int, letter: str) -> None:
+    """As they are drawn, beside long labels and with 100.0 everywhere; where they would be too small to read there are none."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    rows = tuple([{**versus.board.rows[0], "agent": letter * 20 + str(number)} for number in range(agents)])
+    plot = cross_plot(replace(versus.board, rows=rows, cross=tuple([tuple([1.0] * agents)] * agents)))
+    assert plot is not None
+    with rc_context(_settings(PAPER)):
+        figure = Figure(figsize=(WIDTH, plot.height), layout="constrained")
+        axes = figure.add_subplot()
+        plot.draw(axes, PAPER)
+        figure.draw_without_rendering()
+        wide = [text.get_window_extent().width for text in axes.texts]
+        left, right = axes.transData.transform([(0, 0), (0.96, 0)])[:, 0]
+    assert len(wide) == (0 if (agents, letter) == (9, "W") else agents**2)
+    assert all(width < right - left for width in wide)
+
+
+def test_minus_is_one_sign(versus: Evidence) -> None:
+    """The one of the tables, in every plot: a page that is searched for -100 finds it."""
+    found = [inline(plot, "k") for plot in plots_of(versus)]
+    assert any(">-" in drawn for drawn in found)
+    assert not any("\u2212" in drawn for drawn in found)
 
 
 def test_a_board_without_matches_has_no_plots(versus: Evidence, puzzle: Evidence) -> None:

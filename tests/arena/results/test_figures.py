@@ -42,14 +42,30 @@ def test_the_browser_writes_the_same(missing: Callable[[str, str], None], tmp_pa
     values += [rng.choice((-1, 1)) * rng.uniform(1, 10) * 10.0 ** rng.randint(-12, 18) for _ in range(3000)]
     values += [rng.randint(-8000, 8000) / 8 for _ in range(500)]  # halves of the last digit among them
     values += [10.0**power * (1 + near) for power in range(-12, 16) for near in (-1e-3, -1e-4, -1e-12, 0, 1e-12)]
+    times = [abs(value) for value in values if value is not None and abs(value) < 1e9] + [0, 5e-7, 0.0995, 0.99951, 99.995, 100.5]
+    found = [sign * (1 - plies * 1e-6) for sign in (1, -1) for plies in (0, 1, 3, 1999, 2000, 5000)] + [0, 0.5, 1.5, -0.99, 1e-9]
     (tmp_path / "figures.mjs").write_text(
-        f"import {{ figure }} from {json.dumps(static_files()['dom.js'].as_uri())};\n"
-        f"const values = {json.dumps(values)};\n"
-        "console.log(JSON.stringify([3, 4].map((digits) => values.map((value) => figure(value, digits)))));"
+        f"import {{ duration, figure, worth }} from {json.dumps(static_files()['dom.js'].as_uri())};\n"
+        f"const values = {json.dumps(values)}, times = {json.dumps(times)}, found = {json.dumps(found)};\n"
+        "const figures = [3, 4].map((digits) => values.map((value) => figure(value, digits)));"
+        "console.log(JSON.stringify([...figures, times.map(duration), found.map(worth)]));"
     )
     done = subprocess.run([str(node), str(tmp_path / "figures.mjs")], capture_output=True, text=True, check=True)
-    for digits, shown in zip((3, 4), json.loads(done.stdout), strict=True):
-        assert shown == [figures.figure(value, digits) for value in values]
+    *shown, told, said = json.loads(done.stdout)
+    for digits, written in zip((3, 4), shown, strict=True):
+        assert written == [figures.figure(value, digits) for value in values]
+    assert told == [figures.duration(seconds) for seconds in times]
+    assert said == [figures.worth(value) for value in found]
+
+
+def test_times_and_values_are_told_in_words() -> None:
+    """A win in n plies is worth 1 - n * 1e-6; a loss minus that."""
+    assert [figures.duration(seconds) for seconds in (0, 0.00004, 0.0123, 0.5, 2, 1234.5)] == [
+        "0 µs", "40 µs", "12.3 ms", "500 ms", "2.00 s", "1,235 s"
+    ]  # fmt: skip
+    assert [figures.worth(value) for value in (1, 1 - 3e-6, -1 + 2e-6, 0.12345, -0.0)] == [
+        "win", "win in 3", "loss in 2", "0.1235", "0"
+    ]  # fmt: skip
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -82,6 +98,9 @@ def test_a_figure_is_off_by_half_a_digit_at_most(value: float) -> None:
         (figures.p_value(math.ulp(0)), "p < 1e-15"),
         (figures.between("+3", None), "above +3"),
         (figures.between(None, None), "-"),
+        (figures.share(-0.0002), "0.0 %"),
+        (figures.score(-0.0), "0"),
+        (figures.fixed(-0.004, 2), "0.00"),
     ],
 )
 def test_shares_elo_and_p_values(written: str, text: str) -> None:

@@ -123,6 +123,21 @@ def _faulty(folder: Path) -> Path:
     return file
 
 
+def test_a_run_that_plays_nothing_does_not_date_the_results(tmp_path: Path) -> None:
+    """Its times are those of the run whose matches it found; one that plays a match has times of its own."""
+    path = tmp_path / "a.db"
+    arena.run(SPEC, store=path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE run SET started = 'then', ended = 'later'")
+    arena.run(SPEC, store=path)
+    with Store.open(path) as store:
+        assert [(run.started, run.ended) for run in store.runs()] == [("then", "later")] * 2
+    arena.run({**SPEC, "rounds": 4}, store=path)
+    with Store.open(path) as store:
+        assert (store.last().started > "2026", store.last().ended or "") > (True, "2026")
+        assert store.last().started != "then"
+
+
 def test_matches_that_are_there_are_not_played_again(tmp_path: Path) -> None:
     """A second run plays nothing; with an agent and rounds more, in another order, just what is new is played."""
     path = tmp_path / "a.db"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import arena
+from arena.commands.terminal.endings import result
 from arena.match.replay import Differs, steps
 from arena.plugins.registry import Registry
 from arena.views import board_module, bundle, static_files, view
@@ -23,6 +24,23 @@ GAMES = [
     ("sudoku", "dfs"),
     ("n-queens", "hill-climb"),
 ]
+
+
+def test_results_are_told_in_sentences(missing: Callable[[str, str], None], tmp_path: Path) -> None:
+    """You win, and an agent wins; a win of some is no draw, as in the terminal."""
+    node = shutil.which("node")
+    if node is None:
+        missing("languages", "Node is not installed")
+    told: list[tuple[list[str], list[float]]]
+    told = [(["You", "minimax"], [1, -1]), (["You", "minimax"], [-1, 1]), (["a", "b"], [0, -0.0]), (["a", "b", "c"], [1, 1, -1])]
+    matches = [{"termination": "normal", "labels": labels, "returns": returns} for labels, returns in told]
+    (tmp_path / "results.mjs").write_text(
+        f"import {{ result }} from {json.dumps(static_files()['player.js'].as_uri())};\n"
+        f"console.log(JSON.stringify({json.dumps(matches)}.map(result)));"
+    )
+    done = subprocess.run([str(node), str(tmp_path / "results.mjs")], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == ["You win", "minimax wins", "a draw", "a and b share the win"]
+    assert [result(labels, returns) for labels, returns in told] == json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(("name", "agents"), GAMES)

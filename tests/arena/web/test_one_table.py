@@ -47,6 +47,18 @@ def seen(page: Any) -> list[list[str]]:
     return [[cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in rows]
 
 
+def below(text: str, heading: str) -> list[list[str]]:
+    """The cells of the table below a heading of a text in the style `pipe`; nothing without it."""
+    part = text.partition(heading)[2].partition("\n\n")[2]
+    return printed(table, table.count("\n")) if (table := part.partition("\n\n")[0]).startswith("|") else []
+
+
+def region(page: Any, label: str, rows: str = "tbody tr") -> list[list[str]]:
+    """The cells of a table whose region is called so; a square of the diagonal is empty."""
+    found = page.locator(f"[aria-label^='{label}']").locator(rows).all()
+    return [[cell.strip() or "-" for cell in row.locator("th, td").all_inner_texts()] for row in found]
+
+
 @pytest.mark.parametrize("name", BOARDS)
 def test_text_report_and_page_show_the_same(name: str, tmp_path: Path, serve: Any, browser: Any, visiting: Any) -> None:
     pytest.importorskip("matplotlib")
@@ -55,20 +67,25 @@ def test_text_report_and_page_show_the_same(name: str, tmp_path: Path, serve: An
     plugins = [str(tmp_path / plugin) for plugin in spec.get("plugins", [])]
     run({**spec, "name": name, "plugins": plugins}, store=tmp_path / "board.db")
     arena = arena_in(tmp_path)
-    shown = printed(arena("leaderboard", "board.db", "--format", "pipe").stdout, len(spec["agents"]))
+    text = arena("leaderboard", "board.db", "--format", "pipe").stdout
+    shown = printed(text, len(spec["agents"]))
     assert shown[0][: len(first)] == first
     assert (len(shown[0]) == len(first)) == (name == "chosen")
     assert arena("report", "board.db", "-o", "board.html").returncode == 0
-    (reported,) = [
-        table
-        for label, table in Page((tmp_path / "board.html").read_text("utf-8")).tables.items()
-        if label.startswith("leaderboard of ")
-    ]
+    tables = Page((tmp_path / "board.html").read_text("utf-8")).tables
+    (reported,) = [table for label, table in tables.items() if label.startswith("leaderboard of ")]
+    bracket = next((table for label, table in tables.items() if label.startswith("bracket of ")), [])
+    assert bool(bracket) == (name == "knockout")
     assert reported == shown
     with serve(tmp_path, "board.db") as server:
         visit = visiting(browser, server.address, 1280)
         try:
-            assert seen(visit.go("/")) == shown
+            page = visit.go("/")
+            assert seen(page) == shown
+            assert [row[1:] for row in region(page, "cross-table of ")] == [
+                row[1:] for row in below(text, "Score of each row")[1:]
+            ]
+            assert region(page, "bracket of ", "tr") == below(text, "# Bracket") == bracket
             assert visit.errors == []
         finally:
             visit.end()

@@ -1,0 +1,71 @@
+"""The rows of a leaderboard as plain values, with the keys of its JSON output."""
+
+from typing import Any
+
+from arena.results.rating import Strengths
+from arena.results.tally import Count, Tally
+from arena.stats.solved_share import wilson
+
+Row = dict[str, Any]
+
+
+def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> Row:
+    """The row of an entry of a versus board."""
+    count, labels = tally.counts[entry], tally.sheet.labels
+    seconds = per(count.seconds, count.decisions)
+    rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
+    points, games = tally.matches.in_first_seat(entry)
+    row = {
+        "rank": rank,
+        "agent": labels[entry],
+        "rating": rating,
+        "rating_low": low,
+        "rating_high": high,
+        "level_with": [] if rated is None else [labels[other] for other in rated.level[entry] if tally.counts[other].games],
+        "games": count.games,
+        "wins": count.wins,
+        "draws": count.draws,
+        "losses": count.losses,
+        "score": count.score,
+        "score_first": per(points, int(games)),
+        "score_second": per(count.wins + count.draws / 2 - points, count.games - int(games)) if games else None,
+        "failures": count.faults.total(),
+        "failures_by_kind": dict(sorted(count.faults.items())),
+        "fallback_share": _fallback_share(count),
+        "nodes_per_move": per(count.nodes, count.decisions),
+        "ms_per_move": None if seconds is None else seconds * 1000,
+    }
+    if rated is not None:
+        better = zip(labels, rated.superiority[entry], strict=True)
+        row["superiority"] = {label: likelihood for label, likelihood in better if likelihood is not None}
+    return row
+
+
+def puzzle_row(rank: int, label: str, tally: Count) -> Row:
+    """The row of an entry of a puzzle board."""
+    low, high = wilson(tally.solved, tally.games)
+    return {
+        "rank": rank,
+        "agent": label,
+        "attempts": tally.games,
+        "solved": per(tally.solved, tally.games),
+        "solved_low": low if tally.games else None,
+        "solved_high": high if tally.games else None,
+        "mean_moves": per(tally.moves, tally.moves_of),
+        "mean_moves_failed": per(tally.moves_failed, tally.moves_failed_of),
+        "mean_cost": per(tally.cost, tally.cost_of),
+        "nodes_per_attempt": per(tally.nodes, tally.games),
+        "seconds_per_attempt": per(tally.seconds, tally.games),
+        "failures": tally.faults.total(),
+        "failures_by_kind": dict(sorted(tally.faults.items())),
+        "fallback_share": _fallback_share(tally),
+    }
+
+
+def _fallback_share(count: Count) -> float | None:
+    return None if count.fallbacks is None else per(count.fallbacks, count.decisions)
+
+
+def per(total: float, count: int) -> float | None:
+    """The mean of a sum over so many; None of none."""
+    return total / count if count else None

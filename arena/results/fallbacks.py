@@ -1,0 +1,104 @@
+"""The entries that random fallbacks belong to: a record keeps their number in the match alone.
+
+A fallback takes a limit of nodes or seconds and a draw from the seat's random stream, and its decision used up the limit without
+a report. Where that leaves several ways to share the number out, it stays unknown.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from arena.match.record import Decision
+from arena.schedule.board_info import BoardInfo
+from arena.store import Store
+from arena.store.rows import decisions_of
+from arena.store.store import seats_of
+
+Budget = Mapping[str, float]
+"""The limits of a decision, of `nodes` and of `seconds`; empty where there are none."""
+
+
+class FallbackCounts(NamedTuple):
+    """The fallbacks of a match by its entries."""
+
+    known: Mapping[int, int]
+    """The number of each entry that had some."""
+    unclear: tuple[int, ...] = ()
+    """Entries among which they cannot be shared out; then none is known."""
+
+
+def fallback_counts(
+    sheet: BoardInfo, seats: Sequence[int], fallbacks: int, used_rng: Sequence[bool], decisions: Iterable[Decision]
+) -> FallbackCounts:
+    """Return whose the `fallbacks` of a match were, `seats` being the entries and `used_rng` whether they used random numbers.
+
+    If only one seat can have fallen back, it has them all, and `decisions` are not looked at. Several have as many as decisions
+    of theirs ended at the limit without a report, if these are `fallbacks` in all.
+    """
+    budgets = _budgets(sheet, seats)
+    possible = _able(budgets, used_rng)
+    if len(possible) > 1:
+        found = dict.fromkeys(possible, 0)
+        for decision in decisions:
+            if decision.seat in found and _cut_short(decision, budgets[decision.seat]):
+                found[decision.seat] += 1
+        fell = tuple([seat for seat, count in found.items() if count])
+        if len(fell) > 1 and sum(found.values()) == fallbacks:
+            return FallbackCounts({seats[seat]: found[seat] for seat in fell})
+        possible = fell or possible
+    if len(possible) == 1:
+        return FallbackCounts({seats[possible[0]]: fallbacks})
+    return FallbackCounts({}, tuple([seats[seat] for seat in possible]))
+
+
+def stored_fallbacks(store: Store, sheets: Sequence[BoardInfo]) -> Iterator[tuple[int, FallbackCounts]]:
+    """Yield the fallbacks of the last run with the numbers of their boards; void matches are left out.
+
+    Decisions are read only of matches in which more than one seat can have fallen back.
+    """
+    several = set()
+    for board, seats, used_rng, fallbacks in store.query(_SUMS):
+        sheet, entries, used = sheets[board], seats_of(seats), _used(used_rng)
+        if len(_able(_budgets(sheet, entries), used)) > 1:
+            several.add((board, seats, used_rng))
+        else:
+            yield board, fallback_counts(sheet, entries, fallbacks, used, ())
+    for rows in store.chunks(_DECISIONS) if several else ():
+        for board, seats, used_rng, fallbacks, decisions in rows:
+            if (board, seats, used_rng) in several:
+                entries = seats_of(seats)
+                yield board, fallback_counts(sheets[board], entries, fallbacks, _used(used_rng), decisions_of(decisions))
+
+
+def _used(marks: str) -> list[bool]:
+    return [mark == "1" for mark in marks]
+
+
+def _budgets(sheet: BoardInfo, seats: Sequence[int]) -> list[Budget]:
+    return [sheet.limits.get(sheet.labels[entry], {}) for entry in seats]
+
+
+def _able(budgets: Sequence[Budget], used_rng: Sequence[bool]) -> tuple[int, ...]:
+    """The seats with a budget that used random numbers; where there are none, as in stores without budgets, all that did."""
+    used = [seat for seat, flag in enumerate(used_rng) if flag]
+    return tuple([seat for seat in used if budgets[seat]] or used)
+
+
+def _cut_short(decision: Decision, budget: Budget) -> bool:
+    """Tell whether a decision ended without a reported depth or value, at one of its limits as far as these are known."""
+    if decision.depth is not None or decision.value is not None:
+        return False
+    nodes, seconds = budget.get("nodes"), budget.get("seconds")
+    if nodes is None and seconds is None:
+        return True
+    return (nodes is not None and decision.nodes >= nodes) or (seconds is not None and decision.seconds >= seconds)
+
+
+_SUMS = """
+SELECT p.board, p.seats, r.drew, sum(r.fallbacks) FROM place p JOIN record r ON r.number = p.record
+WHERE r.fallbacks > 0 AND r.termination <> 'void' GROUP BY 1, 2, 3
+"""
+_DECISIONS = """
+SELECT p.board, p.seats, r.drew, r.fallbacks, d.decisions
+FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = r.number
+WHERE r.fallbacks > 0 AND r.termination <> 'void'
+"""

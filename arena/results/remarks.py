@@ -1,0 +1,71 @@
+"""The remarks on a board about how far to trust it: its ratings, their scale, and moves that nobody chose."""
+
+from arena.results import figures
+from arena.results.leaderboard import Leaderboard, UnratedAgents
+from arena.results.rating import WIDEST
+
+REPEATS = (
+    "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
+    "try openings: {plies: 4} in the spec."
+)
+
+
+def rating_remarks(board: Leaderboard) -> list[str]:
+    """The remarks on the order of a versus board, its scale and its intervals; none for puzzles, and before the first game."""
+    if board.kind != "versus" or not board.games:
+        return []
+    lines = []
+    if any(row["rating_low"] is not None or row["rating_high"] is not None for row in board.rows):
+        about = "the field's mean" if board.anchor is None else board.anchor
+        scale = (
+            f"Elo about {about}: 400 are ten wins to one loss, draws apart; 95 % intervals from pairs of games ({board.method})."
+        )
+        lines.append(" ".join([*_order(board), scale]))
+    else:
+        lines += [*_order(board), REPEATS]
+    if board.unrated is not None:
+        lines += _unrated(board.unrated)
+    if any(row["level_with"] for row in board.rows):
+        lines.append("~ : the interval overlaps with another's, so the order is not certain.")
+    return lines + [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in board.cycles]
+
+
+def _order(board: Leaderboard) -> list[str]:
+    """What the board is ranked by, unless its format has a ranking of its own, which is in its columns."""
+    if board.own_columns or board.unranked is not None:
+        return []
+    return ["Ranked by Elo." if board.by_rating else "Ranked by score."]
+
+
+def _unrated(unrated: UnratedAgents) -> list[str]:
+    """What it would take to have the ratings that are not shown."""
+    lines = []
+    if unrated.agents - set(unrated.swept):
+        line = f"? : the 95 % interval is wider than ±{WIDEST} Elo: no rating yet."
+        if unrated.needed is not None:
+            pairs = f"{unrated.decisive:,}" if unrated.decisive else "none"
+            about = "at least" if unrated.swept else "about"
+            line += f" It takes {about} {unrated.needed:,} decisive pairs of games in all; there are {pairs}."
+        lines.append(line)
+    if unrated.swept:
+        names = ", ".join(unrated.swept)
+        lines.append(
+            f"? of {names}: all points or none, which bounds a rating on one side alone; it takes a point the other way."
+        )
+    return lines
+
+
+def fallback_remarks(board: Leaderboard) -> list[str]:
+    """Who played how many moves at random; none where nobody did."""
+    if not board.fallbacks:
+        return []
+    lines = [f"{board.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported."]
+    if board.fallen_back:
+        shares = [
+            f"{agent} {fallbacks:,} of {decisions:,} decisions ({figures.share(fallbacks / decisions)})"
+            for agent, fallbacks, decisions in board.fallen_back
+        ]
+        lines.append(f"! : {', '.join(shares)}. A rank says little of an agent that did not choose.")
+    if board.unclear:
+        lines.append(f"The records do not tell how many of them were whose among {', '.join(board.unclear)}.")
+    return lines
