@@ -129,4 +129,5 @@ _OF_AGENTS = {
         lambda given: isinstance(given, bool) or (isinstance(given, str) and given in ("games", "puzzles")),
     ),
     "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights),
+    "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool)),
 }

@@ -1,5 +1,6 @@
 // One leaderboard: its table, whose headings and cells come as text, the scores of each against each, and the failures.
 import { h, s, whole } from "./dom.js";
+import { entryAddress, matchesAddress } from "./page.js";
 
 export function boardOf(board, number, key) {
   const versus = board.kind === "versus";
@@ -8,14 +9,14 @@ export function boardOf(board, number, key) {
     { class: "card", "aria-label": board.title },
     h("h2", {}, board.title),
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
-    versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column"), scroll(`cross-table of ${board.title}`, cross(board))] : null,
+    versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each leads to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
     board.remarks.map((line) => h("p", { class: "dim small gap-small" }, line)),
     failures(board, key),
   );
 }
 
 // The table over all games: its cells come as text.
-export function overallOf({ headings, rows, note }) {
+export function overallOf({ headings, rows, note }, key) {
   const kind = (place) => (place === 0 ? null : "number");
   return h(
     "section",
@@ -25,7 +26,7 @@ export function overallOf({ headings, rows, note }) {
       "table",
       {},
       h("thead", {}, h("tr", {}, headings.map((name, place) => h("th", { scope: "col", class: kind(place) }, name)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => (place === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: kind(place) }, cell)))))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => (place === 0 ? h("th", { scope: "row" }, h("a", { href: entryAddress(key, cell) }, cell)) : h("td", { class: kind(place) }, cell)))))),
     )),
     h("p", { class: "dim small gap-small" }, note),
   );
@@ -37,7 +38,7 @@ function scroll(name, table) {
 
 function table(board, number, key) {
   const { agents, columns } = board.table;
-  const link = (agent) => h("a", { href: `/t/${key}/matches?board=${number}&agent=${encodeURIComponent(agent)}` }, agent);
+  const link = (agent) => h("a", { href: entryAddress(key, agent) }, agent);
   return h(
     "table",
     { class: "leaderboard" },
@@ -83,7 +84,7 @@ function interval(column, row) {
   );
 }
 
-function cross(board) {
+function cross(board, number, key) {
   const labels = board.rows.map((row) => row.agent);
   const head = (label, place) => h("th", { scope: "col", title: label, "aria-label": label }, String(place + 1));
   return h(
@@ -94,13 +95,17 @@ function cross(board) {
       "tr",
       {},
       h("th", { scope: "row" }, h("span", { class: "place dim", "aria-hidden": "true" }, String(place + 1)), labels[place]),
-      scores.map(cell),
+      scores.map((score, other) => cell(score, {
+        href: matchesAddress(key, { board: String(number), agent: labels[place], opponent: labels[other] }),
+        title: `the games of ${labels[place]} against ${labels[other]}`,
+      })),
     ))),
   );
 }
 
-function cell(score) {
-  const node = h("td", { class: "heat" }, score === null ? "" : (100 * score).toFixed(0));
+// A score that leads to its games.
+function cell(score, link) {
+  const node = h("td", { class: "heat" }, score === null ? "" : h("a", link, (100 * score).toFixed(0)));
   if (score !== null) node.style.setProperty("--heat", `${Math.round(Math.abs(score - 0.5) * 90)}%`);
   if (score !== null) node.classList.add(score >= 0.5 ? "heat-high" : "heat-low");
   return node;
