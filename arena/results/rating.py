@@ -1,15 +1,15 @@
 """The strength of a board's agents by its games: ratings in Elo with intervals, and the state of a sequential test."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from arena.errors import ArenaError
 from arena.identity import Stream
-from arena.results.pairs import PairedGames
+from arena.results.pairs import Entries, PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate, elo_of_pairs
 from arena.stats.cycles import beats, cycles
-from arena.stats.observations import pentanomial
+from arena.stats.observations import Pair, pentanomial
 from arena.stats.sprt import Sprt, log_likelihood_ratio
 
 if TYPE_CHECKING:
@@ -50,7 +50,17 @@ class Strengths:
     """The likelihood of superiority of each entry over each other, by their numbers."""
 
 
-def strengths(sheet: BoardInfo, games: PairedGames) -> Strengths | None:
+class Observed(Protocol):
+    """The games of a board as ratings take them: those of PairedGames, or of one moment of them."""
+
+    def pairings(self) -> dict[Entries, list[Pair]]:
+        """Return the pairs of every two entries who met."""
+
+    def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
+        """Return the games of every group of three and more, clustered by position."""
+
+
+def strengths(sheet: BoardInfo, games: Observed) -> Strengths | None:
     """Rate a board; None where it has nothing to rate, or more than MOST_RATED entries."""
     entries = range(len(sheet.labels))
     if len(entries) > MOST_RATED:
