@@ -43,8 +43,9 @@ class MatchFilter:
     @classmethod
     def of(cls, asked: Mapping[str, str]) -> Self:
         """Return the filter of an address; a bound that is no number is none."""
-        numbers = {name: whole_number(asked.get(name)) for name in ("board", "shortest", "longest")}
-        return cls(**numbers, **{name: asked.get(name, "") for name in ("agent", "opponent", "result", "ending")})
+        board, shortest, longest = [whole_number(asked.get(name)) for name in ("board", "shortest", "longest")]
+        agent, opponent, result, ending = [asked.get(name, "") for name in ("agent", "opponent", "result", "ending")]
+        return cls(board, agent, opponent, result, ending, shortest, longest)
 
     def where(self, store: Store, boards: Sequence[BoardInfo]) -> tuple[str, list[Any]]:
         """Return the condition in SQL, beginning with WHERE, and its values. It reads results that occur from the store."""

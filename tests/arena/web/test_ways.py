@@ -65,7 +65,7 @@ def test_from_the_cross_table_to_games_and_along_them(screen: Any) -> None:
     rival = page.get_by_label("Opponent").input_value()
     assert page.get_by_role("status").inner_text().startswith("12 matches")
     page.get_by_label("Result").select_option("win")
-    until(page, "!document.querySelector('[role=status]').textContent.startsWith('12 ')")
+    until(page, "location.search.includes('result=win')")
     page.get_by_label("Moves from").fill("3")
     page.get_by_label("Moves from").press("Tab")
     until(page, "location.search.includes('shortest=3')")
@@ -166,6 +166,8 @@ def test_rate_and_time_left_are_told_while_it_is_played(
     with serve(tmp_path, "long.yaml") as server:
         made = visiting(browser, server.address, 1280)
         page = made.go("/")
+        page.wait_for_selector(".tag:has-text('running')")
+        until(page, "document.querySelector('progress').value > 0")
         until(page, "[...document.querySelectorAll('.figures dd')].some((node) => node.textContent.endsWith(' a second'))")
         names = page.locator(".figures dt").all_inner_texts()
         assert names == ["Matches", "Rate", "Time left", "Seed", "Limits a decision", "Versions"]
