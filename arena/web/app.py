@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,21 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from arena.console.notices import say
-from arena.errors import ArenaError, StoreError
+from arena.errors import ArenaError
 from arena.store import Store
 from arena.web import form
 from arena.web.board_addresses import BoardAddresses
 from arena.web.downloads import DOWNLOADS
 from arena.web.entry_page import entry_page
+from arena.web.error_answers import failed
 from arena.web.form import BadRequest
 from arena.web.guard import BodyTooLong
 from arena.web.match_filter import MatchFilter, whole_number
 from arena.web.matches import around, matches
-from arena.web.pages import KINDS, fault_page, files, page
-from arena.web.plugin_process import Busy, PluginProcesses, ProcessEnded, ProcessFailed
+from arena.web.pages import KINDS, files, page
+from arena.web.plugin_process import PluginProcesses, ProcessEnded
 from arena.web.store_folder import stores_in
-from arena.web.tournaments import ServedTournament, Tournaments, Underway
+from arena.web.tournaments import ServedTournament, Tournaments
 
 DEADLINES = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
 """Seconds for a request to a plugin, by its kind."""
@@ -89,7 +90,7 @@ class Server:
         ]
         routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
         routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
-        handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ArenaError, BodyTooLong, ProcessEnded, Exception), _failed)
+        handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ArenaError, BodyTooLong, ProcessEnded, Exception), failed)
         return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
 
     @asynccontextmanager
@@ -156,7 +157,7 @@ class Server:
             {"key": key, "place": self.tournaments.place_of(tournament), **await tournament.watcher.brief()}
             for key, tournament in list(self.tournaments.listed.items())
         ]
-        return JSONResponse({"tournaments": listed, "folder": None if folder is None else str(folder)})
+        return JSONResponse({"tournaments": listed, "folder": None if folder is None else folder.resolve().name})
 
     async def state(self, request: Request) -> Response:
         """The state of a tournament now."""
@@ -307,36 +308,3 @@ def _check_match(store: Path, key: str) -> None:
     """StoreError where a store has no such match."""
     with Store.open(store) as opened:
         opened.record(key)
-
-
-def _error(request: Request, status: int, message: str, faults: Sequence[str] = (), **headers: str) -> Response:
-    """An error, as a page if a browser asks for one, else as JSON."""
-    if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(fault_page("Not found" if status == 404 else "That did not work", message), status, headers or None)
-    return JSONResponse({"error": message, **({"faults": list(faults)} if faults else {})}, status, headers or None)
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    """The answer to a request that cannot be done; what is nobody's fault but arena's own is told on stderr."""
-    if isinstance(error, HTTPException):
-        nowhere = error.status_code == 404 and error.detail == "Not Found"  # Starlette's own
-        return _error(request, error.status_code, "there is nothing at this address" if nowhere else error.detail)
-    if isinstance(error, BadRequest):
-        return _error(request, 400, str(error), error.faults)
-    if isinstance(error, Busy):
-        return _error(request, 429, str(error), **{"retry-after": "1"})
-    for kind, status, message in _ERRORS:
-        if isinstance(error, kind):
-            return _error(request, status, message or str(error))
-    return _error(request, 500, "an error of arena itself; its own output says more")
-
-
-_ERRORS: Sequence[tuple[type[Exception], int, str | None]] = (
-    (Underway, 409, None),
-    (ProcessFailed, 503, None),
-    (StoreError, 404, None),
-    (ArenaError, 400, None),
-    (BodyTooLong, 413, "the body is too long"),
-    (ProcessEnded, 499, "nobody waits for this any more"),
-)
-"""Status and message of an error, by the first type that fits; None is its own message."""

@@ -106,12 +106,12 @@ class Tournaments:
         return self.listed[key]
 
     def show_folder(self, stores: Iterable[Path]) -> None:
-        """Show the stores that the listed folder has now; those that are gone are shown no more, unless they are being filled."""
+        """Show the stores that the listed folder has now; those that are gone are shown no more, unless they were started here."""
         assert self.listing is not None
         there = dict.fromkeys(stores)
         shown = {one.store for one in self.listed.values()}
         for key, one in list(self.listed.items()):
-            if one.store.is_relative_to(self.listing) and one.store not in there and not one.running:
+            if one.store.is_relative_to(self.listing) and one.store not in there and one.spec is None:
                 del self.listed[key]
         for store in there:
             if store not in shown:

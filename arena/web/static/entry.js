@@ -3,7 +3,7 @@ import { get } from "./api.js";
 import { h, s, whole } from "./dom.js";
 import { faultBox, head, main, matchesAddress } from "./page.js";
 
-const WIDTH = innerWidth < 640 ? 340 : 640, HEIGHT = 180, EDGE = { left: 52, right: 12, top: 12, bottom: 26 };
+const WIDTH = innerWidth < 640 ? 340 : 1040, HEIGHT = 200, EDGE = { left: 52, right: 12, top: 12, bottom: 26 };
 
 const key = document.body.dataset.key;
 const label = new URLSearchParams(location.search).get("name") ?? "";

@@ -9,11 +9,11 @@ const faults = faultBox();
 async function show() {
   const { tournaments, folder } = await get("/api/tournaments");
   if (!tournaments.length) {
-    if (folder !== null) main.append(h("p", { class: "note gap-below" }, `There is no store in ${folder} yet. A reload shows those that have come.`));
+    if (folder !== null) main.append(h("p", { class: "note gap-below" }, `There is no store in the folder ${folder} yet. A reload shows those that have come.`));
     main.append(head("Welcome to the arena", "Agents that play games and solve puzzles: watch them, play them, rank them."), h("div", { class: "columns columns-three" }, doors()));
     return;
   }
-  main.append(head("Tournaments", folder === null ? null : `All stores in ${folder}.`, h("a", { class: "button primary", href: "/new" }, "New tournament")), faults.box);
+  main.append(head("Tournaments", folder === null ? null : `All stores in the folder ${folder}.`, h("a", { class: "button primary", href: "/new" }, "New tournament")), faults.box);
   main.append(h("div", { class: "card" }, h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "tournaments" }, table(tournaments, folder !== null))));
 }
 

@@ -24,6 +24,7 @@ get(`/api/t/${key}/match/${id}/around${location.search}`).then(showWays).catch((
 
 function show({ view, play_on: forms }) {
   title.replaceChildren(...view.labels.flatMap((label, seat) => [...(seat ? [" – "] : []), h("a", { href: entryAddress(key, label) }, label)]));
+  title.title = view.labels.join(" – "); // what is too long is cut
   document.title = `${view.labels.join(" – ")} | arena`;
   said.textContent = `${view.game.name}, ${result(view)}`;
   if (view.message) faults.show(`${view.seat === null ? "" : `${view.labels[view.seat]}: `}${view.termination}: ${view.message}`);

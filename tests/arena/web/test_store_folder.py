@@ -82,4 +82,4 @@ def test_one_store_that_cannot_be_read_hides_no_other(served_folder: Any, folder
 
 def test_an_empty_folder_says_so(serve: Any, tmp_path: Path) -> None:
     with serve(tmp_path, ".") as server:
-        assert server.ask("/api/tournaments").json == {"tournaments": [], "folder": "."}
+        assert server.ask("/api/tournaments").json == {"tournaments": [], "folder": tmp_path.name}

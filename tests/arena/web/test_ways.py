@@ -85,6 +85,7 @@ def test_from_the_cross_table_to_games_and_along_them(screen: Any) -> None:
     page.go_back()
     page.wait_for_selector(".ways a")
     page.get_by_role("link", name="Next").click()
+    page.wait_for_selector("svg.board")
     page.wait_for_selector(".ways a")
     assert rival in page.locator("h1").inner_text()
     screen.check("match-ways")
