@@ -106,7 +106,7 @@ class Tournaments:
         return self.listed[key]
 
     def show_folder(self, stores: Iterable[Path]) -> None:
-        """Show the stores that the listed folder has now; those that are gone are shown no more, unless they were started here."""
+        """Show the stores that the listed folder has now; those that are gone no more, unless they were started here."""
         assert self.listing is not None
         there = dict.fromkeys(stores)
         shown = {one.store for one in self.listed.values()}
