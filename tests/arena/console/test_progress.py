@@ -78,7 +78,7 @@ def test_standings_have_headings_and_the_ratings_of_the_leaderboard(monkeypatch:
     """After all matches they are what the final table says, in its own columns; narrow terminals have fewer of them."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("arena.console.progress.RATED", 0.0)
-    played = run({**SPEC, "agents": ["random", "greedy", "minimax"], "rounds": 4})
+    played = run({**SPEC, "agents": ["random", "greedy", "lookahead"], "rounds": 4})
     stream = Terminal()
     with Progress(played.spec.boards, len(played.played), stream) as progress:
         for one in played.played:

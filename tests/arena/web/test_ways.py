@@ -25,6 +25,14 @@ def screen(request: pytest.FixtureRequest, browser: Any, server: Any, visiting: 
     made.end()
 
 
+@pytest.fixture
+def laptop(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
+    """A page on one screen, for what does not depend on it."""
+    made = visiting(browser, server.address, SIZES[0][0])
+    yield made
+    made.end()
+
+
 SEEN = """(() => {
   const box = document.querySelector('.stage').firstElementChild.getBoundingClientRect();
   return scrollY === 0 && box.top >= 0 && box.height > 0 && box.bottom <= innerHeight;
@@ -112,9 +120,9 @@ def test_the_page_of_an_agent(screen: Any) -> None:
     assert page.get_by_role("status").inner_text().startswith(f"{count} matches")
 
 
-def test_a_person_plays_on_from_a_position_of_a_match(screen: Any) -> None:
+def test_a_person_plays_on_from_a_position_of_a_match(laptop: Any) -> None:
     """In either seat, against the very agent of the match with its options, with the way so far to take back."""
-    page = screen.go("/t/cup/matches?board=0&agent=lookahead&opponent=random&shortest=5")
+    page = laptop.go("/t/cup/matches?board=0&agent=lookahead&opponent=random&shortest=5")
     page.locator("tbody a").first.click()
     page.wait_for_selector("svg.board")
     until(page, "document.querySelectorAll('.player-main > .row a').length === 2")
@@ -131,12 +139,12 @@ def test_a_person_plays_on_from_a_position_of_a_match(screen: Any) -> None:
     until(page, "document.querySelector('.turn').textContent === 'Your turn'")
     page.locator(".move").nth(2).click()
     assert board(page).get_attribute("aria-label") == shown
-    assert screen.errors == []
+    assert laptop.errors == []
 
 
-def test_choosing_a_game_changes_the_board(screen: Any) -> None:
+def test_choosing_a_game_changes_the_board(laptop: Any) -> None:
     """At once, and a parameter of it likewise; an agent that can use a heuristic is offered those of the game."""
-    page = screen.go("/play")
+    page = laptop.go("/play")
     page.wait_for_selector("svg.board-tic-tac-toe")
     page.get_by_label("columns").fill("5")
     page.get_by_label("columns").press("Tab")
@@ -149,8 +157,8 @@ def test_choosing_a_game_changes_the_board(screen: Any) -> None:
     assert page.get_by_label("Heuristic").count() == 0
 
 
-def test_progress_says_limits_and_versions_and_files_can_be_had(screen: Any) -> None:
-    page = screen.go("/t/cup")
+def test_progress_says_limits_and_versions_and_files_can_be_had(laptop: Any) -> None:
+    page = laptop.go("/t/cup")
     page.wait_for_selector(".leaderboard")
     told = dict(zip(page.locator(".figures dt").all_inner_texts(), page.locator(".figures dd").all_inner_texts(), strict=True))
     assert told["Limits a decision"] == "none"
