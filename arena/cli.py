@@ -25,6 +25,7 @@ COMMANDS = {
     "export": "Print every record of STORE, one a line.",
     "leaderboard": "Print the leaderboards of STORE, also while it is being filled.",
     "list": "List what the plugins brought.",
+    "matches": "List the matches of STORE, one a line: those of an agent, with a result, by what they took.",
     "matrix": "Show which agent can play which game, or which trait is missing.",
     "merge": "Write OUT with the matches of all stores IN.",
     "new": "Write the first file of an agent, a game, a puzzle or a heuristic.",

@@ -14,6 +14,7 @@ from tabulate import tabulate_formats
 from arena.columns import LAST
 from arena.results import figures
 from arena.results.cells import BoardTable, board_table
+from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
 from arena.spec.faults import one_line
@@ -98,7 +99,7 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
         parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
     if board.cross is not None and len(board.rows) > 1:
         parts += [heading.format("Score of each row against each column"), _cross(board, style, width)]
-    parts.append("\n".join([*remarks(board), *_failures(board)]))
+    parts.append("\n".join([*remarks(board), *failure_lines(board)]))
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
 
@@ -167,6 +168,9 @@ def remarks(board: Leaderboard) -> list[str]:
     lines += _strengths(board)
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
+    if board.adjudicated:
+        were = "game was" if board.adjudicated == 1 else "games were"
+        lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
     if board.fallbacks:
         lines.append(f"{board.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported.")
     if board.soft:
@@ -176,7 +180,8 @@ def remarks(board: Leaderboard) -> list[str]:
     return lines
 
 
-def _failures(board: Leaderboard) -> list[str]:
+def failure_lines(board: Leaderboard) -> list[str]:
+    """A line for every kind of fault of every agent, and the command that shows the first match of it."""
     lines = []
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
@@ -219,14 +224,20 @@ def _tested(board: Leaderboard) -> str:
     """The state of a test in words."""
     found = board.test
     assert found is not None
-    verdict = {"H1": "H1 accepted", "H0": "H0 accepted", None: "not decided"}[found.verdict]
+    said = "not decided"
+    if found.verdict is not None:
+        said = f"{found.verdict} accepted: {sprt_verdict(found.test, found.verdict, found.one, found.other)}"
+    elif found.forecast is not None and not board.finished:
+        said += f", {forecast_words(found.forecast)}"
     worth = found.worth
-    elo = "no Elo" if worth.elo is None else f"Elo {worth.elo:+.1f}"
+    strength = "no Elo" if worth.elo is None else f"Elo {worth.elo:+.1f}"
     margin = "" if worth.margin is None else f" ± {worth.margin:.1f}"
     counts = ", ".join(map(str, found.counts))
     bias = " The Elo of a test that stopped early is biased away from 0." if found.verdict is not None else ""
-    head = f"SPRT of {found.one} against {found.other}: {verdict}"
-    return f"{head}, LLR {found.llr:.2f} ({found.lower:.2f} to {found.upper:.2f}), pairs {counts}; {elo}{margin}.{bias}"
+    return (
+        f"SPRT of {found.one} against {found.other} ({hypotheses(found.test)}): {said}. "
+        f"LLR {found.llr:.2f} ({found.test.lower:.2f} to {found.test.upper:.2f}), pairs {counts}; {strength}{margin}.{bias}"
+    )
 
 
 def _csv(board: Leaderboard) -> str:

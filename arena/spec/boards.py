@@ -17,7 +17,7 @@ from arena.spec.choices import fitted
 from arena.spec.document import Path
 from arena.spec.entries import Entry, features
 from arena.spec.faults import dotted
-from arena.spec.games import Rules, titles
+from arena.spec.games import Rules, adjudication_of, titles
 from arena.spec.labels import default_labels
 from arena.spec.parameters import Report, validated
 from arena.spec.positions import read_positions
@@ -40,6 +40,8 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     named = zip(rules, titles(list(rules)), strict=True)
     boards = [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
     check_view(reading, boards)
+    if reading.values.get("adjudicate") and reading.several and boards and not any(board.adjudication for board in boards):
+        reading.faults.add(("adjudicate",), "none of the games can be adjudicated; leave adjudicate out", key=True)
     return boards
 
 
@@ -77,7 +79,8 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     if counted:
         _check_number(reading, format_, rules, len(playing))
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
-    positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts, _openings(reading, rules))
+    openings = _openings(reading, rules)
+    positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts, *openings)
     if positions.plies and not _opens(reading, rules, positions):
         return None
     keys = tuple([key(seat.identity) for seat in seats])
@@ -90,7 +93,8 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     if told is not None:
         reading.note(told)
     view = TableOptions(reading.values.get("anchor"), _columns(reading), reading.values.get("sort"))
-    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view)
+    adjudication = adjudication_of(reading, rules)
+    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication)
 
 
 def _columns(reading: SpecReader) -> tuple[str, ...] | None:
@@ -128,14 +132,14 @@ def _opens(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
     return True
 
 
-def _openings(reading: SpecReader, rules: Rules) -> int:
-    """How many random plies are played before the agents do."""
+def _openings(reading: SpecReader, rules: Rules) -> tuple[int, int]:
+    """How many random plies are played before the agents do, and how many rounds may repeat those of others."""
     given = reading.values.get("openings")
     if given is None:
-        return 0
+        return 0, 0
     if rules.puzzle and not reading.several:
         reading.faults.add(("openings",), f"{rules.name} is a puzzle; openings are for games", key=True)
-    return 0 if rules.puzzle else int(given["plies"])
+    return (0, 0) if rules.puzzle else (int(given["plies"]), int(given.get("repeats") or 0))
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:

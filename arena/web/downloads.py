@@ -26,7 +26,7 @@ class Download:
 
 
 def _exported(style: str, path: Path) -> Iterator[str]:
-    """The matches in the order in which they were written; memory does not grow with the store."""
+    """The matches one by one; memory does not grow with the store."""
     store = Store.open(path)
 
     def parts() -> Iterator[str]:
@@ -53,7 +53,7 @@ def _spec(path: Path) -> Iterator[str]:
 
 
 DOWNLOADS = {
-    "matches.csv": Download("text/csv", partial(_exported, "csv")),
+    "matches.csv": Download("text/csv", partial(_exported, "tidy")),
     "matches.jsonl": Download("application/x-ndjson", partial(_exported, "jsonl")),
     "leaderboards.json": Download("application/json", _leaderboards),
     "spec.yaml": Download("application/yaml", _spec),

@@ -26,8 +26,9 @@ function show({ view, play_on: forms }) {
   title.replaceChildren(...view.labels.flatMap((label, seat) => [...(seat ? [" – "] : []), h("a", { href: entryAddress(key, label) }, label)]));
   title.title = view.labels.join(" – "); // what is too long is cut
   document.title = `${view.labels.join(" – ")} | arena`;
-  said.textContent = `${view.game.name}, ${result(view)}`;
-  if (view.message) faults.show(`${view.seat === null ? "" : `${view.labels[view.seat]}: `}${view.termination}: ${view.message}`);
+  const adjudicated = view.termination === "adjudicated"; // then the message says why, and is nobody's fault
+  said.textContent = `${view.game.name}, ${result(view)}${adjudicated ? `: ${view.message}` : ""}`;
+  if (view.message && !adjudicated) faults.show(`${view.seat === null ? "" : `${view.labels[view.seat]}: `}${view.termination}: ${view.message}`);
   main.append(place, h("section", { class: "card", "aria-label": "what it took" }, facts(view)), related);
   if (view.differences.length) main.append(h("p", { class: "fault" }, `The rules say otherwise: ${view.differences.join("; ")}`));
   player = mountPlayer(place, view, { keys: true, onShow: () => player && offer(view, forms) });
@@ -61,7 +62,7 @@ function showWays({ previous, next, related: others, number, board }) {
 // Links on from the position that is shown: a person in one of the seats, or at the puzzle.
 function offer(view, forms) {
   const frame = view.frames[player.at];
-  const end = player.at === view.frames.length - 1 && !["move-limit", "gave-up"].includes(view.termination);
+  const end = player.at === view.frames.length - 1 && !["move-limit", "gave-up", "adjudicated"].includes(view.termination);
   if (!forms?.game || frame.number < 0 || (end && player.at > 0)) return on.replaceChildren();
   if (forms.puzzle) return on.replaceChildren(...(forms.agents[0] ? [go("Solve on from here", puzzleAddress(forms, frame))] : []));
   const seats = view.labels.map((_, seat) => seat).filter((seat) => forms.agents.every((form, other) => other === seat || form));
