@@ -54,7 +54,7 @@ function choices() {
   found.push(select("Agent", "agent", [["", "all agents"], ...labels.map((label) => [label, label])]));
   if (games && state.agent) found.push(select("Opponent", "opponent", [["", "all opponents"], ...labels.filter((label) => label !== state.agent).map((label) => [label, label])]));
   found.push(select("Result", "result", results(puzzles, games)));
-  found.push(select("Ending", "ending", [["", "any ending"], ["failed", "failures"], ...(puzzles ? [["gave-up", "gave up"]] : []), ["move-limit", "move limit"]]));
+  found.push(select("Ending", "ending", [["", "any ending"], ["failed", "failures"], ...(puzzles ? [["gave-up", "gave up"]] : []), ...(games ? [["adjudicated", "adjudicated"]] : []), ["move-limit", "move limit"]]));
   return [...found, bound("Moves from", "shortest"), bound("Moves to", "longest")];
 }
 
