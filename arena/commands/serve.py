@@ -11,7 +11,7 @@ from arena.commands.options import plugin_option
 from arena.console.output import results_alone
 from arena.errors import ArenaError
 from arena.spec import load_spec
-from arena.web.store_folder import is_database
+from arena.spec.document import is_database
 
 NEEDED = ("starlette", "uvicorn", "jinja2")
 MISSING = "arena serve needs starlette, uvicorn and Jinja2; install them with: pip install 'gamearena[web]'"

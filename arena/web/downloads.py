@@ -45,10 +45,10 @@ def _leaderboards(path: Path) -> Iterator[str]:
 
 
 def _spec(path: Path) -> Iterator[str]:
-    """The spec of the last run as it was read, with the seed that was used."""
+    """The spec of the last run as it was read, with the seed that was used, unless that is secret still."""
     with Store.open(path) as store:
         run = store.last()
-    values = {**run.spec["values"], "seed": run.seed}
+    values = {**run.spec["values"], "seed": "secret" if run.seed is None else run.seed}
     return iter([yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)])
 
 

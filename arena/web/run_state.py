@@ -38,7 +38,7 @@ def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
 def facts_of(run: Run) -> dict[str, Any]:
     """Return with what a run is played: its seed, its times, the versions and the limits, in words."""
     return {
-        "seed": run.seed,
+        "seed": "secret" if run.seed is None else run.seed,
         "started": run.started,
         "ended": run.ended,
         "limits": limits_text(run.boards),

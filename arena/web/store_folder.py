@@ -12,11 +12,6 @@ _APPLICATION_AT = 68
 """Where the header of an SQLite file has the application id."""
 
 
-def is_database(path: Path) -> bool:
-    """Tell whether a file is of SQLite, as every store is."""
-    return _start(path, len(_HEADER)) == _HEADER
-
-
 def stores_in(folder: Path) -> list[Path]:
     """Return the stores in a folder and below it, the first MOST in the order of their names.
 
