@@ -24,6 +24,9 @@ class Agent(Configured, ABC):
     """The traits that a game must have; see `arena.traits`."""
     wants_heuristic: ClassVar[bool] = False
     """Whether the agent is at a loss without a heuristic."""
+    uses_heuristic: ClassVar[bool]
+    """False for an agent that never asks for an estimate, so that pages and `arena show` offer it no heuristic; True if it is not
+    given. A class that derives from this one does not inherit it."""
     optimal: Literal["cost", "length", "admissible"] | None = None
     """What a solver claims of every way that it returns before a budget ends: that none is cheaper (`cost`), that none is shorter
     (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). `arena check` tries to refute

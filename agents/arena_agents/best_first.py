@@ -29,6 +29,7 @@ class UniformCost(Agent):
     """
 
     name = "uniform-cost"
+    uses_heuristic = False
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "cost"
 

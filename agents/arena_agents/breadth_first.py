@@ -14,6 +14,7 @@ class BreadthFirst(Agent):
     """
 
     name = "bfs"
+    uses_heuristic = False
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "length"
     reference = True

@@ -7,6 +7,7 @@ class Random(Agent):
     """Plays a legal action at random, each with the same chance."""
 
     name = "random"
+    uses_heuristic = False
     reference = True
 
     def choose(self, game: Game, state: State, search: Search) -> Action:

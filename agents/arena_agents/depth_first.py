@@ -24,6 +24,7 @@ class DepthFirst(Agent):
     """
 
     name = "dfs"
+    uses_heuristic = False
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     proposed: ClassVar[Mapping[str, int]] = {"single-player": 3}
 
@@ -50,6 +51,7 @@ class IterativeDeepening(Agent):
     """
 
     name = "iterative-deepening"
+    uses_heuristic = False
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "length"
 

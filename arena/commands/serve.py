@@ -18,31 +18,36 @@ MISSING = "arena serve needs starlette, uvicorn and Jinja2; install them with: p
 
 
 @click.command()
-@click.argument("what", metavar="[STORE|SPEC]", required=False)
+@click.argument("what", metavar="[STORE|FOLDER|SPEC]", required=False)
 @click.option("--host", metavar="H", default="127.0.0.1", show_default=True, help="The interface; others need a token.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
 @plugin_option
 def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
-    """Show tournaments, matches, games and puzzles in the browser: a STORE, or a SPEC that is then played."""
+    """Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC that is then played."""
     if any(find_spec(name) is None for name in NEEDED):
         raise ArenaError(MISSING)
     from arena.web.server import host as hosted  # needs an extra
 
     with results_alone() as out:
-        store, spec = (None, None) if what is None else _named(Path(what), plugins)
+        shown = {} if what is None else _named(Path(what), plugins)
         with _bound(host, port) as listening:
-            asyncio.run(hosted(listening, host, plugins, store, spec, out))
+            asyncio.run(hosted(listening, host, plugins, out, **shown))
     return 0
 
 
-def _named(path: Path, plugins: tuple[str, ...]) -> tuple[Path, Path | None]:
-    """The store to show, and the spec to play into it; SpecError for its faults, before anything starts."""
+def _named(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
+    """What to show: a `folder`, or a `store` and the `spec` to play into it.
+
+    SpecError for the faults of a spec, before anything starts.
+    """
+    if path.is_dir():
+        return {"folder": path}
     if not path.is_file():
-        raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, or a spec")
+        raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, a folder of stores, or a spec")
     if is_database(path):
-        return path, None
+        return {"store": path}
     load_spec(path, plugins=plugins)
-    return Path("results") / f"{path.stem}.db", path
+    return {"store": Path("results") / f"{path.stem}.db", "spec": path}
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -91,7 +91,21 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
         yield f"  reference: {'games, puzzles' if reference is True else reference}"
     if weights:
         yield f"  proposed: {', '.join([f'{word} {weight}' for word, weight in weights.items()])}"
-    yield paragraph(f"games: {', '.join(sorted(registry.games_for(agent))) or 'none'}", width)
+    games = registry.games_for(agent)
+    yield paragraph(f"games: {', '.join(sorted(games)) or 'none'}", width)
+    if agent.wants_heuristic or member(agent, "uses_heuristic"):
+        yield from _estimates(registry, games, width)
+    else:
+        yield "  heuristics: it uses none"
+
+
+def _estimates(registry: Registry, games: Mapping[str, Game], width: int) -> Iterator[str]:
+    """The heuristics that an agent can be given, game by game, the default one marked."""
+    known = {name: names for name in sorted(games) if (names := registry.heuristics_of(name))}
+    yield "  heuristics, * is the default:" if known else "  heuristics: none for these games"
+    for name, names in known.items():
+        told = ", ".join([f"{one} *" if one == games[name].default_heuristic else one for one in names])
+        yield from wrap(f"{name}: {told}", width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
 
 
 def _format_lines(format_: type[Format], width: int) -> Iterator[str]:

@@ -3,17 +3,18 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import partial
 from time import monotonic
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
 from arena.console.live_line import LiveLine
+from arena.console.live_table import live_table
 from arena.console.output import draws
 from arena.results.standings import Standings
 from arena.schedule.runner import CurrentTurn, Turns
 from arena.schedule.schedule import Scheduled
 from arena.spec import Board
+from arena.store.rows import play_hash_of
 from arena.tournament.results import PlayedMatch
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ SILENCE = 60.0
 """Seconds without a finished match after which the decisions that are waited for are named."""
 NAMED = 3
 """The most of them that are named."""
+RATED = 1.0
+"""Seconds before the first rating, and at least between two."""
+SHARE = 15
+"""The least pause after a rating, in multiples of how long it took."""
 SHOWN = 12
 """Lines of the standings that are shown."""
 FINE = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up"})
@@ -65,6 +70,7 @@ class Progress(AbstractContextManager["Progress"]):
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._began = self._heard = monotonic()
+        self._rated_next = self._began + RATED
         self._in_place = draws(stream)
         self._every = LIVE if self._in_place else every
         self._live: Live | None = None
@@ -73,6 +79,7 @@ class Progress(AbstractContextManager["Progress"]):
     def __enter__(self) -> Self:
         """Start to show it."""
         self._began = self._heard = monotonic()
+        self._rated_next = self._began + RATED
         if self._ticker is not None:
             self._ticker.start()
         return self
@@ -85,12 +92,12 @@ class Progress(AbstractContextManager["Progress"]):
         if self._live is not None:
             self._live.stop()
 
-    def found(self, scheduled: Scheduled, returns: Sequence[float] | None) -> None:
+    def found(self, scheduled: Scheduled, returns: Sequence[float] | None, play_hash: int | None = None) -> None:
         """Count a match that the store had."""
         with self._lock:
             self._found += 1
             if returns is not None:
-                self._standings.count(scheduled.board, scheduled.pairing, returns)
+                self._standings.count(scheduled.board, scheduled.pairing, returns, play_hash)
 
     def note(self, played: PlayedMatch) -> None:
         """Count a match that has just been played."""
@@ -100,7 +107,8 @@ class Progress(AbstractContextManager["Progress"]):
             self._done += 1
             self._failed += record.termination not in FINE
             if record.termination != "void":
-                self._standings.count(played.board, played.pairing, record.returns)
+                play_hash = None if any(record.drew) else play_hash_of(record)
+                self._standings.count(played.board, played.pairing, record.returns, play_hash)
 
     def say(self, board: int, text: str) -> None:
         """Show a board's own note on its progress, such as the state of a test."""
@@ -147,9 +155,22 @@ class Progress(AbstractContextManager["Progress"]):
             )
             self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)
             self._live.start()
+        self._rate()
         with self._lock:
-            frame = self._frame()
+            frame = self._frame(self._live.console.width)
         self._live.update(frame, refresh=True)
+
+    def _rate(self) -> None:
+        """Rate the board that was played last, now and then: what takes long is done the less often."""
+        began = monotonic()
+        if began < self._rated_next:
+            return
+        with self._lock:
+            board = self._standings.latest
+            games = self._standings.then(board)
+        self._standings.rate(board, games)
+        now = monotonic()
+        self._rated_next = now + max(RATED, SHARE * (now - began))
 
     def line(self) -> str:
         """Return the state of the run in one line."""
@@ -185,23 +206,17 @@ class Progress(AbstractContextManager["Progress"]):
         match = f"round {pairing.round + 1} of {board.title}"
         return f"{labels[turn.seat]} is at ply {turn.ply} of {' - '.join(labels)}, {match}"
 
-    def _frame(self) -> "Group":
-        """Return the line and the standings of the board that was played last; labels are cut to the width of the terminal."""
+    def _frame(self, width: int) -> "Group":
+        """Return the line and the standings of the board that was played last, in so many columns."""
         from rich.console import Group
-        from rich.table import Table
         from rich.text import Text
 
-        label = partial(Text, no_wrap=True, overflow="ellipsis")
-        board = self._standings.latest
-        standings = self._standings.of(board)
-        table = Table.grid(padding=(0, 2), pad_edge=True)
-        table.add_column()  # narrow terminals cut labels, never figures
-        table.add_column(justify="right", no_wrap=True)
-        table.add_column(no_wrap=True)
-        for one in standings[:SHOWN]:
-            table.add_row(label(one.agent), "-" if one.score is None else f"{100 * one.score:.1f} %", f"{one.games:,}")
-        more = [f"  and {len(standings) - SHOWN} more"] if len(standings) > SHOWN else []
-        return Group(self.line(), *self._silent(), label(f"{self._boards[board].title}, so far:"), table, *more)
+        number = self._standings.latest
+        board, rows = self._boards[number], self._standings.of(number)
+        table = live_table(board.format.kind, rows[:SHOWN], width)
+        more = [f"  and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+        heading = Text(f"{board.title}, so far:", no_wrap=True, overflow="ellipsis")
+        return Group(self.line(), *self._silent(), heading, table, *more)
 
 
 class PercentLine:

@@ -3,14 +3,15 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from arena.errors import ArenaError
 from arena.identity import Stream
-from arena.results.pairs import PairedGames, counted, estimated
+from arena.results.pairs import Entries, PairedGames, counted, estimated
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
 from arena.stats.cycles import beats, cycles
+from arena.stats.observations import Pair
 from arena.stats.sprt import Sprt, SprtForecast, Verdict, forecast, log_likelihood_ratio
 
 if TYPE_CHECKING:
@@ -88,7 +89,17 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
     return UnknownRatings(unknown, swept, decisive, needed if pairs else None)
 
 
-def strengths(sheet: BoardInfo, games: PairedGames) -> Strengths | None:
+class Observed(Protocol):
+    """The games of a board as ratings take them: those of PairedGames, or of one moment of them."""
+
+    def pairings(self) -> dict[Entries, list[Pair]]:
+        """Return the pairs of every two entries who met."""
+
+    def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
+        """Return the games of every group of three and more, clustered by position."""
+
+
+def strengths(sheet: BoardInfo, games: Observed) -> Strengths | None:
     """Rate a board; None where it has nothing to rate, or more than MOST_RATED entries."""
     entries = range(len(sheet.labels))
     if len(entries) > MOST_RATED:

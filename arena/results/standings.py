@@ -1,26 +1,47 @@
-"""Standings while a tournament runs: points so far, counted match by match in constant memory."""
+"""Standings while a tournament runs: results so far, counted match by match, and the ratings that follow from them.
 
-from collections.abc import Sequence
+Memory grows neither with the matches of a puzzle nor with games in which a seat drew random numbers (see `arena.results.pairs`);
+games for three and more are counted and not rated.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.format import Pairing, result_points
+from arena.results.board_rows import Row
+from arena.results.pairs import Entries, PairedGames
+from arena.results.rating import strengths
+from arena.schedule.board_info import board_info
 from arena.spec import Board
+from arena.stats.observations import Pair
+from arena.stats.solved_share import wilson
 
-
-class Standing(NamedTuple):
-    """One line of the standings of a board."""
-
-    agent: str
-    games: int
-    score: float | None
-    """Points over games, a draw counts a half; of a puzzle the share solved. None before the first game."""
+MOST_LIVE = 32
+"""Entries of a board that is rated while it is played: what takes long would keep the run from ending."""
 
 
 @dataclass(slots=True)
 class _Count:
     games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
     points: float = 0.0
+
+
+class GamesThen(NamedTuple):
+    """The pairs of a board as they were at one moment, whatever is counted meanwhile."""
+
+    pairs: Mapping[Entries, Sequence[Pair]]
+
+    def pairings(self) -> dict[Entries, list[Pair]]:
+        """Return the pairs of every two entries who met."""
+        return {entries: list(pairs) for entries, pairs in self.pairs.items()}
+
+    def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
+        """Return no games of three and more."""
+        return {}
 
 
 class Standings:
@@ -29,22 +50,66 @@ class Standings:
     def __init__(self, boards: Sequence[Board]) -> None:
         self._boards = boards
         self._counts = [[_Count() for _ in board.seats] for board in boards]
+        self._games = [PairedGames() for _ in boards]
+        self._elo: dict[int, Mapping[int, tuple[float, float | None, float | None]]] = {}
         self.latest = 0
         """The board on which a match was finished last."""
 
-    def count(self, board: int, pairing: Pairing, returns: Sequence[float]) -> None:
-        """Count one match that was not void."""
+    def count(self, board: int, pairing: Pairing, returns: Sequence[float], play_hash: int | None = None) -> None:
+        """Count one match that was not void; `play_hash` is None where a seat used random numbers."""
         self.latest = board
         counts = self._counts[board]
         for seat, entry in enumerate(pairing.seats):
             others = (*returns[:seat], *returns[seat + 1 :])
-            counts[entry].games += 1
-            counts[entry].points += result_points(returns[seat], max(others)) if others else returns[seat]
+            points = result_points(returns[seat], max(others)) if others else returns[seat]
+            count = counts[entry]
+            count.games += 1
+            count.points += points
+            count.wins += points == 1
+            count.draws += points == 0.5
+            count.losses += points == 0
+        if len(pairing.seats) == 2 and len(counts) <= MOST_LIVE:
+            self._games[board].add(pairing.round, pairing.seats, returns, play_hash or 0, play_hash is None)
 
-    def of(self, board: int) -> list[Standing]:
-        """The standings of a board, best first."""
-        lines = [
-            Standing(seat.label, count.games, count.points / count.games if count.games else None)
-            for seat, count in zip(self._boards[board].seats, self._counts[board], strict=True)
+    def then(self, board: int) -> GamesThen:
+        """Return the pairs of a board as they are now, for `rate`."""
+        return GamesThen(self._games[board].pairings())
+
+    def rate(self, board: int, games: GamesThen) -> None:
+        """Rate a board by its games at some moment; `of` has these ratings from then on. This may take a second."""
+        found = strengths(board_info(self._boards[board]), games) if games.pairs else None
+        if found is not None:
+            self._elo[board] = found.elo
+
+    def of(self, board: int) -> list[Row]:
+        """Return the standings of a board, best first, as rows with keys of its leaderboard; None for what is not known."""
+        seats = self._boards[board].seats
+        versus = self._boards[board].format.kind == "versus"
+        elo = self._elo.get(board, {}) if versus else {}
+        rows = [
+            {"agent": seat.label, **(_played(count, elo.get(entry)) if versus else _attempted(count))}
+            for entry, (seat, count) in enumerate(zip(seats, self._counts[board], strict=True))
         ]
-        return sorted(lines, key=lambda line: -1.0 if line.score is None else line.score, reverse=True)
+        key = "score" if versus else "solved"
+        return sorted(rows, key=lambda row: -1.0 if row[key] is None else row[key], reverse=True)
+
+
+def _played(count: _Count, elo: tuple[float, float | None, float | None] | None) -> Row:
+    rating, low, high = elo if elo is not None and count.games else (None, None, None)
+    score = count.points / count.games if count.games else None
+    return {
+        "rating": rating,
+        "rating_low": low,
+        "rating_high": high,
+        "games": count.games,
+        "wins": count.wins,
+        "draws": count.draws,
+        "losses": count.losses,
+        "score": score,
+    }
+
+
+def _attempted(count: _Count) -> Row:
+    low, high = wilson(count.wins, count.games) if count.games else (None, None)
+    solved = count.points / count.games if count.games else None
+    return {"attempts": count.games, "solved": solved, "solved_low": low, "solved_high": high}

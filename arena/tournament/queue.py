@@ -27,11 +27,11 @@ class Shard(NamedTuple):
         return int(identity, 16) % self.of == self.number - 1
 
 
-Found = Callable[[Scheduled, Sequence[float] | None], None]
-"""Is told of every match that the store had, and its returns."""
+Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
+"""Is told of every match that the store had, its returns, and its play hash, which is None where a seat used random numbers."""
 
 
-def _ignore(scheduled: Scheduled, returns: Sequence[float] | None) -> None:
+def _ignore(scheduled: Scheduled, returns: Sequence[float] | None, play_hash: int | None) -> None:
     pass
 
 
@@ -86,7 +86,7 @@ class MatchQueue:
                 places.append((number, scheduled))
                 self.held += 1
                 self._plan.tell(scheduled, returns, play_hash)
-                self._found(scheduled, returns)
+                self._found(scheduled, returns, play_hash)
             elif self._shard is not None and not self._shard.has(identity):
                 self.others += 1
                 self._plan.tell(scheduled, None)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,23 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from arena.console.notices import say
-from arena.errors import ArenaError, StoreError
+from arena.errors import ArenaError
 from arena.store import Store
 from arena.web import form
 from arena.web.board_addresses import BoardAddresses
 from arena.web.compare_process import POLICY as COMPARISON_POLICY
 from arena.web.compare_process import Comparisons
+from arena.web.downloads import DOWNLOADS
+from arena.web.entry_page import entry_page
+from arena.web.error_answers import failed
 from arena.web.form import BadRequest
 from arena.web.guard import BodyTooLong
-from arena.web.matches import matches
-from arena.web.pages import KINDS, fault_page, files, page
-from arena.web.plugin_process import Busy, PluginProcesses, ProcessEnded, ProcessFailed
-from arena.web.tournaments import ServedTournament, Tournaments, Underway
+from arena.web.match_filter import MatchFilter, whole_number
+from arena.web.matches import around, matches
+from arena.web.pages import KINDS, files, page
+from arena.web.plugin_process import PluginProcesses, ProcessEnded
+from arena.web.store_folder import stores_in
+from arena.web.tournaments import ServedTournament, Tournaments
 
 DEADLINES = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
 """Seconds for a request to a plugin, by its kind."""
@@ -63,6 +68,8 @@ class Server:
             ("/t/{key}/matches", self.matches_page),
             ("/t/{key}/compare", self.comparison),
             ("/t/{key}/match/{id}", self.match_page),
+            ("/t/{key}/entry", self.entry_page),
+            ("/t/{key}/download/{name}", self.download),
             ("/static/{name:path}", self.file),
             ("/boards/{name}", self.board_module),
             ("/api/inventory", self.inventory),
@@ -71,6 +78,9 @@ class Server:
             ("/api/t/{key}/events", self.events),
             ("/api/t/{key}/matches", self.matches),
             ("/api/t/{key}/match/{id}", self.match),
+            ("/api/t/{key}/match/{id}/around", self.around),
+            ("/api/t/{key}/entry", self.entry),
+            ("/api/t/{key}/entry/facts", self.entry_facts),
         ]
         post = [
             ("/api/position", self.plugin("position")),
@@ -84,7 +94,7 @@ class Server:
         ]
         routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
         routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
-        handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ArenaError, BodyTooLong, ProcessEnded, Exception), _failed)
+        handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ArenaError, BodyTooLong, ProcessEnded, Exception), failed)
         return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
 
     @asynccontextmanager
@@ -97,8 +107,8 @@ class Server:
     # Pages
 
     async def home(self, request: Request) -> Response:
-        """The tournaments, or what can be done without any; a single one is redirected to."""
-        if len(self.tournaments.listed) == 1:
+        """The tournaments, or what can be done without any; a single one is redirected to, unless a folder is listed."""
+        if len(self.tournaments.listed) == 1 and self.tournaments.listing is None:
             return RedirectResponse(f"/t/{next(iter(self.tournaments.listed))}", 302)
         return HTMLResponse(page("Tournaments", "home.js", "/"))
 
@@ -121,6 +131,10 @@ class Server:
         store, agents = self._tournament(request).store, request.query_params.getlist("agent")
         content = await self._comparisons.page(store.absolute(), agents)
         return HTMLResponse(content, headers={"content-security-policy": COMPARISON_POLICY})
+
+    async def entry_page(self, request: Request) -> Response:
+        """One entry of it."""
+        return HTMLResponse(page("Agent", "entry.js", "/", key=self._tournament(request).key))
 
     async def file(self, request: Request) -> Response:
         """A module, the style sheet, the icon: from a fixed table, so that no path leads out of it."""
@@ -145,12 +159,15 @@ class Server:
         return found
 
     async def overview(self, request: Request) -> Response:
-        """Every tournament and its state."""
-        listed = []
-        for key, tournament in self.tournaments.listed.items():
-            state = await tournament.watcher.now()
-            listed.append({"key": key, "boards": len(state["boards"]), **{name: state[name] for name in _BRIEF}})
-        return JSONResponse({"tournaments": listed})
+        """Every tournament and its state; where a folder is listed, of all stores that it has now."""
+        folder = self.tournaments.listing
+        if folder is not None:
+            self.tournaments.show_folder(await anyio.to_thread.run_sync(stores_in, folder))
+        listed = [
+            {"key": key, "place": self.tournaments.place_of(tournament), **await tournament.watcher.brief()}
+            for key, tournament in list(self.tournaments.listed.items())
+        ]
+        return JSONResponse({"tournaments": listed, "folder": None if folder is None else folder.resolve().name})
 
     async def state(self, request: Request) -> Response:
         """The state of a tournament now."""
@@ -174,16 +191,41 @@ class Server:
     async def matches(self, request: Request) -> Response:
         """A page of its matches."""
         store, asked = self._tournament(request).store, request.query_params
-        number, board, agent = [_number(asked.get(name)) for name in ("page", "board", "agent")]
-        found = await anyio.to_thread.run_sync(
-            lambda: matches(store, page=number or 0, board=board, agent=agent, ending=asked.get("ending"))
-        )
-        return JSONResponse(found)
+        number = whole_number(asked.get("page")) or 0
+        return JSONResponse(await anyio.to_thread.run_sync(matches, store, MatchFilter.of(asked), number))
 
     async def match(self, request: Request) -> Response:
         """One match, position by position."""
-        store = self._tournament(request).store.absolute()
-        return await self._ask(request, {"do": "view", "store": str(store), "id": request.path_params["id"]}, DEADLINES["view"])
+        return await self._ask_of_store(request, {"do": "view", "id": request.path_params["id"]})
+
+    async def around(self, request: Request) -> Response:
+        """The matches before and after one, of those that the address lets through, and its twins with other seats."""
+        store, key = self._tournament(request).store, request.path_params["id"]
+        return JSONResponse(await anyio.to_thread.run_sync(around, store, key, MatchFilter.of(request.query_params)))
+
+    async def entry(self, request: Request) -> Response:
+        """What the games tell of one entry."""
+        store, label = self._tournament(request).store, request.query_params.get("name", "")
+        return JSONResponse(await anyio.to_thread.run_sync(entry_page, store, label))
+
+    async def entry_facts(self, request: Request) -> Response:
+        """What one entry is: for this its plugin has to be there."""
+        return await self._ask_of_store(request, {"do": "entry", "label": request.query_params.get("name", "")})
+
+    async def download(self, request: Request) -> Response:
+        """The matches, the leaderboards or the spec of a tournament, as a file."""
+        tournament, name = self._tournament(request), request.path_params["name"]
+        if name not in DOWNLOADS:
+            raise HTTPException(404, f"expected one of {', '.join(DOWNLOADS)}")
+        given = DOWNLOADS[name]
+        parts = await anyio.to_thread.run_sync(given.open, tournament.store)
+        headers = {"content-disposition": f'attachment; filename="{tournament.key}-{name}"'}
+        return StreamingResponse(parts, media_type=given.media, headers=headers)
+
+    async def _ask_of_store(self, request: Request, asked: dict[str, Any]) -> Response:
+        """What a process tells of a store, whose path comes from the server and never from a page."""
+        store = str(self._tournament(request).store.absolute())
+        return await self._ask(request, {**asked, "store": store}, DEADLINES["view"])
 
     async def save(self, request: Request) -> Response:
         """Keep the spec that a form stands for."""
@@ -254,7 +296,6 @@ class Server:
         return reply
 
 
-_BRIEF = ("name", "state", "message", "done", "total")
 _ASKED = frozenset({"game", "state", "action", "actions", "agent", "limits", "seed", "tournament"})
 """The keys of a request that reach a plugin."""
 
@@ -277,40 +318,3 @@ def _check_match(store: Path, key: str) -> None:
     """StoreError where a store has no such match."""
     with Store.open(store) as opened:
         opened.record(key)
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 10 else None
-
-
-def _error(request: Request, status: int, message: str, faults: Sequence[str] = (), **headers: str) -> Response:
-    """An error, as a page if a browser asks for one, else as JSON."""
-    if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(fault_page("Not found" if status == 404 else "That did not work", message), status, headers or None)
-    return JSONResponse({"error": message, **({"faults": list(faults)} if faults else {})}, status, headers or None)
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    """The answer to a request that cannot be done; what is nobody's fault but arena's own is told on stderr."""
-    if isinstance(error, HTTPException):
-        nowhere = error.status_code == 404 and error.detail == "Not Found"  # Starlette's own
-        return _error(request, error.status_code, "there is nothing at this address" if nowhere else error.detail)
-    if isinstance(error, BadRequest):
-        return _error(request, 400, str(error), error.faults)
-    if isinstance(error, Busy):
-        return _error(request, 429, str(error), **{"retry-after": "1"})
-    for kind, status, message in _ERRORS:
-        if isinstance(error, kind):
-            return _error(request, status, message or str(error))
-    return _error(request, 500, "an error of arena itself; its own output says more")
-
-
-_ERRORS: Sequence[tuple[type[Exception], int, str | None]] = (
-    (Underway, 409, None),
-    (ProcessFailed, 503, None),
-    (StoreError, 404, None),
-    (ArenaError, 400, None),
-    (BodyTooLong, 413, "the body is too long"),
-    (ProcessEnded, 499, "nobody waits for this any more"),
-)
-"""Status and message of an error, by the first type that fits; None is its own message."""

@@ -7,6 +7,7 @@ from typing import Any
 from arena.agent import Agent, chooses, solves
 from arena.configured import parameters_of, with_defaults
 from arena.game import Game, Puzzle
+from arena.plugins.members import member
 from arena.plugins.proposals import first_game, proposed, references
 from arena.plugins.registry import Registry
 from arena.spec.parameters import adapters, plain
@@ -42,12 +43,12 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
     fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
     return {
         "name": name,
-        "summary": _summary(kind),
+        "summary": summary(kind),
         "players": game.players,
         "puzzle": isinstance(game, Puzzle),
         "path_matters": isinstance(game, Puzzle) and game.path_matters,
         "drawn": drawn,
-        "parameters": list(_parameters(kind)),
+        "parameters": list(form_fields(kind)),
         "agents": fit,
         "proposed": proposed(registry, game, informed=True),
         "entries": _entries(registry, game),
@@ -68,22 +69,22 @@ def _heuristic(registry: Registry, game: str, name: str) -> dict[str, Any]:
     """A heuristic with its parameters: only classes have some, behind the game."""
     kind = registry.heuristic(game, name)
     own = list(parameters_of(kind))[1:] if isclass(kind) else []
-    return {"name": name, "parameters": [one for one in _parameters(kind) if one["name"] in own]}
+    return {"name": name, "parameters": [one for one in form_fields(kind) if one["name"] in own]}
 
 
 def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:
     return {
         "name": name,
-        "summary": _summary(kind),
+        "summary": summary(kind),
         "chooses": chooses(kind),
         "solves": solves(kind),
-        "wants_heuristic": kind.wants_heuristic,
-        "options": list(_parameters(kind)),
+        "uses_heuristic": kind.wants_heuristic or member(kind, "uses_heuristic"),
+        "options": list(form_fields(kind)),
     }
 
 
-def _parameters(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
-    """Those parameters that a field of a form can hold."""
+def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of a class that a field of a form can hold, each with its default and its field."""
     for name, parameter in parameters_of(constructor).items():
         field = _field(constructor, name)
         if field is not None:
@@ -113,5 +114,6 @@ def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
     return {"kind": "text", "optional": optional} if one.get("type") == "string" else None
 
 
-def _summary(kind: Any) -> str:
+def summary(kind: Any) -> str:
+    """Return the first line of the docstring of a class."""
     return next(iter((kind.__doc__ or "").strip().splitlines()), "") if isclass(kind) else ""

@@ -19,6 +19,7 @@ from arena.results.leaderboard import Leaderboard, of_tallies
 from arena.results.tables import cross_cells, overall, remarks
 from arena.results.tally import tallies_of
 from arena.store import Store
+from arena.web.run_state import facts_of, run_state
 
 LOOK = 0.4
 """Seconds between two looks at a store, at least; a look that takes long is followed by a longer pause."""
@@ -76,6 +77,38 @@ class Watcher:
         """The state of the store now."""
         return await anyio.to_thread.run_sync(self._told)
 
+    async def brief(self) -> dict[str, Any]:
+        """How the run stands, in counts: for a list of many stores, whose boards nobody looks at."""
+        return await anyio.to_thread.run_sync(self._brief)
+
+    def _brief(self) -> dict[str, Any]:
+        try:
+            writing = held(self.path)
+            with Store.open(self.path) as store, store.snapshot():
+                run = store.last()
+                stands = run_state(store, run, writing=writing)
+        except Exception as error:  # one store that cannot be read must not hide the others
+            return {**self._unread(error), "boards": 0, "started": None}
+        return {
+            "state": self._word(stands.word),
+            "message": self.trouble,
+            "name": run.name,
+            "boards": len(run.boards),
+            "done": stands.done,
+            "total": stands.total,
+            "started": run.started,
+        }
+
+    def _word(self, word: str) -> str:
+        return "failed" if self.trouble is not None and word != "finished" else word
+
+    def _unread(self, error: Exception) -> dict[str, Any]:
+        """The state of a store that cannot be read."""
+        word = "starting" if self.starting and self.trouble is None and isinstance(error, StoreError) else "failed"
+        told = str(error) if isinstance(error, StoreError) else describe(error)
+        message = self.trouble or (None if word == "starting" else told)
+        return {**_NOTHING, "state": word, "message": message, "name": self.path.stem, "own": self.own}
+
     async def _watch(self) -> None:
         while True:
             began = monotonic()
@@ -104,32 +137,23 @@ class Watcher:
         try:
             return self._state()
         except Exception as error:  # a store that somebody has tampered with must not end the stream
-            return {**_NOTHING, "state": "failed", "message": describe(error), "name": self.path.stem}
+            return self._unread(error)
 
     def _state(self) -> dict[str, Any]:
-        try:
-            writing = held(self.path)  # before the store is read, or its last matches could be missed
-            with Store.open(self.path) as store, store.snapshot():
-                run = store.last()
-                boards = of_tallies(tallies_of(store, run.boards), finished=run.ended is not None, store=str(self.path))
-        except StoreError as error:
-            word = "starting" if self.starting and self.trouble is None else "failed"
-            message = self.trouble or (None if word == "starting" else str(error))
-            return {**_NOTHING, "state": word, "message": message, "name": self.path.stem, "own": self.own}
-        done = sum(board.games + board.void for board in boards)
-        sizes = [board.size for board in boards]
-        total = None if None in sizes else sum(size or 0 for size in sizes)
-        finished = all(board.finished for board in boards)
-        state = "finished" if finished and not (writing and run.ended is None) else "running" if writing else "interrupted"
+        writing = held(self.path)  # before the store is read, or its last matches could be missed
+        with Store.open(self.path) as store, store.snapshot():
+            run = store.last()
+            stands = run_state(store, run, writing=writing)
+            boards = of_tallies(tallies_of(store, run.boards), finished=run.ended is not None, store=str(self.path))
         return {
-            "state": "failed" if self.trouble is not None and state != "finished" else state,
+            "state": self._word(stands.word),
             "message": self.trouble,
             "name": run.name,
-            "seed": "secret" if run.seed is None else run.seed,
+            **facts_of(run),
             "own": self.own,
-            "done": done,
-            "total": total,
-            "pace": self._pace(done) if state == "running" else None,
+            "done": stands.done,
+            "total": stands.total,
+            "pace": self._pace(stands.done) if stands.word == "running" else None,
             "boards": [shown(board) for board in boards],
             "overall": None if (means := overall(boards)) is None else asdict(means),
         }

@@ -1,30 +1,32 @@
-"""The matches of a store, a page of them at a time."""
+"""The matches of a store: a page of them at a time, and those next to one of them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from arena.schedule.board_info import BoardInfo
+from arena.schedule.schedule import Scheduled
 from arena.store import Store
 from arena.store.rows import returns_of
 from arena.store.store import seats_of
+from arena.web.match_filter import PLACED, MatchFilter
 
 PAGE = 50
 """Matches on a page."""
+MOST_RELATED = 40
+"""Matches of one round that are named beside one of them."""
 
-_FROM = "FROM place p JOIN record r ON r.number = p.record"
 _COLUMNS = "p.number, p.board, p.round, p.seats, r.id, r.returns, r.solved, r.termination, r.moves, r.cost, r.seat"
 
 
-def matches(path: Path, *, page: int, board: int | None, agent: int | None, ending: str | None) -> dict[str, Any]:
-    """A page of the matches on the boards of the last run, in the order of the schedule, and how many there are.
-
-    `board` and `agent` are numbers in the run's boards; `ending` is a termination, or `failed` for all that are a fault.
-    """
+def matches(path: Path, wanted: MatchFilter, page: int = 0) -> dict[str, Any]:
+    """Return a page of the matches on the boards of the last run, in the order of the schedule, and how many there are."""
     with Store.open(path) as store, store.snapshot():
         run = store.last()
-        where, values = _where(board, agent, ending)
-        total = next(iter(store.query(f"SELECT count(*) {_FROM} {where}", values)))[0]
+        where, values = wanted.where(store, run.boards)
+        total = next(iter(store.query(f"SELECT count(*) {PLACED} {where}", values)))[0]
         rows = store.query(
-            f"SELECT {_COLUMNS} {_FROM} {where} ORDER BY p.number LIMIT {PAGE} OFFSET ?",
+            f"SELECT {_COLUMNS} {PLACED} {where} ORDER BY p.number LIMIT {PAGE} OFFSET ?",
             [*values, page * PAGE],
         )
         found = [_match(run.boards, row) for row in rows]
@@ -39,26 +41,42 @@ def matches(path: Path, *, page: int, board: int | None, agent: int | None, endi
     }
 
 
-def _where(board: int | None, agent: int | None, ending: str | None) -> tuple[str, list[Any]]:
-    parts: list[str] = []
-    values: list[Any] = []
-    if board is not None:
-        parts.append("p.board = ?")
-        values.append(board)
-    if agent is not None:
-        parts.append("',' || p.seats || ',' LIKE ?")
-        values.append(f"%,{agent},%")
-    if ending == "failed":
-        parts.append("r.termination IN ('illegal-action', 'exception', 'timeout', 'memory', 'crash', 'void')")
-    elif ending == "unsolved":
-        parts.append("r.solved = 0")
-    elif ending:
-        parts.append("r.termination = ?")
-        values.append(ending)
-    return (f"WHERE {' AND '.join(parts)}" if parts else ""), values
+def around(path: Path, key: str, wanted: MatchFilter) -> dict[str, Any]:
+    """Return what a match is next to: `previous` and `next` of those that a filter lets through, as ids, and `related`.
+
+    Related are the games of the same round between the same entries in other seats; of a puzzle, the others' attempts at the
+    same position. Nothing where the match is not on a board of the last run.
+    """
+    with Store.open(path) as store, store.snapshot():
+        run = store.last()
+        _, place = store.record(key)
+        if place is None:
+            return {"previous": None, "next": None, "related": [], "number": None, "board": None}
+        where, values = wanted.where(store, run.boards)
+
+        def nearest(relation: str, order: str) -> str | None:
+            question = f"SELECT r.id {PLACED} {where} AND p.number {relation} ? ORDER BY p.number {order} LIMIT 1"
+            return next((found.hex() for (found,) in store.query(question, [*values, place.number])), None)
+
+        return {
+            "previous": nearest("<", "DESC"),
+            "next": nearest(">", "ASC"),
+            "related": _related(store, run.boards, place),
+            "number": place.number + 1,
+            "board": place.board,
+        }
 
 
-def _match(boards: Any, row: tuple[Any, ...]) -> dict[str, Any]:
+def _related(store: Store, boards: Sequence[BoardInfo], place: Scheduled) -> list[dict[str, Any]]:
+    same = [place.board, place.pairing.round, place.number]
+    question = f"SELECT {_COLUMNS} {PLACED} WHERE p.board = ? AND p.round = ? AND p.number <> ? ORDER BY p.number"
+    entries = sorted(place.pairing.seats)
+    return [
+        _match(boards, row) for row in store.query(question, same) if len(entries) == 1 or sorted(seats_of(row[3])) == entries
+    ][:MOST_RELATED]
+
+
+def _match(boards: Sequence[BoardInfo], row: tuple[Any, ...]) -> dict[str, Any]:
     number, board, round_, seats, key, returns, solved, termination, moves, cost, seat = row
     sheet = boards[board]
     return {

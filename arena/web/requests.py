@@ -23,6 +23,7 @@ from arena.views import BoardModule, board_module, depicted, described, view
 from arena.web import form
 from arena.web.form import BadRequest
 from arena.web.inventory import inventory
+from arena.web.seat_forms import entry_facts, play_on
 
 Reply = dict[str, Any]
 
@@ -41,6 +42,7 @@ class Requests:
             "solve": self.solve,
             "spec": self.spec,
             "view": self.view,
+            "entry": self.entry,
         }
 
     def answer(self, asked: Mapping[str, Any]) -> Reply:
@@ -134,10 +136,17 @@ class Requests:
             record, place = store.record(asked["id"])
             spec = store.last().load()
         boards = spec.boards if place is None else spec.boards[place.board : place.board + 1]
-        game = next((board.game for board in boards if board.name == record.game), None)
-        if game is None:
+        board = next((board for board in boards if board.name == record.game), None)
+        if board is None:
             raise BadRequest(f"the last run of this store does not play {record.game}")
-        return _shown(game, record)
+        seats = [] if place is None else [board.seats[entry] for entry in place.pairing.seats]
+        return {**_shown(board.game, record), "play_on": play_on(spec, board, seats) if seats else None}
+
+    def entry(self, asked: Mapping[str, Any]) -> Reply:
+        """What an entry of the last run of a store is: its options, limits and source, board by board."""
+        with Store.open(asked["store"]) as store:
+            spec = store.last().load()
+        return {"entry": entry_facts(spec, asked["label"])}
 
     def _game(self, asked: Mapping[str, Any]) -> Game:
         given = form.read(form.GAME, asked.get("game"), "game")

@@ -16,6 +16,7 @@ from arena.console.notices import say
 from arena.web.app import Server
 from arena.web.guard import Guard, is_loopback, is_wildcard
 from arena.web.plugin_process import PluginProcesses
+from arena.web.store_folder import stores_in
 from arena.web.tournaments import Tournaments
 
 GRACE = 2
@@ -23,16 +24,23 @@ GRACE = 2
 
 
 async def host(
-    listening: socket.socket, name: str, plugins: Sequence[str], store: Path | None, spec: Path | None, out: IO[str]
+    listening: socket.socket,
+    name: str,
+    plugins: Sequence[str],
+    out: IO[str],
+    *,
+    store: Path | None = None,
+    spec: Path | None = None,
+    folder: Path | None = None,
 ) -> None:
     """Serve on a socket until Ctrl-C or SIGTERM; the address is the first line on `out`.
 
-    `store` is shown, and `spec` played into it. On another interface than loopback every request needs a token, which is part
-    of the address.
+    `store` is shown, and `spec` played into it; of a `folder` all stores are listed. On another interface than loopback every
+    request needs a token, which is part of the address.
     """
     port = listening.getsockname()[1]
     token = None if is_loopback(name) else secrets.token_urlsafe(24)
-    tournaments = Tournaments(plugins)
+    tournaments = Tournaments(plugins, listing=folder)
     server = Server(tournaments, PluginProcesses(plugins))
     config = uvicorn.Config(
         Guard(server.app(), name, port, token),
@@ -44,6 +52,8 @@ async def host(
     )
     running = _Uvicorn(config)
     with _signals(running, server.stopping):
+        if folder is not None:
+            tournaments.show_folder(stores_in(folder))
         if store is not None:
             tournament = tournaments.show(store, spec)
             if spec is not None:

@@ -5,7 +5,7 @@ import os
 import re
 import signal
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -79,9 +79,11 @@ class ServedTournament:
 class Tournaments:
     """The tournaments of a server by their keys, which are all that a page can name."""
 
-    def __init__(self, plugins: Sequence[str] = (), folder: Path = FOLDER) -> None:
+    def __init__(self, plugins: Sequence[str] = (), folder: Path = FOLDER, listing: Path | None = None) -> None:
         self._plugins = tuple(plugins)
         self._folder = folder
+        self.listing = listing
+        """The folder whose stores are listed, those that come later too; None for a server of one store."""
         self._starting = asyncio.Lock()
         self.listed: dict[str, ServedTournament] = {}
 
@@ -90,6 +92,24 @@ class Tournaments:
         key = self._free(slug(store.stem))
         self.listed[key] = ServedTournament(key, store, spec)
         return self.listed[key]
+
+    def show_folder(self, stores: Iterable[Path]) -> None:
+        """Show the stores that the listed folder has now; those that are gone no more, unless they were started here."""
+        assert self.listing is not None
+        there = dict.fromkeys(stores)
+        shown = {one.store for one in self.listed.values()}
+        for key, one in list(self.listed.items()):
+            if one.store.is_relative_to(self.listing) and one.store not in there and one.spec is None:
+                del self.listed[key]
+        for store in there:
+            if store not in shown:
+                key = self._free(slug(str(store.relative_to(self.listing).with_suffix(""))))
+                self.listed[key] = ServedTournament(key, store)
+
+    def place_of(self, tournament: ServedTournament) -> str:
+        """Return where a store lies, as a list tells it: in the listed folder from there, else its name alone."""
+        inside = self.listing is not None and tournament.store.is_relative_to(self.listing)
+        return str(tournament.store.relative_to(self.listing)) if inside and self.listing is not None else tournament.store.name
 
     def save(self, name: str, text: str) -> Path:
         """Keep a spec in the server's own folder, under a name made from the tournament's, and never over another."""

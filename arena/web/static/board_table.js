@@ -1,5 +1,6 @@
 // One leaderboard: its table, whose headings and cells come as text, the scores of each against each, and the failures.
 import { h, s, whole } from "./dom.js";
+import { entryAddress, matchesAddress } from "./page.js";
 
 export function boardOf(board, number, key) {
   const versus = board.kind === "versus";
@@ -8,7 +9,7 @@ export function boardOf(board, number, key) {
     { class: "card", "aria-label": board.title },
     h("h2", {}, board.title),
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
-    versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column"), scroll(`cross-table of ${board.title}`, cross(board))] : null,
+    versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each leads to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
     board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, bracket(board.bracket_table))] : null,
     board.remarks.map((line) => h("p", { class: "dim small gap-small" }, line)),
     failures(board, key),
@@ -26,7 +27,7 @@ function bracket({ headings, rows }) {
 }
 
 // The table over all games: its cells come as text.
-export function overallOf({ headings, rows, note }) {
+export function overallOf({ headings, rows, note }, key) {
   const kind = (place) => (place === 0 ? null : "number");
   return h(
     "section",
@@ -36,7 +37,7 @@ export function overallOf({ headings, rows, note }) {
       "table",
       {},
       h("thead", {}, h("tr", {}, headings.map((name, place) => h("th", { scope: "col", class: kind(place) }, name)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => (place === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: kind(place) }, cell)))))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => (place === 0 ? h("th", { scope: "row" }, h("a", { href: entryAddress(key, cell) }, cell)) : h("td", { class: kind(place) }, cell)))))),
     )),
     h("p", { class: "dim small gap-small" }, note),
   );
@@ -48,7 +49,7 @@ function scroll(name, table) {
 
 function table(board, number, key) {
   const { agents, columns } = board.table;
-  const link = (agent) => h("a", { href: `/t/${key}/matches?board=${number}&agent=${encodeURIComponent(agent)}` }, agent);
+  const link = (agent) => h("a", { href: entryAddress(key, agent) }, agent);
   return h(
     "table",
     { class: "leaderboard" },
@@ -94,7 +95,7 @@ function interval(column, row) {
   );
 }
 
-function cross(board) {
+function cross(board, number, key) {
   const labels = board.rows.map((row) => row.agent);
   const head = (label, place) => h("th", { scope: "col", title: label, "aria-label": label }, String(place + 1));
   return h(
@@ -105,13 +106,17 @@ function cross(board) {
       "tr",
       {},
       h("th", { scope: "row" }, h("span", { class: "place dim", "aria-hidden": "true" }, String(place + 1)), labels[place]),
-      scores.map((score, column) => cell(score, board.cross_cells[place][column])),
+      scores.map((score, other) => cell(score, board.cross_cells[place][other], {
+        href: matchesAddress(key, { board: String(number), agent: labels[place], opponent: labels[other] }),
+        title: `the games of ${labels[place]} against ${labels[other]}`,
+      })),
     ))),
   );
 }
 
-function cell(score, text) {
-  const node = h("td", { class: "heat" }, score === null ? "" : text);
+// A score that leads to its games.
+function cell(score, text, link) {
+  const node = h("td", { class: "heat" }, score === null ? "" : h("a", link, text));
   if (score !== null) node.style.setProperty("--heat", `${Math.round(Math.abs(score - 0.5) * 90)}%`);
   if (score !== null) node.classList.add(score >= 0.5 ? "heat-high" : "heat-low");
   return node;

@@ -166,13 +166,12 @@ export class AgentForm {
     return this.game.default_heuristic ?? this.game.heuristics[0]?.name ?? null;
   }
 
-  // The fields of the heuristic, where the agent wants one and there is something to choose.
+  // The fields of the heuristic, where the agent uses one and the game has some.
   #estimates(name) {
     const known = this.game.heuristics.find((one) => one.name === name);
-    if (!this.agent.wants_heuristic || !known) return [];
+    if (!this.agent.uses_heuristic || !known) return [];
     const parameters = new Parameters(known.parameters, () => this.onchange(), { sweeps: this.sweeps });
     this.heuristic = { name, parameters };
-    if (this.game.heuristics.length < 2) return parameters.fields;
     const control = select(this.game.heuristics.map((one) => [one.name, one.name]), name, (chosen) => {
       const options = this.options.values();
       this.choose(this.agent.name, chosen);

@@ -1,34 +1,38 @@
-// The tournaments of the server; where there are none, what else there is.
+// The tournaments of the server, of a folder all its stores; where there are none, what else there is.
 import { get } from "./api.js";
 import { h, whole } from "./dom.js";
-import { faultBox, head, main } from "./page.js";
+import { faultBox, head, main, moment } from "./page.js";
 import { stateTag } from "./states.js";
 
 const faults = faultBox();
 
 async function show() {
-  const { tournaments } = await get("/api/tournaments");
+  const { tournaments, folder } = await get("/api/tournaments");
   if (!tournaments.length) {
+    if (folder !== null) main.append(h("p", { class: "note gap-below" }, `There is no store in the folder ${folder} yet. A reload shows those that have come.`));
     main.append(head("Welcome to the arena", "Agents that play games and solve puzzles: watch them, play them, rank them."), h("div", { class: "columns columns-three" }, doors()));
     return;
   }
-  main.append(head("Tournaments", null, h("a", { class: "button primary", href: "/new" }, "New tournament")), faults.box);
-  main.append(h("div", { class: "card" }, h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "tournaments" }, table(tournaments))));
+  main.append(head("Tournaments", folder === null ? null : `All stores in the folder ${folder}.`, h("a", { class: "button primary", href: "/new" }, "New tournament")), faults.box);
+  main.append(h("div", { class: "card" }, h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "tournaments" }, table(tournaments, folder !== null))));
 }
 
-function table(tournaments) {
+function table(tournaments, places) {
   const rows = tournaments.map((one) => h(
     "tr",
     {},
     h("th", { scope: "row" }, h("a", { href: `/t/${one.key}` }, one.name)),
-    h("td", {}, stateTag(one.state)),
+    places ? h("td", {}, h("code", {}, one.place)) : null,
+    h("td", { title: one.message }, stateTag(one.state)),
     h("td", { class: "number" }, whole(one.boards)),
     h("td", { class: "number" }, one.total === null ? whole(one.done) : `${whole(one.done)} of ${whole(one.total)}`),
+    h("td", { class: "number" }, moment(one.started)),
   ));
+  const columns = [["Tournament"], ...(places ? [["Store"]] : []), ["State"], ["Boards", "number"], ["Matches", "number"], ["Last run", "number"]];
   return h(
     "table",
     {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Tournament"), h("th", { scope: "col" }, "State"), h("th", { scope: "col", class: "number" }, "Boards"), h("th", { scope: "col", class: "number" }, "Matches"))),
+    h("thead", {}, h("tr", {}, columns.map(([name, kind = null]) => h("th", { scope: "col", class: kind }, name)))),
     h("tbody", {}, rows),
   );
 }

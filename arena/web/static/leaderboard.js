@@ -2,7 +2,7 @@
 import { post } from "./api.js";
 import { boardOf, overallOf } from "./board_table.js";
 import { h, whole } from "./dom.js";
-import { button, faultBox, figure, main } from "./page.js";
+import { button, faultBox, figure, main, moment } from "./page.js";
 import { stateTag } from "./states.js";
 
 const key = document.body.dataset.key;
@@ -10,7 +10,7 @@ const faults = faultBox();
 const title = h("h1", {}, "…");
 const tag = h("span", { class: "state", role: "status" });
 const bar = h("progress", { "aria-label": "matches played", max: "1", value: "0" });
-const figures = h("dl", { class: "figures" });
+const figures = h("dl", { class: "figures figures-small" });
 const message = h("div");
 const boards = h("div", { class: "stack" });
 const compare = h("a", { class: "button", href: `/t/${key}/compare`, hidden: true }, "Compare");
@@ -23,6 +23,7 @@ main.append(
   message,
   h("section", { class: "card", "aria-label": "progress" }, bar, figures),
   boards,
+  h("section", { class: "card gap", "aria-label": "downloads" }, h("h2", {}, "Downloads"), h("ul", { class: "plain-list row" }, downloads())),
 );
 
 const source = new EventSource(`/api/t/${key}/events`);
@@ -49,20 +50,26 @@ function show(state) {
   const region = [...boards.querySelectorAll(".scroll")].indexOf(document.activeElement);
   const before = [...boards.querySelectorAll(".scroll")].map((node) => node.scrollLeft);
   const cards = state.boards.map((board, number) => boardOf(board, number, key));
-  boards.replaceChildren(...(state.overall ? [overallOf(state.overall)] : []), ...cards);
+  boards.replaceChildren(...(state.overall ? [overallOf(state.overall, key)] : []), ...cards);
   boards.querySelectorAll(".scroll").forEach((node, number) => { node.scrollLeft = before[number] ?? 0; });
   if (region >= 0) boards.querySelectorAll(".scroll")[region]?.focus({ preventScroll: true });
   if (inside && focused) boards.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
 }
 
+// How far it is, how fast, and with what it is played; a time that is not known yet is a dash.
 function progress(state) {
-  const found = [figure("Matches", state.total === null ? whole(state.done) : `${whole(state.done)} of ${whole(state.total)}`)];
-  if (state.pace !== null && state.pace !== undefined) {
-    found.push(figure("Pace", `${state.pace.toFixed(state.pace < 10 ? 1 : 0)} a second`));
-    if (state.total && state.pace > 0) found.push(figure("Left", span((state.total - state.done) / state.pace)));
-  }
-  if (state.seed !== undefined) found.push(figure("Seed", String(state.seed)));
-  return found;
+  const running = state.state === "running", pace = state.pace ?? null;
+  const left = running && state.total && pace ? span((state.total - state.done) / pace) : "-";
+  const found = [["Matches", state.total === null ? whole(state.done) : `${whole(state.done)} of ${whole(state.total)}`]];
+  if (running) found.push(["Rate", pace === null ? "-" : `${pace.toFixed(pace < 10 ? 1 : 0)} a second`], ["Time left", left]);
+  if (!running && state.started) found.push(["Last run", moment(state.started)]);
+  if (state.seed !== undefined) found.push(["Seed", String(state.seed)], ["Limits a decision", state.limits], ["Versions", state.versions]);
+  return found.map(([name, value]) => figure(name, value));
+}
+
+function downloads() {
+  const files = { "matches.csv": "Matches, CSV", "matches.jsonl": "Matches, JSON lines", "leaderboards.json": "Leaderboards, JSON", "spec.yaml": "Spec, YAML" };
+  return Object.entries(files).map(([name, text]) => h("li", {}, h("a", { class: "button", href: `/t/${key}/download/${name}`, download: "" }, text)));
 }
 
 function span(seconds) {

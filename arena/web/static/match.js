@@ -1,31 +1,94 @@
-// One match, position by position.
+// One match, position by position, with the way to the next one, and on from any of its positions.
 import { get } from "./api.js";
 import { duration, figure as written, h, whole } from "./dom.js";
-import { counted, faultBox, figure, main } from "./page.js";
+import { counted, entryAddress, faultBox, figure, lot, main } from "./page.js";
 import { mountPlayer, result } from "./player.js";
+
+const LONGEST = 10000;
 
 const { key, id } = document.body.dataset;
 const faults = faultBox();
 const title = h("h1", {}, "Match");
-const said = h("p", {});
+const said = h("span", {}), numbered = h("span", {});
+const ways = h("nav", { class: "row ways", "aria-label": "other matches" });
 const place = h("section", { class: "card", "aria-label": "replay" });
+const on = h("div", { class: "row centred gap-small" });
+const related = h("div");
+let player = null;
 
-main.append(
-  h("div", { class: "head" }, h("div", {}, title, said), h("div", { class: "row" }, h("a", { class: "button", href: `/t/${key}/matches` }, "All matches"))),
-  faults.box,
-);
+main.classList.add("board-first");
+main.append(h("div", { class: "head" }, h("div", { class: "titles" }, title, h("p", {}, numbered, said)), ways), faults.box);
 
-get(`/api/t/${key}/match/${id}`).then(({ view }) => show(view)).catch((error) => faults.show(error.message));
+get(`/api/t/${key}/match/${id}`).then(show).catch((error) => faults.show(error.message));
+get(`/api/t/${key}/match/${id}/around${location.search}`).then(showWays).catch((error) => faults.show(error.message));
 
-function show(view) {
-  title.textContent = view.labels.join(" – ");
-  document.title = `${title.textContent} | arena`;
-  const adjudicated = view.termination === "adjudicated";  // then the message says why, and is nobody's fault
+function show({ view, play_on: forms }) {
+  title.replaceChildren(...view.labels.flatMap((label, seat) => [...(seat ? [" – "] : []), h("a", { href: entryAddress(key, label) }, label)]));
+  title.title = view.labels.join(" – "); // what is too long is cut
+  document.title = `${view.labels.join(" – ")} | arena`;
+  const adjudicated = view.termination === "adjudicated"; // then the message says why, and is nobody's fault
   said.textContent = `${view.game.name}, ${result(view)}${adjudicated ? `: ${view.message}` : ""}`;
   if (view.message && !adjudicated) faults.show(`${view.seat === null ? "" : `${view.labels[view.seat]}: `}${view.termination}: ${view.message}`);
-  main.append(place, h("section", { class: "card", "aria-label": "what it took" }, facts(view)));
+  main.append(place, h("section", { class: "card", "aria-label": "what it took" }, facts(view)), related);
   if (view.differences.length) main.append(h("p", { class: "fault" }, `The rules say otherwise: ${view.differences.join("; ")}`));
-  mountPlayer(place, view, { keys: true });
+  player = mountPlayer(place, view, { keys: true, onShow: () => player && offer(view, forms) });
+  place.querySelector(".player-main").append(on);
+  offer(view, forms);
+}
+
+// The matches next to this one, in the list that it was opened from.
+function showWays({ previous, next, related: others, number, board }) {
+  const link = (text, target) => (target === null
+    ? h("a", { class: "button", role: "link", "aria-disabled": "true" }, text)
+    : h("a", { class: "button", href: `/t/${key}/match/${target}${location.search}` }, text));
+  const twin = others.filter((one) => one.labels.length === 2);
+  ways.replaceChildren(
+    link("Previous", previous),
+    link("Next", next),
+    ...twin.map((one) => h("a", { class: "button", href: `/t/${key}/match/${one.id}${location.search}` }, "Seats swapped")),
+    h("a", { class: "button", href: `/t/${key}/matches${location.search}` }, "All matches"),
+  );
+  numbered.textContent = number === null ? "" : `Match ${whole(number)}: `;
+  const rest = others.filter((one) => one.labels.length !== 2);
+  if (rest.length) {
+    related.className = "card";
+    related.replaceChildren(
+      h("h2", {}, rest[0].labels.length === 1 ? "The same position by others" : "The same position in other seats"),
+      h("ul", { class: "failures" }, rest.map((one) => h("li", {}, h("a", { href: `/t/${key}/match/${one.id}?board=${board}` }, one.labels.join(" – ")), `: ${result(one)}`))),
+    );
+  }
+}
+
+// Links on from the position that is shown: a person in one of the seats, or at the puzzle.
+function offer(view, forms) {
+  const frame = view.frames[player.at];
+  const end = player.at === view.frames.length - 1 && !["move-limit", "gave-up", "adjudicated"].includes(view.termination);
+  if (!forms?.game || frame.number < 0 || (end && player.at > 0)) return on.replaceChildren();
+  if (forms.puzzle) return on.replaceChildren(...(forms.agents[0] ? [go("Solve on from here", puzzleAddress(forms, frame))] : []));
+  const seats = view.labels.map((_, seat) => seat).filter((seat) => forms.agents.every((form, other) => other === seat || form));
+  return on.replaceChildren(...seats.map((seat) => go(`Play on as ${view.labels[seat]}`, gameAddress(view, forms, seat))));
+}
+
+function go(text, href) {
+  return h("a", { class: "button", href }, text);
+}
+
+function puzzleAddress({ game, agents, limits }, frame) {
+  return `/puzzles#${encoded({ game, limits: limits[0], state: frame.state, panels: [{ agent: agents[0], actions: [] }] })}`;
+}
+
+// The whole way to the position, so that it can be taken back; of a long one the position alone.
+function gameAddress(view, { game, agents, limits }, seat) {
+  const actions = view.frames.slice(1, player.at + 1).map((frame) => frame.action);
+  const rival = limits.find((_, other) => other !== seat) ?? {};
+  const saved = { game, agents: agents.map((form, other) => (other === seat ? null : form)), limits: rival, seed: lot() };
+  const long = encoded({ ...saved, line: { state: view.frames[0].state, actions } });
+  const short = () => encoded({ ...saved, line: { state: view.frames[player.at].state, actions: [] } });
+  return `/play#${long.length > LONGEST || view.left_out ? short() : long}`;
+}
+
+function encoded(values) {
+  return encodeURIComponent(JSON.stringify(values));
 }
 
 function facts(view) {

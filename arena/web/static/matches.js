@@ -1,12 +1,13 @@
-// The matches of a tournament, some at a time.
+// The matches of a tournament, some at a time, by who played, how it ended and how long it was.
 import { get } from "./api.js";
 import { h, whole } from "./dom.js";
-import { button, faultBox, main } from "./page.js";
+import { button, entryAddress, faultBox, main, matchesAddress } from "./page.js";
 import { result } from "./player.js";
 
 const key = document.body.dataset.key;
 const asked = new URLSearchParams(location.search);
-const state = { page: Number(asked.get("page")) || 0, board: asked.get("board") ?? "", agent: asked.get("agent") ?? "", ending: asked.get("ending") ?? "" };
+const NAMES = ["board", "agent", "opponent", "result", "ending", "shortest", "longest"];
+const state = { page: Number(asked.get("page")) || 0, ...Object.fromEntries(NAMES.map((name) => [name, asked.get(name) ?? ""])) };
 const faults = faultBox();
 const title = h("h1", {}, "Matches");
 const filters = h("div", { class: "fields gap-below" });
@@ -22,67 +23,73 @@ main.append(
 show();
 
 async function show() {
-  const query = new URLSearchParams({ page: state.page });
-  if (state.board !== "") query.set("board", state.board);
-  if (state.ending) query.set("ending", state.ending);
-  const place = state.agent ? labels().indexOf(state.agent) : -1;
-  if (state.agent && !boards.length) {
-    boards = (await pageOf(new URLSearchParams({ page: 0 })))?.boards ?? [];
-    return boards.length ? show() : undefined;
+  let found;
+  try {
+    faults.show(null);
+    found = await get(`/api/t/${key}/matches?${new URLSearchParams(state)}`);
+  } catch (error) {
+    return faults.show(error.message);
   }
-  if (place >= 0) query.set("agent", place);
-  const found = await pageOf(query);
-  if (!found) return undefined;
   boards = found.boards;
   document.title = `Matches of ${found.name} | arena`;
   title.textContent = `Matches of ${found.name}`;
+  const focused = filters.contains(document.activeElement) ? document.activeElement.name : null;
   filters.replaceChildren(...choices());
+  if (focused) filters.querySelector(`[name="${focused}"]`)?.focus();
   list.replaceChildren(found.matches.length ? table(found.matches) : h("p", { class: "empty" }, "No match is like that."));
   foot.replaceChildren(...pager(found));
-  const shown = new URLSearchParams(Object.entries(state).filter(([, value]) => value !== "" && value !== 0));
-  history.replaceState(null, "", shown.size ? `?${shown}` : location.pathname);
-  return undefined;
+  return history.replaceState(null, "", matchesAddress(key, state));
 }
 
-async function pageOf(query) {
-  try {
-    faults.show(null);
-    return await get(`/api/t/${key}/matches?${query}`);
-  } catch (error) {
-    faults.show(error.message);
-    return null;
-  }
-}
-
-// The entries of the board that is chosen, or of the first; with several boards an agent is looked for on one of them.
-function labels() {
-  return boards[Number(state.board) || 0]?.labels ?? [];
+// The boards that are looked at, and all entries of theirs.
+function chosen() {
+  return state.board === "" ? boards : boards.filter((_, number) => String(number) === state.board);
 }
 
 function choices() {
+  const labels = [...new Set(chosen().flatMap((board) => board.labels))];
+  const puzzles = chosen().some((board) => board.kind === "puzzle"), games = chosen().some((board) => board.kind === "versus");
   const found = [];
   if (boards.length > 1) found.push(select("Board", "board", [["", "all boards"], ...boards.map((board, number) => [String(number), board.title])]));
-  if (boards.length === 1 || state.board !== "") found.push(select("Agent", "agent", [["", "all agents"], ...labels().map((label) => [label, label])]));
-  const puzzles = boards.some((board) => board.kind === "puzzle");
-  found.push(select("Ending", "ending", [["", "any ending"], ["failed", "failures"], ...(puzzles ? [["unsolved", "unsolved"], ["gave-up", "gave up"]] : []), ["move-limit", "move limit"]]));
-  return found;
+  found.push(select("Agent", "agent", [["", "all agents"], ...labels.map((label) => [label, label])]));
+  if (games && state.agent) found.push(select("Opponent", "opponent", [["", "all opponents"], ...labels.filter((label) => label !== state.agent).map((label) => [label, label])]));
+  found.push(select("Result", "result", results(puzzles, games)));
+  found.push(select("Ending", "ending", [["", "any ending"], ["failed", "failures"], ...(puzzles ? [["gave-up", "gave up"]] : []), ...(games ? [["adjudicated", "adjudicated"]] : []), ["move-limit", "move limit"]]));
+  return [...found, bound("Moves from", "shortest"), bound("Moves to", "longest")];
+}
+
+// What results are called: of an agent that is chosen, else of the first seat.
+function results(puzzles, games) {
+  const whose = state.agent ? "" : "first seat ";
+  const words = games ? { win: `${whose}won`, draw: "drawn", loss: `${whose}lost` } : {};
+  if (puzzles) Object.assign(words, { win: [words.win, "solved"].filter(Boolean).join(", "), loss: [words.loss, "not solved"].filter(Boolean).join(", ") });
+  return [["", "any result"], ...Object.entries(words)];
 }
 
 function select(name, what, options) {
-  const node = h("select", { onchange: () => change(what, node.value) }, options.map(([value, text]) => h("option", { value, selected: value === state[what] }, text)));
+  const known = options.some(([value]) => value === state[what]) ? options : [...options, [state[what], state[what]]];
+  const node = h("select", { name: what, onchange: () => change(what, node.value) }, known.map(([value, text]) => h("option", { value, selected: value === state[what] }, text)));
+  return h("label", { class: "field" }, h("span", {}, name), node);
+}
+
+function bound(name, what) {
+  const node = h("input", { name: what, type: "number", min: "0", inputmode: "numeric", placeholder: "any", value: state[what], onchange: () => change(what, node.value) });
   return h("label", { class: "field" }, h("span", {}, name), node);
 }
 
 function change(what, value) {
   state[what] = value;
   state.page = 0;
-  if (what === "board") state.agent = "";
+  const there = new Set(chosen().flatMap((board) => board.labels));
+  if (!there.has(state.agent)) state.agent = "";
+  if (state.opponent === state.agent || !there.has(state.opponent) || !state.agent) state.opponent = "";
   show();
 }
 
 function table(matches) {
   const several = boards.length > 1;
   const columns = ["", several ? "Board" : null, "Match", "Result", "Round", "Moves"].filter((name) => name !== null);
+  const query = matchesAddress("", { ...state, page: 0 }).split("?")[1];
   return h(
     "table",
     {},
@@ -92,7 +99,7 @@ function table(matches) {
       {},
       h("td", { class: "number dim" }, whole(match.number)),
       several ? h("td", {}, match.board) : null,
-      h("th", { scope: "row" }, h("a", { href: `/t/${key}/match/${match.id}` }, match.labels.join(" – "))),
+      h("th", { scope: "row" }, h("a", { href: `/t/${key}/match/${match.id}${query ? `?${query}` : ""}` }, match.labels.join(" – "))),
       h("td", {}, ["normal", "adjudicated", "move-limit", "gave-up", "stuck"].includes(match.termination) ? result(match) : h("span", { class: "bad" }, result(match))),
       h("td", { class: "number" }, whole(match.round)),
       h("td", { class: "number" }, whole(match.moves)),
@@ -105,5 +112,6 @@ function pager(found) {
   const back = button("Previous", () => turn(-1)), on = button("Next", () => turn(1));
   back.disabled = found.page === 0;
   on.disabled = found.page >= found.pages - 1;
-  return [h("p", { class: "dim", role: "status" }, `${whole(found.total)} matches, page ${whole(found.page + 1)} of ${whole(found.pages)}`), h("div", { class: "row" }, back, on)];
+  const whose = state.agent ? [h("a", { class: "button", href: entryAddress(key, state.agent) }, `About ${state.agent}`)] : [];
+  return [h("p", { class: "dim", role: "status" }, `${whole(found.total)} matches, page ${whole(found.page + 1)} of ${whole(found.pages)}`), h("div", { class: "row" }, whose, back, on)];
 }

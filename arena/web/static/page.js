@@ -34,6 +34,22 @@ export function counted(view) {
   return view.frames.some((frame) => frame.number < 0) ? "Steps" : "Moves";
 }
 
+// A time of the server as people write it where they are; `-` for none.
+export function moment(text) {
+  return text ? new Date(text).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "-";
+}
+
+// The address of the page of an entry.
+export function entryAddress(key, label) {
+  return `/t/${key}/entry?${new URLSearchParams({ name: label })}`;
+}
+
+// The address of a list of matches, with what it is filtered by.
+export function matchesAddress(key, filters) {
+  const given = Object.entries(filters).filter(([, value]) => value !== "" && value !== null && value !== undefined && value !== 0);
+  return given.length ? `/t/${key}/matches?${new URLSearchParams(given)}` : `/t/${key}/matches`;
+}
+
 export function button(text, onclick, kind = "") {
   return h("button", { type: "button", class: kind, onclick }, text);
 }

@@ -23,13 +23,18 @@ const hint = button("Hint", advise);
 let known, games, seats = [], line = null, paused = false, thinking = null, advice = 0, timer = null, seatNames = [], playing = null;
 const limits = new LimitsForm({ nodes: "20000", seconds: "5" });
 
+main.classList.add("board-first");
 main.append(head("Play", "Take any seat, or give both to agents and watch."), faults.box);
 inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
   known = found;
-  games = new GameForm(found.games.filter((game) => !game.puzzle), known.first.game, (other) => other && seatForms());
-  const board = h("section", { class: "card", "aria-label": "board" }, turn, h("div", { class: "row centred gap-below" }, undo, hint, pause), hintText, stage, moves.box);
+  games = new GameForm(found.games.filter((game) => !game.puzzle), known.first.game, (other) => {
+    if (other) seatForms();
+    begin(); // the board is that of the game that is chosen
+  });
+  const above = h("div", { class: "row between above" }, turn, h("div", { class: "row" }, undo, hint, pause));
+  const board = h("section", { class: "card", "aria-label": "board" }, above, hintText, stage, moves.box);
   const setup = h(
     "section",
     { class: "card stack-small", "aria-label": "setup" },

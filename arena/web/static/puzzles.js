@@ -17,7 +17,8 @@ const both = button("Solve both", () => panels.forEach((panel) => panel.run()), 
 const limits = new LimitsForm({ seconds: "10", onchange: () => remember() });
 let known, games, panels = [], position = null;
 
-main.append(head("Puzzles", "Shuffle a board and solve it, or see how agents do it."), faults.box);
+main.classList.add("board-first");
+main.append(head("Puzzles", "Shuffle a board and solve it, or see how agents do it.", button("Shuffle", () => games && shuffle(false), "primary")), faults.box);
 inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
@@ -29,10 +30,10 @@ function build(found) {
     games.box,
     h("form", { class: "row position", onsubmit: (event) => { event.preventDefault(); place({ state: text.value }); } },
       h("label", { for: "position", class: "grow" }, h("span", { class: "visually-hidden" }, "Position"), text),
-      h("button", { type: "submit" }, "Set up"), button("Shuffle", () => shuffle(false), "primary")),
+      h("button", { type: "submit" }, "Set up")),
     h("div", { class: "row" }, h("label", { class: "row check", for: "compare" }, compare, "Compare two agents"), both),
   );
-  main.append(setup, columns);
+  main.append(h("div", { class: "columns columns-board" }, columns, setup));
   return open(faults, restore, () => {
     games.choose(games.games.find((game) => game.name === known.first.puzzle) ?? games.games[0]);
     compare.checked = false;
@@ -115,7 +116,7 @@ class Panel {
   constructor(number) {
     const game = games.game;
     const usual = game.proposed;
-    this.agent = new AgentForm(known.agents, game, { chosen: usual[number] ?? usual[0] ?? game.agents[0], onchange: () => remember() });
+    this.agent = new AgentForm(known.agents, game, { chosen: usual[number] ?? usual[0] ?? game.agents[0], onchange: () => { remember(); if (this.line.player) this.show(this.line.frame); } });
     this.stage = h("div");
     this.said = h("p", { class: "turn", role: "status" });
     this.facts = h("dl", { class: "figures figures-small" });
@@ -141,7 +142,8 @@ class Panel {
     this.box = h(
       "section",
       { class: "card panel", "aria-label": `board ${number + 1}` },
-      this.agent.box, h("div", { class: "row gap-small" }, Object.values(this.buttons)), this.faults.box, this.said, this.stage, this.moves.box, this.facts,
+      h("div", { class: "row between above" }, this.said, h("div", { class: "row" }, Object.values(this.buttons))), this.faults.box, this.stage, this.facts, this.moves.box,
+      h("div", { class: "gap" }, this.agent.box),
     );
   }
 
@@ -164,7 +166,7 @@ class Panel {
     if (this.working) return;
     if (frame.over === true || frame.number < 0) this.said.textContent = this.over(frame);
     else if (this.line.at < this.line.frames.length - 1) this.said.textContent = this.under(this.line.at, this.line.frames.length - 1);
-    else this.said.textContent = "Move by hand, or let the agent solve it";
+    else this.said.textContent = `By hand, or by ${this.agent.agent.name}`;
   }
 
   // Where one is on the way of an agent.

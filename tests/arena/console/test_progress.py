@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from arena import run
 from arena.console.progress import Progress, duration
+from arena.results.cells import board_table
+from arena.results.leaderboard import leaderboards
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
@@ -95,6 +98,27 @@ def test_standings_on_a_terminal() -> None:
     assert "6/6 matches" in seen
     assert "tic-tac-toe, so far:" in seen
     assert "minimax" in seen
+
+
+def test_standings_have_headings_and_the_ratings_of_the_leaderboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After all matches they are what the final table says, in its own columns; narrow terminals have fewer of them."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("arena.console.progress.RATED", 0.0)
+    played = run({**SPEC, "agents": ["random", "greedy", "lookahead"], "rounds": 4})
+    stream = Terminal()
+    with Progress(played.spec.boards, len(played.played), stream) as progress:
+        for one in played.played:
+            progress.note(one)
+        time.sleep(1.5)
+    lines = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", stream.getvalue()).splitlines()
+    assert {tuple(line.split()) for line in lines if "Agent" in line} == {
+        ("Agent", "Elo", "95", "%", "interval", "Games", "W", "D", "L", "Score")
+    }
+    board = board_table(leaderboards(played)[0])
+    wanted = ("agent", "rating", "games", "wins", "draws", "losses", "score")
+    places = [number for number, column in enumerate(board.columns) if column.key in wanted]
+    final = {" ".join([row[place] for place in places]) for row in board.cells}
+    assert final <= {" ".join(line.split()) for line in lines}
 
 
 def test_durations_are_written_as_people_say_them() -> None:
@@ -180,6 +204,7 @@ def test_a_narrow_terminal_cuts_labels_and_no_figures(columns: int, monkeypatch:
         time.sleep(0.5)
     seen = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", stream.getvalue())
     rows = [row for row in re.split(r"[\r\n]+", seen) if "…" in row]
-    assert {row.rstrip()[-4:] for row in rows} == {"-  0"}
+    assert {re.sub(r".*…", "", row).split()[0] for row in rows} == {"-"}, "nobody has an Elo yet"
+    assert {row.split()[-1] for row in rows} == {"-"}, "nor a score"
     assert {row.strip()[:4] for row in rows} == {"some", "東京東京"}
     assert all(len(row) + row.count("東") + row.count("京") <= columns for row in rows)

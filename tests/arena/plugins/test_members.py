@@ -209,6 +209,7 @@ def test_a_grid_is_rows_of_short_texts(cells: object, fault: str | None) -> None
         ("proposed", "yes"),
         ("proposed", {"chess": 1}),
         ("proposed", {"path": 0.5}),
+        ("uses_heuristic", "only at the leaves"),
     ],
 )
 def test_a_flag_of_an_agent_that_is_something_else_is_ignored(name: str, given: Any) -> None:
@@ -216,7 +217,7 @@ def test_a_flag_of_an_agent_that_is_something_else_is_ignored(name: str, given: 
         name = "cites"
 
     setattr(Cites, name, given)
-    assert member(Cites, name) == {"reference": False, "proposed": {}}[name]
+    assert member(Cites, name) == {"reference": False, "proposed": {}, "uses_heuristic": True}[name]
     (note,) = ignored(Cites)
     assert note.startswith(f"{name}: expected ")
 

@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena import run
-from arena.report.convergence import rating_points
 from arena.report.cross import cross_plot
 from arena.report.difficulty import groups_of, scale_of, shares_of
 from arena.report.drawing import WIDTH, _settings, inline, plots_of, whole
@@ -21,6 +20,7 @@ from arena.report.plot import short
 from arena.report.ratings import ratings_plot
 from arena.report.spread import _summary
 from arena.results.leaderboard import Leaderboard
+from arena.results.rating_curve import rating_points
 from arena.store import Store
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -62,7 +62,7 @@ def test_the_evidence_is_what_the_records_say(found: Findings, played: Path) -> 
 
 def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
     """The last of twenty points has all matches, so its ratings are those of the table, and the points go forward."""
-    points = rating_points(versus)
+    points = rating_points(versus.sheet, tuple(versus.scored))
     assert len(points) == 20
     assert [point.played for point in points] == sorted({point.played for point in points})
     assert points[-1].played == versus.board.games

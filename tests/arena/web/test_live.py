@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 import pytest
@@ -128,8 +129,8 @@ def test_every_match_is_listed_once_and_can_be_seen(server: Any) -> None:
     total = server.ask("/api/t/cup").json["total"]
     assert len(ids) == len(set(ids)) == first["total"] == total
     labels = first["boards"][0]["labels"]
-    for number, label in enumerate(labels):
-        found = server.ask(f"/api/t/cup/matches?board=0&agent={number}").json
+    for label in labels:
+        found = server.ask(f"/api/t/cup/matches?board=0&agent={quote(label)}").json
         assert found["total"] == 24
         assert all(label in match["labels"] for match in found["matches"])
     for key in (ids[0], ids[-1]):

@@ -1,0 +1,105 @@
+"""Which matches of a store a page asks for: by board, agent, opponent, result, ending and length."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from arena.format import result_points
+from arena.match.record import FAULTS
+from arena.schedule.board_info import BoardInfo
+from arena.store import Store
+from arena.store.rows import returns_of
+from arena.store.store import seats_of
+
+PLACED = "FROM place p JOIN record r ON r.number = p.record"
+"""The matches on the boards of the last run, as every question here begins."""
+FAILED = ", ".join([f"'{reason}'" for reason in (*sorted(FAULTS), "void")])
+Outcome = Literal["win", "draw", "loss"]
+_OUTCOMES: Mapping[float, Outcome] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
+
+
+def outcome(returns: Sequence[float], seat: int) -> Outcome:
+    """Return the result of a match for a seat: against the best of the others, of a puzzle a win where it was solved."""
+    others = (*returns[:seat], *returns[seat + 1 :])
+    return _OUTCOMES[result_points(returns[seat], max(others))] if others else ("win" if returns[seat] == 1 else "loss")
+
+
+@dataclass(frozen=True, slots=True)
+class MatchFilter:
+    """Conditions on matches; None and empty texts are none. Entries are named by their labels."""
+
+    board: int | None = None
+    agent: str = ""
+    opponent: str = ""
+    """Somebody else at the table; without `agent` of no effect."""
+    result: str = ""
+    """`win`, `draw` or `loss` of the agent; without one, of the first seat."""
+    ending: str = ""
+    """A termination; `failed` for all that are a fault, `unsolved` for puzzles that were not solved."""
+    shortest: int | None = None
+    longest: int | None = None
+    """Bounds of the number of moves."""
+
+    @classmethod
+    def of(cls, asked: Mapping[str, str]) -> Self:
+        """Return the filter of an address; a bound that is no number is none."""
+        board, shortest, longest = [whole_number(asked.get(name)) for name in ("board", "shortest", "longest")]
+        agent, opponent, result, ending = [asked.get(name, "") for name in ("agent", "opponent", "result", "ending")]
+        return cls(board, agent, opponent, result, ending, shortest, longest)
+
+    def where(self, store: Store, boards: Sequence[BoardInfo]) -> tuple[str, list[Any]]:
+        """Return the condition in SQL, beginning with WHERE, and its values. It reads results that occur from the store."""
+        parts: list[str] = ["1"]
+        values: list[Any] = []
+        for part, given in (self._seated(boards), self._ended(), self._long()):
+            parts += part
+            values += given
+        if self.result:
+            found = self._like_result(store, boards, " AND ".join(parts), values)
+            parts.append(f"r.termination <> 'void' AND {found[0]}")
+            values += found[1]
+        return f"WHERE {' AND '.join(parts)}", values
+
+    def _seated(self, boards: Sequence[BoardInfo]) -> tuple[list[str], list[Any]]:
+        """Who sits at the table: entries have numbers of their own on every board."""
+        wanted = [label for label in (self.agent, self.opponent if self.agent else "") if label]
+        numbers = range(len(boards)) if self.board is None else [self.board] if self.board < len(boards) else []
+        if not wanted:
+            return ([], []) if self.board is None else (["p.board = ?"], [self.board])
+        parts, values = [], []
+        for number in numbers:
+            labels = boards[number].labels
+            if all(label in labels for label in wanted):
+                parts.append(" AND ".join(["p.board = ?", *["',' || p.seats || ',' LIKE ?"] * len(wanted)]))
+                values += [number, *[f"%,{labels.index(label)},%" for label in wanted]]
+        return [f"({' OR '.join(parts)})" if parts else "0"], values
+
+    def _ended(self) -> tuple[list[str], list[Any]]:
+        if self.ending == "failed":
+            return [f"r.termination IN ({FAILED})"], []
+        if self.ending == "unsolved":
+            return ["r.solved = 0"], []
+        return (["r.termination = ?"], [self.ending]) if self.ending else ([], [])
+
+    def _long(self) -> tuple[list[str], list[Any]]:
+        bounds = [("r.moves >= ?", self.shortest), ("r.moves <= ?", self.longest)]
+        return [part for part, bound in bounds if bound is not None], [bound for _, bound in bounds if bound is not None]
+
+    def _like_result(self, store: Store, boards: Sequence[BoardInfo], where: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
+        """The condition for a result, from all combinations of seats and returns that occur: some thousands at the most."""
+        if not self.agent:
+            rows = store.query(f"SELECT DISTINCT r.returns {PLACED} WHERE {where}", values)
+            texts = [text for (text,) in rows if outcome(returns_of(text), 0) == self.result]
+            return f"r.returns IN ({', '.join('?' * len(texts))})", texts
+        found: list[Any] = []
+        for board, seats, returns in store.query(f"SELECT DISTINCT p.board, p.seats, r.returns {PLACED} WHERE {where}", values):
+            seat = seats_of(seats).index(boards[board].labels.index(self.agent))
+            if outcome(returns_of(returns), seat) == self.result:
+                found += [board, seats, returns]
+        rows_ = ", ".join(["(?, ?, ?)"] * (len(found) // 3))
+        return (f"(p.board, p.seats, r.returns) IN (VALUES {rows_})" if found else "0"), found
+
+
+def whole_number(text: str | None) -> int | None:
+    """Return the number of up to nine digits in a text from an address; None where there is none."""
+    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 10 else None
