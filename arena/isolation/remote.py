@@ -209,6 +209,8 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         message["agent"] = program.agent
         message["heuristic"] = program.heuristic
         message["plugins"] = list(program.plugins)
+        if program.version is not None:
+            message["version"] = program.version.plugin
         message["streams"] = {"seat": purpose, "start": position_purpose(match.position.key, "start")}
     return message
 
