@@ -1,6 +1,5 @@
 """The command run: play a tournament, here or on a cluster, into a store or not, and print its leaderboards."""
 
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from arena.commands.leaderboard import format_option
-from arena.commands.options import SEED, plugin_option
+from arena.commands.options import SEED, plugin_option, workers_for
 from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
 from arena.console.progress import PercentLine, Progress
@@ -213,7 +212,7 @@ def _play(
                 record_all(feed, coordinator.play(), note)
             else:
                 safe = trusted(spec)
-                workers, code = _workers(options, spec.size), planned.plugins
+                workers, code = workers_for(options.workers, spec.size), planned.plugins
                 play_all(spec, feed, workers, note, code=code, alone=ALONE if safe else None, guarded=not safe)
         except (ClusterLost, Interrupted):
             if store is not None:
@@ -226,11 +225,6 @@ def _play(
         if feed.held:
             options.note(_what_was_there(feed, store))
     return sorted(played, key=lambda one: one.number)
-
-
-def _workers(options: RunOptions, total: int) -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(options.workers or cores, total))
 
 
 def _what_was_there(feed: MatchQueue, store: Store) -> str:

@@ -36,7 +36,10 @@ class PluginVersion:
     file: str
     """The file whose code it is, also where a module is loaded."""
     moved: tuple[str, str] | None
-    """A folder of the import path and the one that stands in its place; None where all stays."""
+    """A folder of the import path and the one that stands in its place; None where all stays.
+
+    Where the first is empty, the other comes before all.
+    """
     code: str
     """A hash of its code, and of the user's own files that it imports."""
     heuristics: frozenset[tuple[str, str]] = frozenset()

@@ -29,10 +29,15 @@ def version_of(registry: Registry, agent: str, text: str, folder: Path) -> Plugi
     Nothing of it is run. NoVersion or RevisionError says why it cannot be had.
     """
     current, module = _current(registry, agent)
-    if not text.startswith(GIT):
-        return _of_file(text, folder, current)
-    if current is None:
+    if current is None and text.startswith(GIT):
         raise NoVersion(f"no plugin brings {agent!r} now, so nobody knows its file; name the file of that version instead")
+    return version_beside(current, text, folder, module)
+
+
+def version_beside(current: Path | None, text: str, folder: Path, module: str | None = None) -> PluginVersion:
+    """Do as `version_of` does, for a plugin whose file is `current`, loaded by its name where that is a `module`."""
+    if current is None or not text.startswith(GIT):
+        return _of_file(text, folder)
     found = revision(text.removeprefix(GIT), current)
     file = taken_out(found, current, alone=True)
     if module is None and stands_alone(file) and "__file__" not in file.read_text(errors="replace"):
@@ -45,10 +50,15 @@ def version_of(registry: Registry, agent: str, text: str, folder: Path) -> Plugi
 
 
 def moved_path(moved: tuple[str, str] | None) -> list[str]:
-    """The import path of this process with one folder, and those below it, in another place; those that are not there stay."""
+    """The import path of this process with one folder, and those below it, in another place; those that are not there stay.
+
+    Where the first is empty, the other comes before all.
+    """
     path = import_path()
     if moved is None:
         return path
+    if not moved[0]:
+        return [moved[1], *path]
     before, now = Path(moved[0]), Path(moved[1])
     return [str(_moved(Path(entry).resolve(), before, now) or entry) for entry in path]
 
@@ -73,14 +83,14 @@ def files_of(file: Path, path: Sequence[str]) -> set[Path]:
     return own | {found for one in own for found in imported(one, list(path) or None)}
 
 
-def _of_file(text: str, folder: Path, current: Path | None) -> PluginVersion:
+def _of_file(text: str, folder: Path) -> PluginVersion:
     file = folder / text
     if not file.is_file():
         raise NoVersion(f"no such file: {file}; expected a Python file, or {GIT}REVISION such as {GIT}HEAD~1")
     if file.suffix != ".py":
         raise NoVersion(f"{text} is not a Python file; expected a name that ends in .py")
     place = Path(os.path.realpath(file))
-    moved = None if current is None else (str(current.resolve().parent), str(place.parent))
+    moved = None if stands_alone(place) else ("", str(place.parent))  # its own folder first, as with `python FILE`
     return PluginVersion(text, str(place), str(place), moved, code_of(place, moved_path(moved)))
 
 

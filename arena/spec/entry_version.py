@@ -80,7 +80,7 @@ def read_version(reading: SpecReader, name: str, text: Any, report: Report) -> V
     if described is None:
         report(("agent",), f"no agent {name!r} in version {text}; {suggestion(name, host.description.agents)}")
         return None
-    return VersionedAgent(_class(described), replace(version, heuristics=host.description.heuristics), plugins, host)
+    return VersionedAgent(stand_in(described), replace(version, heuristics=host.description.heuristics), plugins, host)
 
 
 def checked_options(versioned: VersionedAgent, given: Mapping[str, Any], report: Report) -> Checked | None:
@@ -127,7 +127,8 @@ def pinned(value: Any, texts: Mapping[str, str]) -> Any:
     return {**value, KEY: texts.get(given, given) if isinstance(given, str) else given}
 
 
-def _class(described: DescribedAgent) -> type[Agent]:
+def stand_in(described: DescribedAgent) -> type[Agent]:
+    """A class that stands for an agent whose code is in another process: it has its name and needs, and cannot play."""
     members = {
         "name": described.name,
         "needs": described.needs,
