@@ -7,11 +7,12 @@ from typing import Any
 
 from arena.commands.dueling.version_folder import KeptVersion, VersionFolder
 from arena.errors import StoreError
+from arena.match.match import MARK
 from arena.results.leaderboard import stored
 from arena.results.rating import SprtState
 from arena.store import Store
 
-HEADINGS = ("#", "When", "Version", "Against", "Game", "Elo0", "Elo1", "Pairs", "LLR", "Elo", "Verdict")
+HEADINGS = ("#", "When", "Version", "Against", "Game", "Bounds", "Pairs", "Elo", "Verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +94,21 @@ def past_duels(folder: VersionFolder) -> list[PastDuel]:
 
 
 def history_table(duels: Sequence[PastDuel], style: str) -> str:
-    """The duels as a table."""
+    """The duels as a table, which fits into 80 columns; a game that all of them have stands above it."""
     from tabulate import tabulate
 
     rows = [_row(one) for one in duels]
-    align = ["right", "left", "left", "left", "left", *["right"] * 5, "left"]
-    return tabulate(rows, HEADINGS, tablefmt=style, disable_numparse=True, colalign=align if rows else None)
+    games = {str(one.game["name"]) for one in duels}
+    kept = [place for place, name in enumerate(HEADINGS) if name != "Game" or len(games) > 1]
+    align = ["right", "left", "left", "left", "left", "left", "right", "right", "left"]
+    table = tabulate(
+        [[row[place] for place in kept] for row in rows],
+        [HEADINGS[place] for place in kept],
+        tablefmt=style,
+        disable_numparse=True,
+        colalign=[align[place] for place in kept],
+    )
+    return table if len(games) > 1 else f"Duels at {games.pop()}\n\n{table}"
 
 
 def _row(duel: PastDuel) -> list[str]:
@@ -109,14 +119,12 @@ def _row(duel: PastDuel) -> list[str]:
         elo = f"{state.worth.elo:+.0f}" + ("" if margin is None else f" ± {margin:.0f}")
     return [
         str(duel.number),
-        datetime.fromisoformat(duel.started).strftime("%Y-%m-%d %H:%M"),
-        f"{duel.new.name} {duel.new.code[:8]}",
-        f"{duel.old.name} {duel.old.code[:8]}",
+        datetime.fromisoformat(duel.started).strftime("%Y-%m-%d"),
+        f"{duel.new.name} {duel.new.code[:MARK]}",
+        duel.old.name,
         str(duel.game["name"]),
-        f"{duel.test['elo0']:g}",
-        f"{duel.test['elo1']:g}",
+        f"{duel.test['elo0']:g} to {duel.test['elo1']:g}",
         "0" if state is None else f"{sum(state.counts):,}",
-        "-" if state is None else f"{state.llr:+.2f}",
         elo,
         duel.verdict,
     ]

@@ -47,8 +47,7 @@ def agent_of(description: Description, file: Path, asked: str | None) -> str:
 def opponent_of(folder: VersionFolder, file: Path, code: str, against: str | None) -> Opponent:
     """The version to play against: as asked for, else the last one of the folder, else that of the last commit."""
     if against is not None:
-        known = None if Path(against).is_file() else folder.named(against)
-        return Opponent(known or _kept(folder, file, against))
+        return Opponent(_asked(folder, file, against))
     last = next(reversed(past_duels(folder)), None)
     if last is not None:
         if last.new.code != code:
@@ -65,14 +64,17 @@ def opponent_of(folder: VersionFolder, file: Path, code: str, against: str | Non
         return Opponent(None, f"nothing to play against yet ({error})")
 
 
-def _kept(folder: VersionFolder, file: Path, text: str) -> KeptVersion:
+def _asked(folder: VersionFolder, file: Path, against: str) -> KeptVersion:
+    known = None if Path(against).is_file() else folder.named(against)
     try:
-        found = version_beside(file, text, Path.cwd())
-    except NoVersion as error:
-        known = [one.name for one in folder.versions()]
-        raise ArenaError(f"--against: {error}{f', or one of {chr(44).join(known)}' if known else ''}") from error
-    except RevisionError as error:
-        raise ArenaError(f"--against: {error}") from error
+        return known or _kept(folder, file, against)
+    except (NoVersion, RevisionError) as error:
+        names = ", ".join([one.name for one in folder.versions()])
+        raise ArenaError(f"--against: {error}{f'; or one of {names}' if names else ''}") from error
+
+
+def _kept(folder: VersionFolder, file: Path, text: str) -> KeptVersion:
+    found = version_beside(file, text, Path.cwd())
     return folder.keep(found, found.short)
 
 

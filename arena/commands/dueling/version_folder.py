@@ -123,18 +123,16 @@ def _text(file: Path) -> str:
 
 
 def folder_of(file: Path, agent: str | None, asked: str | None) -> VersionFolder:
-    """The folder of an agent's duels: `asked`, or `duel-AGENT` beside its file; without a name the one that is there.
+    """The folder of an agent's duels: `asked`, or `duel-AGENT` beside its file; without a name the one that is there, if any.
 
-    ArenaError where there are none, or several.
+    ArenaError where there are several.
     """
     if asked is not None:
         return VersionFolder(Path(asked), file.name)
     if agent is not None:
         return VersionFolder(file.parent / f"duel-{agent}", file.name)
     found = [place for place in sorted(file.parent.glob("duel-*")) if list(place.glob(f"versions/*/{file.name}"))]
-    if len(found) != 1:
-        known = (
-            f"those of {', '.join(place.name.removeprefix('duel-') for place in found)}; name one by --agent" if found else "none"
-        )
-        raise ArenaError(f"expected duels of one agent beside {file}, got {known}")
-    return VersionFolder(found[0], file.name)
+    if len(found) > 1:
+        names = ", ".join(place.name.removeprefix("duel-") for place in found)
+        raise ArenaError(f"expected duels of one agent beside {file}, got those of {names}; name one by --agent")
+    return VersionFolder(found[0] if found else file.parent / "duel-AGENT", file.name)
