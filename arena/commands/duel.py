@@ -10,7 +10,7 @@ import click
 
 from arena.commands.dueling.duel_history import PastDuel, history_table, past_duels
 from arena.commands.dueling.duel_match import DuelTerms, play_duel, store_of
-from arena.commands.dueling.opponent import agent_of, described, game_of, opponent_of
+from arena.commands.dueling.duel_setup import agent_of, described, game_of, past_version
 from arena.commands.dueling.version_folder import KeptVersion, VersionFolder, current_version, folder_of
 from arena.commands.leaderboard import format_option
 from arena.commands.options import plugin_option, seed_option, workers_for
@@ -103,10 +103,10 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     description = described(now, file, options.plugins)
     agent = agent_of(description, file, options.agent)
     folder = folder_of(file, agent, options.folder)
-    opponent = opponent_of(folder, file, now.code, options.against)
-    if opponent.version is None or opponent.version.code == now.code:
-        return _nothing(options, folder.keep(now, file.name), opponent.why, out)
-    new, old = folder.keep(now, file.name), opponent.version
+    past = past_version(folder, file, now.code, options.against)
+    if past.version is None or past.version.code == now.code:
+        return _nothing(options, folder.keep(now, file.name), past.why, out)
+    new, old = folder.keep(now, file.name), past.version
     brought = (str(new.file),) if description.games else ()
     plugins = (*map(whole, options.plugins), *brought)
     game, others = game_of(load(plugins), description, agent, options.game, values_of(options.given, what="--set"))

@@ -59,7 +59,7 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedValues:
     """Options or parameters as a constructor takes them, defaults filled in; None after faults."""
 
     values: dict[str, Any] | None
@@ -82,11 +82,11 @@ class DescribeHost:
         request = {"type": "describe", "plugin": plugin.plugin, "plugins": list(plugins)}
         self.description = self._asked(request, "description", _description)
 
-    def options(self, agent: str, given: Mapping[str, Any]) -> Checked:
+    def options(self, agent: str, given: Mapping[str, Any]) -> CheckedValues:
         """The options of an agent, checked by its own hints and by making it once."""
         return self._asked({"type": "options", "agent": agent, "given": dict(given)}, "checked", _checked)
 
-    def parameters(self, game: str, heuristic: str, given: Mapping[str, Any]) -> Checked:
+    def parameters(self, game: str, heuristic: str, given: Mapping[str, Any]) -> CheckedValues:
         """The parameters of a heuristic, checked by its own hints."""
         request = {"type": "parameters", "game": game, "heuristic": heuristic, "given": dict(given)}
         return self._asked(request, "checked", _checked)
@@ -146,7 +146,7 @@ def _agent(told: Mapping[str, Any]) -> DescribedAgent:
     )
 
 
-def _checked(answer: Mapping[str, Any]) -> Checked:
+def _checked(answer: Mapping[str, Any]) -> CheckedValues:
     faults = []
     for one in _list(answer, "faults"):
         fault = {**_object(one, "faults"), "type": "faults"}
@@ -160,7 +160,7 @@ def _checked(answer: Mapping[str, Any]) -> Checked:
     values = None if answer.get("values") is None else _object(answer["values"], "values")
     if values is None and not faults:
         raise Broken("checked: expected values or faults, got neither")
-    return Checked(None if faults else values, faults, claim)
+    return CheckedValues(None if faults else values, faults, claim)
 
 
 def _object(value: Any, key: str) -> dict[str, Any]:

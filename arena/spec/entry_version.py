@@ -8,7 +8,7 @@ from arena.agent import Agent
 from arena.configured import parameters_of
 from arena.errors import suggestion
 from arena.game import Action, Game, State
-from arena.isolation.describe import Checked, Claim, DescribedAgent, DescribeHost, NotDescribed
+from arena.isolation.describe import CheckedValues, Claim, DescribedAgent, DescribeHost, NotDescribed
 from arena.match.match import PluginVersion
 from arena.outcome import Answer, Path
 from arena.plugins.revisions import RevisionError
@@ -83,7 +83,7 @@ def read_version(reading: SpecReader, name: str, text: Any, report: Report) -> V
     return VersionedAgent(stand_in(described), replace(version, heuristics=host.description.heuristics), plugins, host)
 
 
-def checked_options(versioned: VersionedAgent, given: Mapping[str, Any], report: Report) -> Checked | None:
+def checked_options(versioned: VersionedAgent, given: Mapping[str, Any], report: Report) -> CheckedValues | None:
     """The options of an entry, as the process of its agent has them; None after faults have been reported."""
     return _sound(lambda: versioned.host.options(versioned.agent.name, given), report)
 
@@ -153,9 +153,9 @@ def _host(reading: SpecReader, version: PluginVersion, plugins: tuple[str, ...])
     return reading.hosts[key]
 
 
-def _sound(ask: Any, report: Report) -> Checked | None:
+def _sound(ask: Any, report: Report) -> CheckedValues | None:
     try:
-        checked: Checked = ask()
+        checked: CheckedValues = ask()
     except NotDescribed as error:
         report((KEY,), str(error))
         return None

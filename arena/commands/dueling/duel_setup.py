@@ -19,7 +19,7 @@ from arena.traits import refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Opponent:
+class PastVersion:
     """The version to play against; None where there is none, and why."""
 
     version: KeptVersion | None
@@ -44,24 +44,24 @@ def agent_of(description: Description, file: Path, asked: str | None) -> str:
     return asked or names[0]
 
 
-def opponent_of(folder: VersionFolder, file: Path, code: str, against: str | None) -> Opponent:
+def past_version(folder: VersionFolder, file: Path, code: str, against: str | None) -> PastVersion:
     """The version to play against: as asked for, else the last one of the folder, else that of the last commit."""
     if against is not None:
-        return Opponent(_asked(folder, file, against))
+        return PastVersion(_asked(folder, file, against))
     last = next(reversed(past_duels(folder)), None)
     if last is not None:
         if last.new.code != code:
-            return Opponent(last.new)
+            return PastVersion(last.new)
         if last.ended is None:
-            return Opponent(last.old)
-        return Opponent(None, f"the same code as {last.new.told}, which has played")
+            return PastVersion(last.old)
+        return PastVersion(None, f"the same code as {last.new.told}, which has played")
     kept = folder.versions()
     if kept:
-        return Opponent(kept[-1], "")
+        return PastVersion(kept[-1], "")
     try:
-        return Opponent(_kept(folder, file, f"{GIT}HEAD"))
+        return PastVersion(_kept(folder, file, f"{GIT}HEAD"))
     except RevisionError as error:
-        return Opponent(None, f"nothing to play against yet ({error})")
+        return PastVersion(None, f"nothing to play against yet ({error})")
 
 
 def _asked(folder: VersionFolder, file: Path, against: str) -> KeptVersion:
