@@ -110,13 +110,14 @@ class LocalPlayer(Decider):
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+        choice = None
         try:
             choice = self._decide(self.agent.choose, state, legal)
-        except AgentRaised as raised:
-            raise failure(self.number, raised) from raised
-        if self.fallback or self._seconds is not None:
-            self._check_use()
-        return checked(self.number, choice, legal)
+            if self.fallback or self._seconds is not None:
+                self._check_use()
+            return chosen(choice, legal)  # what `checked` does, without a call
+        except (AgentRaised, ValueError) as error:
+            raise _forfeit(self.number, choice, legal, error) from error
 
     def solve(self, state: State) -> Any:
         """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
@@ -142,13 +143,18 @@ def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's. A Forfeit without one."""
     try:
         return chosen(choice, legal)
-    except AgentRaised as raised:
-        raise failure(seat, raised) from raised
-    except ValueError:
-        if type(choice) is Unreadable and choice.forfeit is not None:
-            raise choice.forfeit from None
-        expected = "an action" if choice is None else f"one of {short(list(legal))}"
-        raise Forfeit(Ending("illegal-action", seat, f"expected {expected}, got {short(choice)}")) from None
+    except (AgentRaised, ValueError) as error:
+        raise _forfeit(seat, choice, legal, error) from error
+
+
+def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception) -> Forfeit:
+    """Return the forfeit of a seat whose agent raised, or chose what is no legal action."""
+    if isinstance(error, AgentRaised):
+        return failure(seat, error)
+    if type(choice) is Unreadable and choice.forfeit is not None:
+        return choice.forfeit
+    expected = "an action" if choice is None else f"one of {short(list(legal))}"
+    return Forfeit(Ending("illegal-action", seat, f"expected {expected}, got {short(choice)}"))
 
 
 def chosen(choice: Any, legal: Sequence[Action]) -> Action:

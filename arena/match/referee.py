@@ -75,8 +75,8 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         player = make_player(match, number, start, state.stepper.actions)
         state.players.append(player)
         player.make_agent()
-    game = match.game
-    if not isinstance(game, Puzzle):
+    game, puzzle = match.game, state.stepper.puzzle
+    if puzzle is None:
         ending = _take_turns(state, on_turn)
         over = ending is _NORMAL
         state.returns = (
@@ -84,10 +84,10 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         )
         return ending
     if state.players[0].solver:
-        ending = _ask_for_solution(game, match, state)
+        ending = _ask_for_solution(puzzle, match, state)
     else:
         ending = _take_turns(state, on_turn)
-        _check_cost(game, state.stepper)
+        _check_cost(puzzle, state.stepper)
         state.solved = ending is _NORMAL
     state.returns = (1.0,) if state.solved else (0.0,)
     return ending
@@ -203,10 +203,10 @@ _decision = partial(tuple.__new__, Decision)  # what Decision._make does, withou
 
 
 def _record(match: Match, state: MatchState, ending: Ending) -> Record:
-    puzzle = isinstance(match.game, Puzzle)
+    stepper, players = state.stepper, state.players
+    puzzle = stepper.puzzle is not None
     answered = state.answer is not None
     solved = state.solved and ending.reason == "normal"
-    stepper, players = state.stepper, state.players
     used_rng, fallbacks, timing = [False] * len(match.seats), 0, None
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng

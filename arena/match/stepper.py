@@ -26,11 +26,12 @@ class Stepper:
         self.cost: float = 0
         """The sum of the step costs of a puzzle."""
         self._moves = moves
-        self._puzzle = puzzle = game if isinstance(game, Puzzle) else None
+        self.puzzle = puzzle = game if isinstance(game, Puzzle) else None
+        """The game where it is a puzzle."""
         # Bound once: a small match takes most of its time in these calls.
         self._is_over = game.is_terminal if puzzle is None else puzzle.is_goal
         self._to_move, self._actions, self._result, self._text = game.to_move, game.actions, game.result, game.format_action
-        self._seats = range(game.players)
+        self._seats = tuple(range(game.players))  # quicker to look into than a range
 
     def turn(self) -> Sequence[Action] | None:
         """Return the legal actions of the seat to move; none where a puzzle is stuck, None at the end and at the move limit."""
@@ -44,7 +45,7 @@ class Stepper:
         legal = self._actions(state)
         if seat not in self._seats:
             raise GameError(f"{name_of(self.game)}: to_move gave seat {seat!r} of {self.game.players}")
-        if not legal and self._puzzle is None:
+        if not legal and self.puzzle is None:
             raise GameError(f"{name_of(self.game)}: no actions in a state that is not terminal, {self.game.format_state(state)}")
         return legal
 
@@ -53,11 +54,11 @@ class Stepper:
         state = self.state
         self.actions.append(self._text(state, action) if text is None else text)
         self.state = successor = self._result(state, action)
-        if self._puzzle is not None:
-            self.cost += self._puzzle.step_cost(state, action, successor)
+        if self.puzzle is not None:
+            self.cost += self.puzzle.step_cost(state, action, successor)
 
     def ending(self) -> Reason:
         """Return how a match ended that the last `turn` gave no action for."""
         if self.over:
             return "normal"
-        return "stuck" if self._puzzle is not None and not self._actions(self.state) else "move-limit"
+        return "stuck" if self.puzzle is not None and not self._actions(self.state) else "move-limit"
