@@ -141,6 +141,13 @@ class Format(Configured, ABC):
         """
         return None
 
+    def expected_size(self, outcomes: Outcomes) -> int | None:
+        """Return the number of matches that a board with these `outcomes` is expected to have at its end; None for `size`.
+
+        It is asked for when `status` is, for the time that is left.
+        """
+        return None
+
     def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
         """Return the placing of every entry, by its number; optional. `entries` is how many there are.
 

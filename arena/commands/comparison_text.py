@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from arena.results import figures
 from arena.results.comparison import Comparison, GamesComparison
+from arena.results.conclusions import advice, games_verdict, puzzle_verdict
 from arena.results.figures import between, elo, figure, likelihood, percentage_points, share, signed
 from arena.results.layout import crossing, table
 from arena.results.puzzle_comparison import Means, PuzzleComparison
@@ -14,38 +15,20 @@ from arena.stats.calculator import EloEstimate
 if TYPE_CHECKING:
     from arena.stats.intervals import Difference
 
-SIGNIFICANT = 0.05
-"""The significance level of a difference."""
-
 
 def comparison_text(sheet: BoardInfo, found: Comparison, p_value: float, style: str, *, several: bool, width: int | None) -> str:
     """One comparison; its `p_value` is corrected where there are `several`."""
     said = f"{figures.p_value(p_value)}{' after correction for several' if several else ''}"
     if isinstance(found, GamesComparison):
-        return f"{sheet.title}: {found.one} against {found.other}\n\n{_games(found, said, alone=len(sheet.labels) == 2)}"
+        sentences = _games(found, p_value, said, alone=len(sheet.labels) == 2)
+        return f"{sheet.title}: {found.one} against {found.other}\n\n{sentences}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
-    sentence = _sentence(found, said, certain=p_value <= SIGNIFICANT)
-    return "\n\n".join([heading, sentence, _figures(found, style, width), *_budgets(found, style, width)])
+    return "\n\n".join(
+        [heading, puzzle_verdict(found, p_value, said), _figures(found, style, width), *_budgets(found, style, width)]
+    )
 
 
 # Puzzles
-
-
-def _sentence(found: PuzzleComparison, said: str, *, certain: bool) -> str:
-    one, other, low, high = found.one, found.other, found.low, found.high
-    ratio = None if found.nodes is None or found.nodes.estimate.low is None else found.nodes.estimate.value
-    if found.difference < 0:
-        one, other, low, high, ratio = other, one, -high, -low, None if ratio is None else 1 / ratio
-    points = f"{percentage_points(low)} to {percentage_points(high)} points"
-    told = f"{one} and {other} cannot be told apart by what they solve: {points} (95 %), {said}"
-    if certain:
-        told = f"{one} solves {points} more than {other} (95 %), {said}"
-    if ratio is None:
-        return f"{told}."
-    fewer, more = f"{figure(1 / ratio, 2)} times fewer", f"{figure(ratio, 2)} times as many"
-    times = fewer if ratio < 0.95 else more if ratio > 1.05 else "about as many"
-    nodes = f"{times} nodes where both solve (geometric mean)"
-    return f"{told}, with {nodes}." if certain else f"{told}; {one} takes {nodes}."
 
 
 def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
@@ -95,34 +78,40 @@ def _budgets(found: PuzzleComparison, style: str, width: int | None) -> list[str
 # Games
 
 
-def _games(found: GamesComparison, said: str, *, alone: bool) -> str:
+def _games(found: GamesComparison, p_value: float, said: str, *, alone: bool) -> str:
     """The comparison in sentences; `alone` where nobody else is on the board, whose ratings say no more then."""
-    if found.worth is None or found.counts is None:
-        return _at_one_table(found, said)
-    pairs = sum(found.counts)
+    lines = [games_verdict(found, p_value, said)]
+    if found.worth is not None and found.counts is not None:
+        lines += _counted(found, found.worth, found.counts)
+    if found.worth is None or (not alone and found.table is not None and _bounds(found.table)):
+        lines.append(_on_the_board(found))
+    word = None if alone else advice(found, p_value)
+    return "\n".join(lines if word is None else [*lines, word])
+
+
+def _counted(found: GamesComparison, worth: EloEstimate, counts: Sequence[int]) -> list[str]:
+    pairs = sum(counts)
     games = f" ({found.games:,} games, {found.distinct:,} distinct)" if found.distinct < found.games else ""
     counted = f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"
     lines = [
-        f"{found.one} scores {score_words(found.worth)} in {counted}. {elo_words(found.worth)}",
-        f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}. {said}.",
+        f"{found.one} scores {score_words(worth)} in {counted}. {elo_words(worth)}",
+        f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, counts))}.",
     ]
-    if not alone and found.table is not None and _bounds(found.table):
-        lines.append(
-            f"By all games of the board, on its scale (draws and the first seat taken out), {found.one} is "
-            f"{elo(found.table.elo)} Elo from {found.other}{_bounds(found.table)}."
-        )
-    if pairs < 2:
-        lines.append(
-            "Fewer than two pairs that differ: no interval. Agents that draw nothing by lot repeat themselves; try openings."
-        )
-    return "\n".join(lines)
+    if worth.score_low is None and worth.score_high is None:
+        few = "Fewer than two pairs that differ" if pairs < 2 else "Nearly all games repeat one pair"
+        lines.append(f"{few}: no interval. Agents that draw nothing by lot repeat themselves; try openings.")
+    elif 2 * pairs < found.games - 1:
+        lines.append(f"The score is that of all {found.games:,} games; the {pairs:,} pairs that differ carry the interval.")
+    return lines
 
 
-def _at_one_table(found: GamesComparison, said: str) -> str:
+def _on_the_board(found: GamesComparison) -> str:
     difference = found.table
     assert difference is not None
-    sure = "" if difference.superiority is None else f"; likelihood of superiority {likelihood(difference.superiority)}, {said}"
     where = f"{found.one} is {elo(difference.elo)} Elo from {found.other}{_bounds(difference)}"
+    if found.worth is not None:
+        return f"By all games of the board, on its scale (draws and the first seat taken out), {where}."
+    sure = "" if difference.superiority is None else f"; likelihood of superiority {likelihood(difference.superiority)}"
     return f"By all games of the board {where}{sure}."
 
 

@@ -19,6 +19,7 @@ from arena.console.notices import load, say
 from arena.console.output import results_alone, room
 from arena.errors import ArenaError
 from arena.plugins.sources import whole
+from arena.results.conclusions import hypotheses, sprt_verdict
 from arena.results.layout import folded
 
 NODES = 1000
@@ -141,25 +142,21 @@ def _show(options: DuelOptions, found: PastDuel, agent: str, played: int, out: I
 
 def _told(found: PastDuel, agent: str, played: int) -> Sequence[str]:
     """The verdict in a sentence, the figures behind it, and where all is kept."""
-    state, test = found.state, found.test
-    new, old = f"{agent} {found.new.name}", found.old.name
+    state = found.state
+    new, old = f"{agent} {found.new.name}", f"{agent} {found.old.name}"
     if state is None:
         return [f"Undecided: no pair of {new} against {old} is whole.", f"Kept in {found.store}."]
-    units = "normalized Elo" if test["model"] == "normalized" else "Elo"
-    if state.verdict == "H1":
-        leads = f"{test['elo1']:g} {units} rather than {test['elo0']:g}"
-        sentence = f"{new} is better than {old}: {leads} (at most {100 * test['alpha']:g} % risk)."
-    elif state.verdict == "H0":
-        sentence = f"{new} is not {test['elo1']:g} {units} better than {old} (at most {100 * test['beta']:g} % risk)."
+    if state.verdict is not None:
+        sentence = f"{sprt_verdict(state.test, state.verdict, new, old)}."
     else:
-        sentence = f"Undecided between {test['elo0']:g} and {test['elo1']:g} {units}: {_why(found)}."
+        sentence = f"Undecided: {_why(found)}."
     margin = "" if state.worth.margin is None else f" ± {state.worth.margin:.0f}"
     elo = "no Elo" if state.worth.elo is None else f"{state.worth.elo:+.0f}{margin} Elo"
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
     pairs = f"{sum(state.counts):,} pairs of games (won {won}, level {drawn}, lost {lost})"
     failed = [f"{label} lost {number} games by a fault of its own." for label, number in found.failures.items()]
     again = [] if played else ["It was played before; nothing was left to play."]
-    ratio = f"LLR {state.llr:+.2f} of {state.lower:.2f} to {state.upper:.2f}"
+    ratio = f"LLR {state.llr:+.2f} of {state.test.lower:.2f} to {state.test.upper:.2f} ({hypotheses(state.test)})"
     return [
         sentence,
         f"{elo} from {pairs}; {ratio}.",

@@ -25,6 +25,7 @@ from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
 from arena.tournament.fresh_matches import clear_for
+from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
 from arena.tournament.run import play_all, record_all
@@ -131,6 +132,8 @@ def run(**asked: Any) -> int:
     with results_alone() as out:
         with listening(PercentLine(sys.stderr, quiet=options.quiet)):
             spec = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+        if not options.fresh:
+            spec = with_kept_openings(spec, options.path)
         if options.shard is not None:
             _check_shared(spec)
         say_notes(spec, quiet=options.quiet)
@@ -204,6 +207,9 @@ def _play(
             progress.note(one)
             for board, word in feed.status.items():
                 progress.say(board, word)
+            progress.expect(feed.expected)
+
+        progress.expect(feed.expected)
 
         try:
             if cluster is not None:

@@ -1,23 +1,21 @@
 """The command stats: Elo, interval and test of counts that are typed in."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
-from math import ceil
 from typing import Any
 
 import click
 
 from arena.commands.comparison_text import elo_words, score_words
 from arena.console.output import results_alone
+from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
 from arena.stats.calculator import EloEstimate, elo_of_games, elo_of_pairs
-from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
+from arena.stats.sprt import Sprt, forecast, log_likelihood_ratio
 
 MOST_COUNTED = 10**12
 """Beyond it, figures would show rounding errors."""
-NO_EVIDENCE = 1e-6
-"""A log-likelihood ratio of a pair below this is taken for none."""
 
 
 def counted(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[int, ...]:
@@ -56,7 +54,7 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
         if style == "json":
             print(json.dumps(_document(worth, test, ratio), indent=2, allow_nan=False), file=out)
         else:
-            print(f"{counted_words}: score {score_words(worth)}", *_sentences(worth, test, ratio), sep="\n", file=out)
+            print(f"{counted_words}: score {score_words(worth)}", *_sentences(worth, counts, test, ratio), sep="\n", file=out)
     return 0
 
 
@@ -67,29 +65,17 @@ def _document(worth: EloEstimate, test: Sprt | None, ratio: float | None) -> dic
     return document
 
 
-def _sentences(worth: EloEstimate, test: Sprt | None, ratio: float | None) -> Iterator[str]:
+def _sentences(worth: EloEstimate, counts: Sequence[int], test: Sprt | None, ratio: float | None) -> Iterator[str]:
     margin = "" if worth.margin is None else f" Margin ± {worth.margin:.2f}."
     yield elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin
     if worth.normalized_elo is not None:
         yield f"Normalised Elo {worth.normalized_elo:+.2f}."
     if test is None or ratio is None:
         return
-    verdict = test.verdict(ratio)
-    yield (
-        f"SPRT {test.elo0:g} against {test.elo1:g} (normalised Elo): LLR {round(ratio, 2) + 0.0:.2f} "
-        f"({test.lower:.2f} to {test.upper:.2f}), {'not decided yet' if verdict is None else f'{verdict} accepted'}."
+    verdict, ahead = test.verdict(ratio), forecast(test, counts, ratio)
+    said = (
+        "not decided yet" if verdict is None else f"{verdict} accepted: {sprt_verdict(test, verdict, 'the first', 'the second')}"
     )
-    likely = None if verdict is not None else _expected_length(test, worth, ratio)
-    if likely is not None:
-        yield f"A match between such agents takes about {likely:,.0f} pairs in all."
-
-
-def _expected_length(test: Sprt, worth: EloEstimate, ratio: float) -> float | None:
-    """The expected number of pairs of a whole test that goes on as so far; None if it would never end."""
-    pairs = worth.games / 2
-    likely = None if worth.normalized_elo is None else expected_pairs(test, worth.normalized_elo)
-    if likely is not None and likely > pairs:
-        return likely
-    if not pairs or abs(ratio) < NO_EVIDENCE * pairs:
-        return None
-    return ceil(pairs * (test.upper if ratio > 0 else test.lower) / ratio)  # every pair adds the same on average
+    yield f"SPRT ({hypotheses(test)}): LLR {round(ratio, 2) + 0.0:.2f} ({test.lower:.2f} to {test.upper:.2f}), {said}."
+    if ahead is not None and any(counts):
+        yield f"The test takes {forecast_words(ahead)}."

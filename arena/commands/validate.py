@@ -7,6 +7,7 @@ from arena.console.notices import say
 from arena.console.output import results_alone
 from arena.errors import SpecError
 from arena.spec import load_spec
+from arena.spec.positions import repeat_notes
 
 
 @click.command()
@@ -24,4 +25,6 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                 code = 2
             else:
                 print(f"{spec}: no faults, {ready.size:,} matches", file=out)
+                for note in repeat_notes(ready.boards):
+                    say(f"note: {note}")
     return code

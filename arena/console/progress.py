@@ -1,7 +1,7 @@
 """Progress of a run: standings drawn in place on a terminal, a line a minute elsewhere."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from time import monotonic
@@ -44,6 +44,7 @@ class Progress(AbstractContextManager["Progress"]):
         self._standings = Standings(boards)
         self._done = self._found = self._failed = 0
         self._notes: dict[int, str] = {}
+        self._expected: dict[int, int] = {}
         self._staff: Callable[[], str] | None = None
         self._lock = threading.Lock()
         self._over = threading.Event()
@@ -89,6 +90,11 @@ class Progress(AbstractContextManager["Progress"]):
         with self._lock:
             self._notes[board] = text
 
+    def expect(self, sizes: Mapping[int, int]) -> None:
+        """Take how many matches boards are expected to have in all, by their numbers, in place of the most that there can be."""
+        with self._lock:
+            self._expected.update(sizes)
+
     def ask(self, staff: Callable[[], str]) -> None:
         """Show the text of `staff` about who plays, called at each update from another thread."""
         self._staff = staff
@@ -119,8 +125,13 @@ class Progress(AbstractContextManager["Progress"]):
         """Return the state of the run in one line."""
         spent = max(monotonic() - self._began, 1e-9)
         rate = self._done / spent
-        left = self._total - self._done - self._found
-        parts = [f"{self._done + self._found:,}/{self._total:,} matches", f"{rate:,.{0 if rate >= 10 else 2}f}/s"]
+        total = self._total - sum([self._boards[board].size - size for board, size in list(self._expected.items())])
+        total = max(total, self._done + self._found)
+        left = total - self._done - self._found
+        parts = [
+            f"{self._done + self._found:,}/{'~' if self._expected else ''}{total:,} matches",
+            f"{rate:,.{0 if rate >= 10 else 2}f}/s",
+        ]
         if self._done and left > 0:
             parts.append(f"{duration(left / rate)} left")
         if self._failed:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from math import ceil
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -10,7 +11,7 @@ from pydantic import Field as Bounds
 from arena.errors import ArenaError
 from arena.format import Field, Format, Kind, Outcomes, Pairing, result_points
 from arena.stats.observations import PAIR_SCORES
-from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
+from arena.stats.sprt import Sprt, expected_pairs, forecast, log_likelihood_ratio
 
 PAIRS_AT_ONCE = 4
 """Pairs between two looks at the test; constant, so that the match ends at the same pair with any number of workers."""
@@ -57,6 +58,7 @@ class HeadToHead(Format):
         self.sequential_test = None if self.sprt is None else asdict(self.sprt)
         self._told: Counted | None = None
         """The counts of the last status: the next one adds only the pairs that have come since."""
+        self._ratio: tuple[list[int], float] | None = None
 
     @property
     def follows_results(self) -> bool:  # type: ignore[override]
@@ -103,15 +105,35 @@ class HeadToHead(Format):
         return f"pairs of games that the test will take, about ({test.model}): {listed}"
 
     def status(self, outcomes: Outcomes) -> str | None:
-        """Return the state of the test."""
+        """Return the state of the test, and how many pairs it is expected to take while it is not decided."""
         if self.sprt is None:
             return None
+        pairs, llr = self._state(self.sprt, outcomes)
+        words = f"LLR {llr:+.2f} ({self.sprt.lower:.2f} to {self.sprt.upper:.2f})"
+        if pairs.repeats:
+            return f"{words}, only repeats: try openings"
+        ahead = forecast(self.sprt, pairs.counts, llr)
+        return words if ahead is None else f"{words}, about {ahead.likely:,.0f} pairs in all"
+
+    def expected_size(self, outcomes: Outcomes) -> int | None:
+        """Return the matches that the test will have taken, by Wald's forecast; None without a test."""
+        if self.sprt is None:
+            return None
+        pairs, llr = self._state(self.sprt, outcomes)
+        ahead = forecast(self.sprt, pairs.counts, llr)
+        if ahead is None:
+            return len(outcomes)
+        looks = max(1, ceil((ahead.likely - sum(pairs.counts)) / PAIRS_AT_ONCE))
+        return len(outcomes) + 2 * PAIRS_AT_ONCE * looks
+
+    def _state(self, test: Sprt, outcomes: Outcomes) -> tuple["Counted", float]:
+        """The pairs so far, and their log-likelihood ratio, which is computed once for every number of them."""
         if self._told is None or self._told.outcomes is not outcomes:
             self._told = Counted(outcomes)
         pairs = self._told.up_to(len(outcomes) // 2)
-        llr = log_likelihood_ratio(pairs.counts, self.sprt)
-        words = f"LLR {llr:+.2f} ({self.sprt.lower:.2f} to {self.sprt.upper:.2f})"
-        return f"{words}, only repeats: try openings" if pairs.repeats else words
+        if self._ratio is None or self._ratio[0] != pairs.counts:
+            self._ratio = (list(pairs.counts), log_likelihood_ratio(pairs.counts, test))
+        return pairs, self._ratio[1]
 
 
 class Counted:

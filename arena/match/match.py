@@ -1,6 +1,5 @@
 """A match before it is played: the rules, the position, who sits where, and the key that follows from these."""
 
-import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,12 +7,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.agent import Agent
-from arena.configured import name_of
-from arena.errors import GameError
 from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
 from arena.limits import Limits
+from arena.match.openings import Redraws, opened
 
 Isolation = Literal["none", "process", "sandbox"]
 """Where an agent runs: in the process that plays, in a process of its own, or in one that sees nothing of the user's."""
@@ -127,7 +125,8 @@ class Match:
 class Positions:
     """The positions of one board: drawn one by one, or given as texts.
 
-    The k-th is the same for everyone, and does not depend on who plays.
+    The k-th is the same for everyone, and does not depend on who plays. With openings, a round whose opening an earlier one
+    has is drawn anew, under a key that says how often.
     """
 
     game: Game
@@ -137,6 +136,9 @@ class Positions:
     texts: Sequence[str] | None = None
     plies: int = 0
     """How many random plies are played from each before the agents do."""
+    repeats: int = 0
+    """How many rounds, from the first, keep the opening that they draw though an earlier one has it."""
+    redraws: Redraws = field(init=False, compare=False, repr=False)
     _before: str = field(init=False)
     _after: str = field(init=False)
     _repetitions: tuple[int, ...] = field(init=False)
@@ -152,10 +154,14 @@ class Positions:
             repetitions.append(seen[text])
             seen[text] += 1
         object.__setattr__(self, "_repetitions", tuple(repetitions))
+        object.__setattr__(self, "redraws", Redraws(lambda number, redraw: self._drawn(number, redraw).text, self.repeats))
 
     def __getitem__(self, number: int) -> Position:
         """Return the position of a round. What the game raises while drawing or parsing it is passed on."""
-        position_key = self.key(number)
+        return self._drawn(number, self._redraw(number))
+
+    def _drawn(self, number: int, redraw: int) -> Position:
+        position_key = self._key(number, redraw)
         if self.texts is None:
             state = self.game.initial(position_stream(position_key))
         else:
@@ -166,29 +172,19 @@ class Positions:
 
     def key(self, number: int) -> str:
         """Return the key of the position of a round."""
+        return self._key(number, self._redraw(number))
+
+    def _redraw(self, number: int) -> int:
+        return self.redraws.of(number) if self.plies else 0
+
+    def _key(self, number: int, redraw: int) -> str:
         named = str(number) if self.texts is None else canonical(self.texts[number])
-        return key(f"{self._before}{named}{self._after}")
+        again = f',"redraw":{redraw}' if redraw else ""
+        return key(f"{self._before}{named}{again}{self._after}")
 
     def repetition(self, number: int) -> int:
         """How many equal texts were given before this one; 0 for drawn positions."""
         return 0 if self.texts is None else self._repetitions[number]
-
-
-ATTEMPTS = 1000
-"""How often an opening is drawn anew because the game was over before it was."""
-
-
-def opened(game: Game, state: State, plies: int, rng: random.Random) -> State:
-    """Return the state after so many random plies; GameError where a game seems to be over always before that."""
-    for _ in range(ATTEMPTS):
-        reached = state
-        for _ in range(plies):
-            if game.is_terminal(reached):
-                break
-            reached = game.result(reached, rng.choice(game.actions(reached)))
-        if not game.is_terminal(reached):
-            return reached
-    raise GameError(f"no opening of {plies} plies leaves {name_of(game)} unfinished; ask for fewer")
 
 
 def seat_identity(

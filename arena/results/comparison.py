@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from arena.identity import Stream
 from arena.results.attempts import Attempts
+from arena.results.pairs import counted, estimated
 from arena.results.puzzle_comparison import PuzzleComparison, compare_attempts
 from arena.results.tally import Tally
 from arena.schedule.board_info import BoardInfo
-from arena.stats.calculator import EloEstimate, elo_of_pairs
-from arena.stats.observations import Pair, pentanomial, swapped
+from arena.stats.calculator import EloEstimate
+from arena.stats.observations import Pair, swapped
 from arena.stats.paired import holm
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class GamesComparison:
     Pairs that only repeat another are counted with it where no seat drew a random number.
     """
     worth: EloEstimate | None
+    """The score is that of all games, as on the board."""
     p_value: float
     """Two-sided."""
     table: "Difference | None"
@@ -92,17 +94,9 @@ def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: C
 
 
 def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> GamesComparison:
-    """Compare two entries by the games between them, so many of them `distinct`; halves of pairs do not count."""
-    counts = counted(pairs)
-    worth = elo_of_pairs(counts)
-    games = round(sum(pair.games for pair in pairs))
-    return GamesComparison(*names, counts, worth, _two_sided(worth.superiority), table, games, distinct)
-
-
-def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
-    """The pentanomial counts of pairs; those with a game missing are left out."""
-    whole = [pair for pair in pairs if pair.forward.games and pair.backward.games]
-    return pentanomial([round(pair.score * 4) / 4 for pair in whole])  # with its repeats a pair counts once
+    """Compare two entries by the games between them, so many of them `distinct`; pairs that differ carry interval and p-value."""
+    worth = estimated(pairs)
+    return GamesComparison(*names, counted(pairs), worth, _two_sided(worth.superiority), table, round(worth.games), distinct)
 
 
 def _at_tables(here: Sequence[Entry], sheet: BoardInfo, tally: Tally) -> Iterator[Comparison]:

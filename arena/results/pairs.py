@@ -8,13 +8,48 @@ that are short are alike by chance, and to count them once would favour whoever 
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from arena.format import result_points
-from arena.stats.observations import Pair, WinDrawLoss, ranking_of
+from arena.stats.calculator import EloEstimate, elo_of_pairs
+from arena.stats.elo import elo_difference
+from arena.stats.observations import PAIR_SCORES, Pair, WinDrawLoss, kinds_of, ranking_of
 
 Entries = tuple[int, int]
+
+
+def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
+    """Return the pentanomial counts of pairs; a pair with its repeats counts once, one with a game missing not at all."""
+    counts = [0] * len(PAIR_SCORES)
+    for pair, times in _whole(pairs):
+        counts[_place(pair)] += times
+    return counts[0], counts[1], counts[2], counts[3], counts[4]
+
+
+def estimated(pairs: Sequence[Pair]) -> EloEstimate:
+    """Return the score of all games of some pairs, repeats and halves of pairs among them, with the interval by the pairs that
+    differ.
+
+    Pairs that differ weigh as much as their games, and as many as carry the interval as would of equal weights (L. Kish, Survey
+    Sampling, 1965): all of them if none was repeated more than others.
+    """
+    whole = _whole(pairs)
+    games, squares = (sum(times * pair.games**power for pair, times in whole) for power in (1, 2))
+    weights = [0.0] * len(PAIR_SCORES)
+    for pair, times in whole:
+        weights[_place(pair)] += times * pair.games * games / squares
+    played = sum(times * pair.games for pair, times in kinds_of(pairs))
+    score = sum(times * pair.games * pair.score for pair, times in kinds_of(pairs)) / played if played else 0.5
+    return replace(elo_of_pairs(weights), games=played, score=score, elo=elo_difference(score))
+
+
+def _whole(pairs: Sequence[Pair]) -> list[tuple[Pair, int]]:
+    return [(pair, times) for pair, times in kinds_of(pairs) if pair.forward.games and pair.backward.games]
+
+
+def _place(pair: Pair) -> int:
+    return PAIR_SCORES.index(round(pair.score * 4) / 4)
 
 
 class Half(NamedTuple):

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 
 from arena.errors import ArenaError
 from arena.identity import Stream
-from arena.results.pairs import PairedGames
+from arena.results.pairs import PairedGames, counted, estimated
 from arena.schedule.board_info import BoardInfo
-from arena.stats.calculator import EloEstimate, elo_of_pairs
+from arena.stats.calculator import EloEstimate
 from arena.stats.cycles import beats, cycles
-from arena.stats.observations import pentanomial
-from arena.stats.sprt import Sprt, log_likelihood_ratio
+from arena.stats.sprt import Sprt, SprtForecast, Verdict, forecast, log_likelihood_ratio
 
 if TYPE_CHECKING:
     from arena.stats.intervals import Ratings
@@ -26,12 +25,13 @@ class SprtState:
     one: str
     """The entry from whose side it is told."""
     other: str
+    test: Sprt
     llr: float
-    lower: float
-    upper: float
-    verdict: str | None
+    verdict: Verdict | None
     counts: tuple[int, int, int, int, int]
     worth: EloEstimate
+    forecast: SprtForecast | None
+    """None once it is decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +104,7 @@ def sprt_state(sheet: BoardInfo, games: PairedGames) -> SprtState | None:
     pairs = games.pairings().get((0, 1))
     if sheet.test is None or pairs is None:
         return None
-    test = Sprt(**sheet.test)
-    whole = [pair for pair in pairs if pair.forward.games and pair.backward.games]
-    counts = pentanomial([_rounded(pair.score) for pair in whole])  # repeats of a pair are in it, and count once
+    test, counts = Sprt(**sheet.test), counted(pairs)
     llr = log_likelihood_ratio(counts, test)
-    return SprtState(
-        sheet.labels[0], sheet.labels[1], llr, test.lower, test.upper, test.verdict(llr), counts, elo_of_pairs(counts)
-    )
-
-
-def _rounded(score: float) -> float:
-    return round(score * 4) / 4
+    ahead = forecast(test, counts, llr)
+    return SprtState(sheet.labels[0], sheet.labels[1], test, llr, test.verdict(llr), counts, estimated(pairs), ahead)

@@ -14,6 +14,7 @@ from tabulate import tabulate_formats
 from arena.columns import LAST
 from arena.results import figures
 from arena.results.cells import BoardTable, board_table
+from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
 from arena.spec.faults import one_line
@@ -219,14 +220,20 @@ def _tested(board: Leaderboard) -> str:
     """The state of a test in words."""
     found = board.test
     assert found is not None
-    verdict = {"H1": "H1 accepted", "H0": "H0 accepted", None: "not decided"}[found.verdict]
+    said = "not decided"
+    if found.verdict is not None:
+        said = f"{found.verdict} accepted: {sprt_verdict(found.test, found.verdict, found.one, found.other)}"
+    elif found.forecast is not None and not board.finished:
+        said += f", {forecast_words(found.forecast)}"
     worth = found.worth
-    elo = "no Elo" if worth.elo is None else f"Elo {worth.elo:+.1f}"
+    strength = "no Elo" if worth.elo is None else f"Elo {worth.elo:+.1f}"
     margin = "" if worth.margin is None else f" ± {worth.margin:.1f}"
     counts = ", ".join(map(str, found.counts))
     bias = " The Elo of a test that stopped early is biased away from 0." if found.verdict is not None else ""
-    head = f"SPRT of {found.one} against {found.other}: {verdict}"
-    return f"{head}, LLR {found.llr:.2f} ({found.lower:.2f} to {found.upper:.2f}), pairs {counts}; {elo}{margin}.{bias}"
+    return (
+        f"SPRT of {found.one} against {found.other} ({hypotheses(found.test)}): {said}. "
+        f"LLR {found.llr:.2f} ({found.test.lower:.2f} to {found.test.upper:.2f}), pairs {counts}; {strength}{margin}.{bias}"
+    )
 
 
 def _csv(board: Leaderboard) -> str:

@@ -47,8 +47,12 @@ class Schedule:
         self._untold = 0
         self.status: dict[int, str] = {}
         """How boards stand, by their numbers, where their formats have a word for it."""
+        self.expected: dict[int, int] = {}
+        """How many matches boards are expected to have, by their numbers, where their formats foretell it."""
         self._waiting = False
         self._lock = threading.Lock()
+        for place in range(len(spec.boards)):
+            self._foretell(place)
 
     def take(self, size: int) -> Batch:
         """Return up to `size` matches to be played next; WAIT while it waits for results, OVER at its end."""
@@ -97,6 +101,13 @@ class Schedule:
         word = self._spec.boards[place].format.status(self._outcomes[place])
         if word is not None:
             self.status[place] = word
+        self._foretell(place)
+
+    def _foretell(self, place: int) -> None:
+        board = self._spec.boards[place]
+        size = board.format.expected_size(self._outcomes[place])
+        if size is not None:
+            self.expected[place] = min(size, board.size)
 
     def _all(self) -> Iterator[Scheduled | None]:
         number = 0

@@ -78,7 +78,8 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     if counted:
         _check_number(reading, format_, rules, len(playing))
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
-    positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts, _openings(reading, rules))
+    openings = _openings(reading, rules)
+    positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts, *openings)
     if positions.plies and not _opens(reading, rules, positions):
         return None
     keys = tuple([key(seat.identity) for seat in seats])
@@ -129,14 +130,14 @@ def _opens(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
     return True
 
 
-def _openings(reading: SpecReader, rules: Rules) -> int:
-    """How many random plies are played before the agents do."""
+def _openings(reading: SpecReader, rules: Rules) -> tuple[int, int]:
+    """How many random plies are played before the agents do, and how many rounds may repeat those of others."""
     given = reading.values.get("openings")
     if given is None:
-        return 0
+        return 0, 0
     if rules.puzzle and not reading.several:
         reading.faults.add(("openings",), f"{rules.name} is a puzzle; openings are for games", key=True)
-    return 0 if rules.puzzle else int(given["plies"])
+    return (0, 0) if rules.puzzle else (int(given["plies"]), int(given.get("repeats") or 0))
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:

@@ -52,6 +52,9 @@ class OpeningKeys(_Keys):
     """Openings by lot."""
 
     plies: Annotated[int, Field(ge=1, le=1000)] = Field(description="How many random plies are played first.")
+    repeats: Annotated[int, Field(ge=0)] = Field(
+        0, description="Rounds, from the first, that keep their opening though an earlier one has it; all others differ."
+    )
 
 
 class SpecKeys(_Keys):

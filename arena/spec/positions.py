@@ -1,13 +1,30 @@
-"""Reads the positions that a spec gives, in it or in a file beside it."""
+"""Reads the positions that a spec gives, in it or in a file beside it, and tells whose openings repeat themselves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path as FilePath
 
 from arena.errors import Interrupted, SpecError, describe
+from arena.match.openings import MOST_REDRAWS
+from arena.spec.board import Board
 from arena.spec.document import Path, decoded
 from arena.spec.games import Rules
 from arena.spec.reader import SpecReader
+
+LOOKED_AT = 1000
+"""The rounds of a board whose openings are looked at before it is played."""
+
+
+def repeat_notes(boards: Iterable[Board]) -> Iterator[str]:
+    """Yield a sentence for each board on which rounds have the opening of an earlier one: too few were found that differ."""
+    for board in boards:
+        rounds = min(board.field.rounds, LOOKED_AT)
+        positions = board.positions
+        if positions.plies and (repeats := positions.redraws.repeats(rounds)):
+            of = f"the first {rounds:,}" if rounds < board.field.rounds else f"{rounds:,}"
+            plies = f"{positions.plies} {'ply' if positions.plies == 1 else 'plies'}"
+            reason = f"; {MOST_REDRAWS:,} draws found no other of {plies}" if positions.redraws.exhausted else ""
+            yield f"{board.title}: {repeats:,} of {of} rounds repeat the opening of an earlier one{reason}"
 
 
 def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:

@@ -22,6 +22,9 @@ Verdict = Literal["H0", "H1"]
 INDEPENDENT_GAMES = 0.125
 """The variance of a pair's mean score when nothing is ever drawn and its two games are independent."""
 
+NO_EVIDENCE = 1e-6
+"""A log-likelihood ratio of a pair below this is taken for none."""
+
 LARGEST = {"normalized": 250.0, "logistic": 1000.0}
 """The largest Elos that may be tested for: 250 normalised ones are one standard deviation of a pair."""
 
@@ -89,12 +92,64 @@ def expected_pairs(test: Sprt, elo: float, *, variance: float = INDEPENDENT_GAME
     """
     low, high, true = (_effect(test, lead, variance) for lead in (test.elo0, test.elo1, elo))
     step = high - low
-    drift = step * (true - (low + high) / 2)
+    return _expected_rest(test, 0.0, step * (true - (low + high) / 2), step)
+
+
+def _expected_rest(test: Sprt, llr: float, drift: float, step: float) -> float:
+    """The expected number of further pairs of a test that stands at `llr`, which each of them changes by `drift` on average, with
+    a standard deviation of `step`.
+    """
+    lower, upper = test.lower - llr, test.upper - llr
     if abs(drift) < 1e-9 * step * step:  # the limit, since the general formula becomes 0 / 0
-        return -test.lower * test.upper / (step * step)
-    tilted = -2 * drift / (step * step)
-    up = _hits_upper(tilted, test.lower, test.upper)
-    return (up * test.upper + (1 - up) * test.lower) / drift
+        return -lower * upper / (step * step)
+    up = _hits_upper(-2 * drift / (step * step), lower, upper)
+    return (up * upper + (1 - up) * lower) / drift
+
+
+@dataclass(frozen=True, slots=True)
+class SprtForecast:
+    """The expected length of an undecided test in pairs, those played so far included."""
+
+    at_score: float | None
+    """If the rest goes on as the pairs so far; None where they speak for neither hypothesis."""
+    under_h0: float
+    """If the true lead is `elo0`."""
+    under_h1: float
+    """If it is `elo1`."""
+
+    @property
+    def likely(self) -> float:
+        """That at the score so far, else the longer of the two others."""
+        return max(self.under_h0, self.under_h1) if self.at_score is None else self.at_score
+
+
+def forecast(test: Sprt, counts: Sequence[float], llr: float) -> SprtForecast | None:
+    """Return the expected length of a test with these pentanomial counts, whose ratio is `llr`; None once it is decided.
+
+    Wald's approximation, from where the test stands. At the score so far every pair adds as much on average as the pairs until
+    now have; where these all came out alike, exactly as much.
+    """
+    if test.verdict(llr) is not None:
+        return None
+    pairs = sum(checked(counts))
+    variance = _variance(counts)
+    low, high = (_effect(test, lead, variance) for lead in (test.elo0, test.elo1))
+    step = high - low
+    at_score: float | None = None
+    if abs(llr) >= NO_EVIDENCE * pairs and pairs:
+        alike = max(counts) == pairs
+        rest = ((test.upper if llr > 0 else test.lower) - llr) * pairs / llr
+        at_score = ceil(pairs + rest) if alike else pairs + _expected_rest(test, llr, llr / pairs, step)
+    drift = step * step / 2
+    return SprtForecast(at_score, pairs + _expected_rest(test, llr, -drift, step), pairs + _expected_rest(test, llr, drift, step))
+
+
+def _variance(counts: Sequence[float]) -> float:
+    """The variance of a pair's mean score, with two pairs of independent games added to those that were played."""
+    pairs = sum(counts)
+    mean = sum(n * s for n, s in zip(counts, PAIR_SCORES, strict=True)) / pairs if pairs else 0.5
+    spread = sum(n * (s - mean) ** 2 for n, s in zip(counts, PAIR_SCORES, strict=True))
+    return (spread + 2 * INDEPENDENT_GAMES) / (pairs + 2)
 
 
 def _hits_upper(tilted: float, lower: float, upper: float) -> float:

@@ -87,6 +87,7 @@ def _schedule(board: Board) -> list[Any]:
     """What the matches of a board follow from, wherever its spec and its plugins may lie."""
     positions, format_ = board.positions, board.format
     where = [positions.name, positions.parameters, positions.seed, positions.texts, positions.plies]
+    where += [positions.repeats] if positions.plies and positions.repeats else []
     moves = [seat.limits.moves for seat in board.seats]
     return [where, format_.name, plain(settings(format_)), asdict(board.field), [seat.identity for seat in board.seats], moves]
 

@@ -16,6 +16,7 @@ from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
+from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue
 from arena.tournament.results import PlayedMatch, Results
 from arena.workers.pool import WorkerPool
@@ -54,6 +55,7 @@ def run(
 
         play_all(ready, feed, workers, keep)
         return Results(ready, sorted(played, key=lambda one: one.number))
+    ready = with_kept_openings(ready, Path(store))
     with Store.open(Path(store), write=True) as opened:
         planned = checked(opened, ready, run_of(ready), _nobody)
         opened.begin(planned)

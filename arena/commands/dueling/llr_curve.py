@@ -80,16 +80,21 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
         rate = self._matches / max(monotonic() - self._began, 1e-9)
         spent = duration(monotonic() - self._began)
         lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
-        parts = [f"{pairs:,} pairs (+{won} ={drawn} -{lost})", f"LLR {state.llr:+.2f} of {state.lower:.2f} to {state.upper:.2f}"]
+        whole = None if state.forecast is None else state.forecast.at_score
+        foretold = "" if whole is None else f" of about {whole:,.0f}"
+        parts = [
+            f"{pairs:,}{foretold} pairs (+{won} ={drawn} -{lost})",
+            f"LLR {state.llr:+.2f} of {state.test.lower:.2f} to {state.test.upper:.2f}",
+        ]
         return ", ".join([*parts, f"{rate:.3g} games/s, {spent}"])
 
 
 def frame(state: SprtState, points: Sequence[float], width: int) -> list[str]:
     """A bar with the ratio between the bounds, and below it the curve so far, as many columns wide as `width`."""
-    span = state.upper - state.lower
+    span = state.test.upper - state.test.lower
 
     def share(value: float) -> float:
-        return min(1.0, max(0.0, (value - state.lower) / span))
+        return min(1.0, max(0.0, (value - state.test.lower) / span))
 
     at = round(share(state.llr) * (width - 1))
     bar = "".join(["●" if place == at else "┼" if place == round(share(0.0) * (width - 1)) else "─" for place in range(width)])

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from arena.results import figures
-from arena.results.comparison import counted
 from arena.results.leaderboard import Leaderboard, Row
-from arena.stats.calculator import elo_of_pairs
+from arena.results.pairs import counted, estimated
 from arena.stats.observations import Pair
 
 FEWEST = 5
@@ -62,9 +61,8 @@ def _word(tried: Tried, label: str, other: str) -> str:
     if pairs is None:
         sure = row_of(tried.board, label).get("superiority", {}).get(other)
         return FEW if sure is None else _told(above=sure > SURE, below=sure < 1 - SURE)
-    counts = counted(pairs)
-    worth = elo_of_pairs(counts)
-    if sum(counts) < FEWEST or worth.score_low is None or worth.score_high is None:
+    worth = estimated(pairs)
+    if sum(counted(pairs)) < FEWEST or worth.score_low is None or worth.score_high is None:
         return FEW
     return _told(above=worth.score_low > 0.5, below=worth.score_high < 0.5)
 

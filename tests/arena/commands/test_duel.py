@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 from contextlib import closing
+from math import exp
 from pathlib import Path
 from shutil import copytree
 
@@ -16,6 +17,7 @@ from arena.commands.dueling.version_folder import VersionFolder, current_version
 from arena.errors import ArenaError
 from arena.results.rating import SprtState
 from arena.stats.calculator import elo_of_pairs
+from arena.stats.sprt import Sprt
 from tests.conftest import Arena, arena_in
 
 AGENT = """
@@ -73,7 +75,7 @@ def played(folder: Path, tmp_path: Path) -> Path:
 def test_a_better_agent_is_found_better(folder: Path) -> None:
     """Without a word it plays against the last commit, and says what that means, from what, and where it is kept."""
     out, err = (folder / "out").read_text(), (folder / "err").read_text()
-    assert out.startswith("edge v2 is better than v1: 100 normalized Elo rather than 0 (at most 5 % risk).\n"), err
+    assert out.startswith("edge v2 is better than edge v1 (at most 5 % risk).\n"), err
     assert "edge v1 lost" in out
     assert "duel-edge/001-v2-v1.db" in out
     assert "v1 (" in err
@@ -123,7 +125,7 @@ def test_a_duel_that_was_cut_short_goes_on(played: Path, arena: Arena) -> None:
         connection.commit()
     assert len(records()) < len(before)
     again = arena("duel", "edge.py", *QUICK)
-    assert again.stdout.startswith("edge v2 is better than v1"), again.stderr
+    assert again.stdout.startswith("edge v2 is better than edge v1"), again.stderr
     assert records() == before
     assert list((played / "duel-edge").glob("*.db")) == [store]
 
@@ -205,8 +207,11 @@ def test_other_terms_are_another_duel(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("llr", "place"), [(-3.0, 0), (0.0, 10), (3.0, 20), (1.5, 15), (9.0, 20)])
 def test_the_bar_shows_where_the_test_stands(llr: float, place: int) -> None:
-    """Between bounds of -3 and 3, on 21 columns: one column is 0.3."""
-    state = SprtState("a", "b", llr, -3.0, 3.0, None, (0, 0, 1, 0, 0), elo_of_pairs((0, 0, 1, 0, 0)))
+    """Between bounds of -3 and 3 (Wald: the logarithm of 0.95 to 0.05 is 2.94), on 21 columns: one column is 0.3."""
+    risk = 1 / (1 + exp(3))
+    test = Sprt(0, 10, alpha=risk, beta=risk)
+    assert (test.lower, test.upper) == pytest.approx((-3, 3))
+    state = SprtState("a", "b", test, llr, None, (0, 0, 1, 0, 0), elo_of_pairs((0, 0, 1, 0, 0)), None)
     bar, curve = frame(state, [-3.0, 0.0, 3.0], 21)
     assert bar.partition("├")[2].partition("┤")[0].index("●") == place
     assert curve.strip() == LEVELS[0] + LEVELS[4] + LEVELS[7]

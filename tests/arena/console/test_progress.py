@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from arena.console.progress import Progress, duration
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
+from arena.stats.sprt import Sprt, expected_pairs
 from arena.tournament.results import PlayedMatch
 
 SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "minimax"]}
@@ -45,6 +47,30 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
     assert lines
     assert all(re.fullmatch(r"[0-6]/6 matches, [\d.,]+/s(, .* left)?", line) for line in lines)
     assert lines[-1].startswith("6/6 matches")
+
+
+def test_the_time_left_is_that_of_the_forecast() -> None:
+    """Not that of the 100,000 pairs that a test may take: about as many as Wald's formula says, and fewer once it is clear."""
+    keys = {"sprt": {"elo1": 60}}
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["greedy", "random"], "format": {"name": "head-to-head", "test": keys}})
+    plan, stage = Schedule(spec), MatchRunner(spec)
+    progress = Progress(spec.boards, spec.size, io.StringIO())
+    progress.expect(plan.expected)
+    at_first = 2 * 4 * ceil(expected_pairs(Sprt(0, 60), 0) / 4)  # four pairs between two looks
+    assert progress.line().startswith(f"0/~{at_first} matches")
+    played = 0
+    while batch := plan.take(1):
+        progress.expect(plan.expected)
+        record = stage.play(batch[0])
+        progress.note(PlayedMatch(*batch[0], record))
+        plan.tell(batch[0], record.returns)
+        played += 1
+        left = re.match(r"(\d+)/~(\d+) matches", progress.line())
+        assert left is not None
+        assert played <= int(left[2]) <= 2 * at_first
+    progress.expect(plan.expected)
+    assert progress.line().startswith(f"{played}/~{played} matches")
+    assert played < at_first
 
 
 def test_who_plays_is_asked_anew_each_time() -> None:

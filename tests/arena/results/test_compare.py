@@ -97,9 +97,9 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     line = f"Nodes, the {len(both)} both solved, geometric mean "
     text = called("compare", str(path), "by distance", "by place").output
     assert re.search(rf"^{line} +{typical:.3g} ", text, re.MULTILINE)
-    times = 1 / found["nodes"]["estimate"]["value"]
-    assert times > 1.05
-    assert f" with {times:.2g} times fewer nodes where both solve (geometric mean).\n" in text
+    assert found["nodes"]["estimate"]["low"] < 1 <= found["nodes"]["estimate"]["high"]
+    assert " times fewer nodes" not in text  # as far as this goes, the other may take as few
+    assert re.search(r"told apart by solution length \([^)]*\), nodes \(x 0\.\d+ to 1\S*\) or time \(", text)
     limit = max(nodes(record) for pair in met for record in pair)
     assert found["limit_nodes"] == limit
     assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(a) if a.solved else 2 * limit for a, _ in met))
@@ -146,11 +146,16 @@ def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None
     (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
     (found,) = board["pairs"]
     low, high = round(100 * found["low"]), round(100 * found["high"])
-    start = f"by distance solves {low} to {high} points more than by place (95 %), p = {found['chance']:.0e},"
+    start = f"by distance solves {low} to {high} points more than by place (95 %), p = {found['chance']:.0e}."
     for names in (("by distance", "by place"), ("by place", "by distance")):
         assert start in called("compare", str(path), *names).output
     alike = called("compare", str(path), "a-star(weight=1.0)", "a-star(weight=3.0)").output
-    assert re.search(r"told apart by what they solve: -\d+ to \d+ points \(95 %\), p = 1; a-star\(weight=\d\.0\) takes", alike)
+    assert re.search(
+        r"^Where both solve, a-star\(weight=1.0\) finds solutions [\d.]+ moves shorter than a-star\(weight=3.0\)",
+        alike,
+        re.MULTILINE,
+    )
+    assert re.search(r"They cannot be told apart by what they solve \(-\d+ to \d+ points, p = 1\)", alike)
 
 
 def test_many_comparisons_are_corrected(puzzle: tuple[Path, list[Record]]) -> None:
@@ -275,7 +280,8 @@ def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
     arena.run(spec, store=tmp_path / "lost.db")
     for named in ([], ["random", "loser"]):
         text = called("compare", str(tmp_path / "lost.db"), *named).output
-        assert "0, 0, 0, 0, 60. p < 1e-15" in text
+        assert "random is better than loser: 100.0 % of the points, p < 1e-15" in text
+        assert "0, 0, 0, 0, 60." in text
         assert not re.search(r"p = 0(?!\.)", text)
 
 
@@ -309,7 +315,7 @@ def test_a_test_of_alike_pairs_is_foretold_to_the_pair(score: int) -> None:
         n for n in range(6, 5000) if Sprt(0, 10).verdict(log_likelihood_ratio([int(count) for count in counts(n)], Sprt(0, 10)))
     )
     text = called("stats", "--pentanomial", *counts(5), "--sprt", "0", "10").output
-    assert f"A match between such agents takes about {needed:,} pairs in all." in text
+    assert f"The test takes about {needed:,} pairs in all at this score" in text
 
 
 def test_what_is_foretold_is_never_less_than_what_was_played() -> None:

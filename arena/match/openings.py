@@ -1,0 +1,85 @@
+"""Openings: random plies before the agents play, and how rounds come to openings that differ."""
+
+import random
+import threading
+from collections.abc import Callable
+
+from arena.configured import name_of
+from arena.errors import GameError
+from arena.game import Game, State
+
+ATTEMPTS = 1000
+"""How often an opening is drawn anew because the game was over before it was."""
+MOST_REDRAWS = 1000
+"""How often a round is drawn anew because an earlier one has its opening. If none is new, all that are likely have been found."""
+LAST_ROUND = 1_000_000
+"""Rounds from here on keep their first draw: a format may number positions as it likes, and all before one would be drawn."""
+
+
+def opened(game: Game, state: State, plies: int, rng: random.Random) -> State:
+    """Return the state after so many random plies; GameError where a game seems to be over always before that."""
+    for _ in range(ATTEMPTS):
+        reached = state
+        for _ in range(plies):
+            if game.is_terminal(reached):
+                break
+            reached = game.result(reached, rng.choice(game.actions(reached)))
+        if not game.is_terminal(reached):
+            return reached
+    raise GameError(f"no opening of {plies} plies leaves {name_of(game)} unfinished; ask for fewer")
+
+
+class Redraws:
+    """The number of times that each round is drawn anew, until its opening is one that no earlier round has.
+
+    `draw` returns the text of the opening of a round at a given redraw, and the numbers follow from it alone. After a round
+    for which MOST_REDRAWS found nothing new no round is drawn anew; nor are the first `kept` rounds. Any thread may ask.
+    """
+
+    def __init__(self, draw: Callable[[int, int], str], kept: int = 0) -> None:
+        self.exhausted = False
+        """True once a round has found no new opening."""
+        self._draw = draw
+        self._kept = kept
+        self._numbers: list[int] = []
+        self._repeats: list[int] = []
+        self._seen: set[str] = set()
+        self._lock = threading.Lock()
+
+    def of(self, number: int) -> int:
+        """Return how often a round is drawn anew: 0 where its first draw stands."""
+        if number >= LAST_ROUND:
+            return 0
+        with self._lock:
+            while len(self._numbers) <= number:
+                self._numbers.append(self._next(len(self._numbers)))
+            return self._numbers[number]
+
+    def redrawn(self, rounds: int) -> list[int]:
+        """Return those of the first `rounds` that are drawn anew."""
+        return [number for number in range(rounds) if self.of(number)]
+
+    def repeats(self, rounds: int) -> int:
+        """Return how many of the first `rounds` have the opening of an earlier one all the same."""
+        self.of(rounds - 1)
+        return sum(number < rounds for number in self._repeats)
+
+    def _next(self, number: int) -> int:
+        if self._is_new(number, 0):
+            return 0
+        if number >= self._kept and not self.exhausted:
+            for redraw in range(1, MOST_REDRAWS + 1):
+                if self._is_new(number, redraw):
+                    return redraw
+            self.exhausted = True
+        self._repeats.append(number)
+        return 0
+
+    def _is_new(self, number: int, redraw: int) -> bool:
+        try:
+            text = self._draw(number, redraw)
+        except (Exception, SystemExit):  # the game's own fault, which is told where the match is played
+            return redraw == 0
+        new = text not in self._seen
+        self._seen.add(text)
+        return new

@@ -1,0 +1,206 @@
+"""What a comparison or a test says, in a sentence that begins with what differs beyond noise."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from arena.results.comparison import GamesComparison
+from arena.results.figures import elo, figure, percentage_points, share, signed
+from arena.results.puzzle_comparison import Means, PuzzleComparison
+from arena.stats.sprt import Sprt, SprtForecast, Verdict
+
+if TYPE_CHECKING:
+    from arena.stats.intervals import Difference
+
+SIGNIFICANT = 0.05
+"""The significance level of a difference."""
+
+
+# Games
+
+
+def games_verdict(found: GamesComparison, p_value: float, said: str) -> str:
+    """Return which of two entries is better, or that they cannot be told apart.
+
+    The `p_value` may be corrected for several; `said` is its text.
+    """
+    worth, table = found.worth, found.table
+    lead = worth.score - 0.5 if worth is not None else 0.0 if table is None else table.elo
+    ahead, behind = (found.one, found.other) if lead >= 0 else (found.other, found.one)
+    measure = f"{elo(abs(lead))} Elo by all games of the board"
+    if worth is not None:
+        measure = f"{share(max(worth.score, 1 - worth.score))} of the points"
+    if p_value <= SIGNIFICANT and lead:
+        return f"{ahead} is better than {behind}: {measure}, {said}."
+    return f"{found.one} and {found.other} cannot be told apart: {measure} for {ahead}, {said}."
+
+
+def advice(found: GamesComparison, p_value: float) -> str | None:
+    """Return which of two answers to act on where the games between two entries say another than all games of their board.
+
+    None where both say the same, or there is one answer alone.
+    """
+    if found.worth is None or found.table is None:
+        return None
+    direct, board = found.worth.score - 0.5, found.table.elo
+    sure = p_value <= SIGNIFICANT, _beyond_noise(found.table)
+    winner, loser = (found.one, found.other) if direct > 0 else (found.other, found.one)
+    leader = found.one if board > 0 else found.other
+    apart = direct * board < 0
+    if sure == (True, True) and apart:
+        return f"The two point opposite ways: take {winner} to meet {loser}, and {leader} to meet a field like this board's."
+    if sure == (True, False):
+        return f"Only the games between them tell them apart: take {winner} to meet {loser}; by the board neither is better."
+    if sure == (False, True):
+        return f"Only the whole board tells them apart: take {leader} to meet a field like it; between the two it is open."
+    return "The two point opposite ways, neither beyond noise: play more rounds before you act on either." if apart else None
+
+
+def _beyond_noise(difference: "Difference") -> bool:
+    low, high = difference.low, difference.high
+    return (low is not None and low > 0) or (high is not None and high < 0)
+
+
+# Puzzles
+
+
+class Aspect(NamedTuple):
+    """A figure of solutions, of which less is better, and the words for it."""
+
+    name: str
+    means: Means | None
+    ratio: bool
+    verb: str
+    less: str
+    more: str
+
+
+class Claim(NamedTuple):
+    """A difference beyond noise, from the side of the entry that is the subject of the sentence."""
+
+    verb: str
+    words: str
+    interval: str
+
+
+def puzzle_verdict(found: PuzzleComparison, p_value: float, said: str) -> str:
+    """Return what differs beyond noise between two entries, the solved share first, and then what does not.
+
+    The `p_value`, of the solved shares, may be corrected for several; `said` is its text.
+    """
+    aspects = [aspect for aspect in _aspects(found) if aspect.means is not None]
+    solves = p_value <= SIGNIFICANT
+    rest = _unsettled(found, said, aspects, solves=solves)
+    leads = [found.difference] if solves else []
+    leads += [side for aspect in aspects if (side := _side(aspect))]
+    if not leads:
+        return f"{found.one} and {found.other} cannot be told apart by {rest}."
+    flip = leads[0] < 0
+    claims = [_claim(aspect, flip=flip) for aspect in aspects if _side(aspect)]
+    text = _by_solved(found, said, claims, flip=flip) if solves else _by_solutions(found, claims, flip=flip)
+    return f"{text}. They cannot be told apart by {rest}." if rest else f"{text}."
+
+
+def _by_solved(found: PuzzleComparison, said: str, claims: Sequence[Claim], *, flip: bool) -> str:
+    one, other = (found.other, found.one) if flip else (found.one, found.other)
+    low, high = (-found.high, -found.low) if flip else (found.low, found.high)
+    points = f"{percentage_points(low)} to {percentage_points(high)} points"
+    text = f"{one} solves {points} more than {other} (95 %), {said}"
+    return f"{text}, and where both solve it {_listed(claims)}" if claims else text
+
+
+def _by_solutions(found: PuzzleComparison, claims: Sequence[Claim], *, flip: bool) -> str:
+    one, other = (found.other, found.one) if flip else (found.one, found.other)
+    first = Claim(claims[0].verb, f"{claims[0].words} than {other}", f"{claims[0].interval}, 95 %")
+    return f"Where both solve, {one} {_listed([first, *claims[1:]])}"
+
+
+def _listed(claims: Sequence[Claim]) -> str:
+    """The claims as one predicate; a verb is not said twice in a row."""
+    verbs = [None, *[claim.verb for claim in claims]]
+    said = ["" if claim.verb == before else f"{claim.verb} " for claim, before in zip(claims, verbs, strict=False)]
+    return _joined([f"{verb}{claim.words} ({claim.interval})" for verb, claim in zip(said, claims, strict=True)])
+
+
+def _aspects(found: PuzzleComparison) -> Iterator[Aspect]:
+    yield Aspect("the cost of solutions", found.cost, False, "finds", "solutions {} cheaper", "solutions {} dearer")
+    yield Aspect("solution length", found.moves, False, "finds", "solutions {} moves shorter", "solutions {} moves longer")
+    yield Aspect("nodes", found.nodes, True, "takes", "{} times fewer nodes", "{} times as many nodes")
+    yield Aspect("time", found.seconds, True, "takes", "{} times less time", "{} times as much time")
+
+
+def _side(aspect: Aspect) -> int:
+    """1 where the one is better beyond noise, -1 where the other is, else 0."""
+    assert aspect.means is not None
+    low, high, level = aspect.means.estimate.low, aspect.means.estimate.high, 1.0 if aspect.ratio else 0.0
+    return 0 if low is None or high is None else 1 if high < level else -1 if low > level else 0
+
+
+def _claim(aspect: Aspect, *, flip: bool) -> Claim:
+    assert aspect.means is not None
+    estimate = aspect.means.estimate
+    assert estimate.low is not None
+    assert estimate.high is not None
+    better = (_side(aspect) > 0) != flip
+    values = [estimate.low, estimate.value, estimate.high]
+    if aspect.ratio:
+        low, value, high = sorted([1 / one if _side(aspect) > 0 else one for one in values])
+    else:
+        low, value, high = sorted(map(abs, values))
+    words = (aspect.less if better else aspect.more).format(figure(value))
+    return Claim(aspect.verb, words, f"{figure(low)} to {figure(high)}")
+
+
+def _joined(parts: Sequence[str], last: str = "and") -> str:
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def _unsettled(found: PuzzleComparison, said: str, aspects: Sequence[Aspect], *, solves: bool) -> str:
+    """What two entries cannot be told apart by, with the intervals; nothing where all differs."""
+    points = f"{percentage_points(found.low)} to {percentage_points(found.high)} points"
+    parts = [] if solves else [f"what they solve ({points}, {said})"]
+    return _joined([*parts, *[f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]], "or")
+
+
+def _interval(aspect: Aspect) -> str:
+    assert aspect.means is not None
+    estimate, text = aspect.means.estimate, figure if aspect.ratio else signed
+    if estimate.low is None or estimate.high is None:
+        return "too few positions"
+    if estimate.low == estimate.high == (1.0 if aspect.ratio else 0.0):
+        return "equal everywhere"
+    return f"{'x ' if aspect.ratio else ''}{text(estimate.low)} to {text(estimate.high)}"
+
+
+# Tests
+
+
+def hypotheses(test: Sprt) -> str:
+    """Return the hypotheses of a test and the unit of their Elos."""
+    unit = "normalised Elo" if test.model == "normalized" else "Elo"
+    null, alternative = (f"{lead:+g}" if lead else "0" for lead in (test.elo0, test.elo1))
+    return f"H0: {null}, H1: {alternative} {unit}"
+
+
+def sprt_verdict(test: Sprt, verdict: Verdict, one: str, other: str) -> str:
+    """Return what a decided test says of `one`: the other hypothesis is false, but for the risk that was accepted.
+
+    >>> sprt_verdict(Sprt(0, 30), "H0", "d3", "d2")
+    'd3 is not 30 Elo better than d2 (at most 5 % risk)'
+    """
+    accepted = verdict == "H1"
+    edge, risk = (test.elo0, test.alpha) if accepted else (test.elo1, test.beta)
+    if edge == 0:
+        words = f"is better than {other}" if accepted else f"is not as good as {other}"
+    elif (edge > 0) == accepted:
+        words = f"is more than {abs(edge):g} Elo {'better' if accepted else 'worse'} than {other}"
+    else:
+        words = f"is not {abs(edge):g} Elo {'worse' if accepted else 'better'} than {other}"
+    return f"{one} {words} (at most {100 * risk:g} % risk)"
+
+
+def forecast_words(found: SprtForecast) -> str:
+    """Return the expected length of a test in words."""
+    if found.at_score is None:
+        return f"about {found.under_h0:,.0f} pairs in all if H0 holds, {found.under_h1:,.0f} if H1"
+    either = f"{found.under_h0:,.0f} if H0 holds, {found.under_h1:,.0f} if H1"
+    return f"about {found.at_score:,.0f} pairs in all at this score, {either}"
