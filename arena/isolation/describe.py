@@ -70,7 +70,10 @@ class CheckedValues:
 
 
 class DescribeHost:
-    """The process that has loaded a plugin. NotDescribed from any method ends it."""
+    """The process that has loaded a plugin. NotDescribed from any method ends it.
+
+    In a sandbox it finds the plugins that this process has imported before, as an agent there does.
+    """
 
     def __init__(self, plugin: PluginVersion, plugins: Sequence[str], folder: str, isolation: Isolation = "process") -> None:
         program = Program(plugin.source, {}, None, tuple(plugins), folder, version=plugin)
