@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/web.md: `make screenshots`. Plays a small tournament, serves it, and visits it with Chromium."""
+"""Takes the pictures of docs/web.md and docs/how-to/board.md: `make screenshots`. Plays, serves, and visits with Chromium."""
 
 import shutil
 import signal
@@ -15,7 +15,10 @@ from playwright.sync_api import Page, sync_playwright
 from arena import run
 
 IMAGES = Path(__file__).with_name("images")
+EXAMPLES = Path(__file__).with_name("examples")
 WIDE, NARROW = 1280, 375
+BOARDS = {"kalah": "3 6 1 4 2", "hex": "d4 c5 c4 b5 e2 d3 e3 d2 f3 e4 b6 a6 c3 a7 d5"}
+"""Games of docs/examples, and the actions after which their pictures are taken."""
 CUP: dict[str, Any] = {
     "name": "Connect-four cup",
     "game": "connect-four",
@@ -46,13 +49,16 @@ def main() -> None:
                 page.evaluate("scrollTo(0, 0)")
                 page.screenshot(path=IMAGES / f"{name}.png", full_page=width == WIDE)
                 context.close()
+            for game, actions in BOARDS.items():
+                board(browser.new_page(device_scale_factor=2), address, game, actions)
         browser.close()
 
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The address of a server."""
-    command = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
+    plugins = [word for game in BOARDS for word in ("--plugin", str(EXAMPLES / f"{game}.py"))]
+    command = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0", *plugins]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
@@ -104,6 +110,21 @@ def new(page: Page, address: str) -> None:
     """The form for a tournament."""
     page.goto(f"{address}new")
     page.get_by_text("120 matches").wait_for()
+
+
+def board(page: Page, address: str, game: str, actions: str) -> None:
+    """Write the picture of a game's board after some actions of two people."""
+    page.goto(f"{address}play")
+    page.get_by_label("Game", exact=True).select_option(game)
+    page.get_by_label("Seat 2", exact=True).select_option(label="You")
+    page.get_by_role("button", name="New game").click()
+    for action in actions.split():
+        page.locator(f"svg.board-{game}").wait_for()
+        page.get_by_role("button", name=action, exact=True).first.click()
+        page.wait_for_timeout(600)
+    page.mouse.move(0, 0)
+    page.locator("svg.board").screenshot(path=IMAGES / f"{game}.png")
+    page.close()
 
 
 PICTURES = [

@@ -53,7 +53,8 @@ class Audit:
             if record.position != position.text:
                 return [f"position: recorded {record.position!r}, by the spec {position.text!r}"]
             gone = list(steps(board.game, record, position.state))
-            return against_rules(board.game, record, gone[0], gone[-1], board.seats[scheduled.pairing.seats[0]].limits.moves)
+            moves = board.seats[scheduled.pairing.seats[0]].limits.moves
+            return against_rules(board.game, record, gone[0], gone[-1], moves, board.adjudication)
         except Differs as differs:
             return [str(differs)]
         except Interrupted:

@@ -155,6 +155,8 @@ class Reader:
         ):
             if got != wanted:
                 return f"{key}: expected {shown(wanted)}, got {shown(got)}"
+        if record.termination == "adjudicated" and board.adjudication is None:
+            return "termination: expected one without adjudication, which the spec does not want, got adjudicated"
         puzzle = isinstance(board.game, Puzzle)
         answers = isinstance(board.game, Puzzle) and not board.game.path_matters
         return (

@@ -12,6 +12,7 @@ from typing import IO, Any
 import click
 
 from arena.agent import Agent
+from arena.commands.check_program import check_program
 from arena.commands.file_watch import watch
 from arena.commands.options import plugin_option, seed_option
 from arena.configured import initializer, parameters_of
@@ -52,7 +53,7 @@ class CheckOptions:
 
 
 @click.command()
-@click.argument("target", metavar="NAME|FILE")
+@click.argument("target", metavar="NAME|FILE|PROGRAM")
 @seed_option("For the random play.")
 @click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="How many to play.")
 @click.option(
@@ -66,18 +67,21 @@ class CheckOptions:
 @click.option("--watch", "watched", is_flag=True, help="Check again whenever the file is saved; Ctrl-C ends it.")
 @plugin_option
 def check(target: str, watched: bool, plugins: tuple[str, ...], **asked: Any) -> int:
-    """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares."""
+    """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares.
+
+    An agent in another language, a file that can be started or a command in quotes, is held to the protocol.
+    """
     how = CheckOptions(**asked)
     return _check_on_save(target, how, plugins) if watched else _check(target, how, plugins)
 
 
 def _check(target: str, how: CheckOptions, plugins: tuple[str, ...]) -> int:
     """Check what a plugin file brings, or everything of a name; 1 if a check fails."""
-    if command_of(target) is not None:
-        raise ArenaError(
-            f"{target}: a program; checks hold what Python plugins bring to what they declare. Let it play: "
-            f"arena try {shlex.quote(target)} --game tic-tac-toe; docs/how-to/other-languages.md has the protocol"
-        )
+    command = command_of(target)
+    if command is not None:
+        less = {**asdict(how), "matches": max(1, how.matches // SHARE)}
+        again = shlex.join(["arena", "check", target, *how.words, *[word for plugin in plugins for word in ("--plugin", plugin)]])
+        return check_program(target, command, plugins, again=again, **less)
     with results_alone() as out, deaths(last=True):
         registry = load([*plugins, target] if is_file(target) else plugins)
         found = brought(registry, target) if is_file(target) else registry.named(target)

@@ -3,13 +3,13 @@
 import click
 
 from arena.console.output import results_alone
-from arena.results.export import lines
+from arena.results.export import FORMATS, lines
 from arena.store import Store
 
 
 @click.command()
 @click.argument("store")
-@click.option("--format", "style", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
+@click.option("--format", "style", type=click.Choice(FORMATS), default="jsonl", show_default=True)
 def export(store: str, style: str) -> int:
     """Print every record of STORE, one a line."""
     with results_alone() as out, Store.open(store) as opened:

@@ -6,6 +6,7 @@ import click
 
 from arena.console.output import results_alone
 from arena.errors import StoreError, shown
+from arena.match.adjudication import Adjudication
 from arena.match.record import Record
 from arena.match.replay import Differs, Step, against_rules, steps
 from arena.schedule.runner import MatchRunner
@@ -40,8 +41,7 @@ def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual
             differences.append(str(differs))
         print(f"\n{_ending(record)}", file=out)
         if first is not None and last is not None and not differences:
-            moves = None if place is None else spec.boards[place.board].seats[place.pairing.seats[0]].limits.moves
-            differences += against_rules(game, record, first, last, moves)
+            differences += against_rules(game, record, first, last, *_terms(spec, place))
         verdict = _verdict(spec, place, record, differences)
         for line in differences:
             print(f"differs: {line}", file=out)
@@ -53,6 +53,14 @@ def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual
                 file=out,
             )
     return 1 if differences else 0
+
+
+def _terms(spec: Spec, place: Scheduled | None) -> tuple[int | None, Adjudication | None]:
+    """The limit of moves and the adjudication of a match; none are known of one that is not in the schedule."""
+    if place is None:
+        return None, None
+    board = spec.boards[place.board]
+    return board.seats[place.pairing.seats[0]].limits.moves, board.adjudication
 
 
 def _headline(step: Step, record: Record) -> str:

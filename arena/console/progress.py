@@ -24,7 +24,7 @@ PLAIN = 60.0
 """Seconds between two lines elsewhere."""
 SHOWN = 12
 """Lines of the standings that are shown."""
-FINE = frozenset({"normal", "move-limit", "stuck", "gave-up"})
+FINE = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up"})
 """Endings that are no seat's fault."""
 
 

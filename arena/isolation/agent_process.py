@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -176,7 +176,8 @@ def proven() -> None:
 class AgentProcesses:
     """Agent processes that live on from match to match. The longest unused one goes when there are too many."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: Callable[[Program, int | None, Isolation], AgentProcess] = AgentProcess) -> None:
+        self._start = start
         self._idle: OrderedDict[str, list[AgentProcess]] = OrderedDict()
         self.started = 0
         """The number of processes that were started so far."""
@@ -190,7 +191,7 @@ class AgentProcesses:
         if process is not None and process.alive:
             return process
         self.started += 1
-        return AgentProcess(program, limits.memory_mb, isolation)
+        return self._start(program, limits.memory_mb, isolation)
 
     def give_back(self, process: AgentProcess, program: Program, limits: Limits, isolation: Isolation) -> None:
         """Keep a process for its next match, unless it is dead."""

@@ -11,6 +11,7 @@ from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
 from arena.limits import Limits
+from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, opened
 
 Isolation = Literal["none", "process", "sandbox"]
@@ -119,6 +120,8 @@ class Match:
     position: Position
     seats: tuple[Seat, ...]
     seed: int
+    adjudication: Adjudication | None = None
+    """The rules by which reported values end it before the game's own rules do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +214,10 @@ def seat_identity(
     )
 
 
-def match_id(position_key: str, seats: Sequence[Seat], moves: int, repetition: int = 0) -> str:
+def match_id(
+    position_key: str, seats: Sequence[Seat], moves: int, repetition: int = 0, adjudication: Adjudication | None = None
+) -> str:
     """The key of a match: whatever changes the play changes it, and nothing else does."""
     players = ",".join([seat.identity for seat in seats])
-    return key(f'{{"moves":{moves},"position":"{position_key}","repetition":{repetition},"seats":[{players}]}}')
+    adjudicate = "" if adjudication is None else f'"adjudicate":{adjudication.identity},'
+    return key(f'{{{adjudicate}"moves":{moves},"position":"{position_key}","repetition":{repetition},"seats":[{players}]}}')

@@ -4,6 +4,7 @@ from typing import Any, Literal, NamedTuple
 
 Reason = Literal[
     "normal",
+    "adjudicated",
     "illegal-action",
     "exception",
     "timeout",
@@ -14,7 +15,10 @@ Reason = Literal[
     "gave-up",
     "void",
 ]
-"""Why a match ended. `illegal-action` is also a wrong path, an answer of the wrong kind, and None from `choose`."""
+"""Why a match ended. `adjudicated` is by the values that its agents reported, where the spec wants that.
+
+`illegal-action` is also a wrong path, an answer of the wrong kind, and None from `choose`.
+"""
 
 FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "memory", "crash"})
 """The endings that are an agent's fault, and so its loss."""

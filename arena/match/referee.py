@@ -8,9 +8,10 @@ from typing import Any
 
 from arena.configured import name_of
 from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
-from arena.game import Game, Puzzle
+from arena.game import Action, Game, Puzzle
 from arena.identity import position_stream
 from arena.limits import is_count
+from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
 from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, checked, short
 from arena.match.record import Decision, Record
@@ -23,6 +24,8 @@ LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
 OnTurn = Callable[[int], None]
+Turn = Callable[[], Sequence[Action] | None]
+"""Gives the legal actions of who is to move; none at the end."""
 PlayerMaker = Callable[[Match, int, SharedStart, Sequence[str]], Player]
 """Makes the player of a seat, who can read the actions played so far: an agent in this process, one in another, a person."""
 
@@ -59,6 +62,8 @@ class MatchState:
     steps: int | None = None
     returns: tuple[float, ...] = ()
     solved: bool = False
+    agreed_end: AgreedEnd | None = None
+    """How reported values have ended the match; None where they have not."""
 
     def __init__(self, stepper: Stepper) -> None:
         self.stepper = stepper
@@ -75,27 +80,28 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         player = make_player(match, number, start, state.stepper.actions)
         state.players.append(player)
         player.make_agent()
-    game, puzzle = match.game, state.stepper.puzzle
+    game, puzzle, adjudication = match.game, state.stepper.puzzle, match.adjudication
     if puzzle is None:
-        ending = _take_turns(state, on_turn)
-        over = ending is _NORMAL
-        state.returns = (
-            _checked_returns(game, tuple(map(float, game.returns(state.stepper.state)))) if over else (0.0,) * len(match.seats)
-        )
+        turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
+        ending = _take_turns(state, on_turn, turn)
+        if ending is _NORMAL:
+            state.returns = _checked_returns(game, tuple(map(float, game.returns(state.stepper.state))))
+        else:
+            state.returns = (0.0,) * len(match.seats) if state.agreed_end is None else state.agreed_end.returns
         return ending
     if state.players[0].solver:
         ending = _ask_for_solution(puzzle, match, state)
     else:
-        ending = _take_turns(state, on_turn)
+        ending = _take_turns(state, on_turn, state.stepper.turn)
         _check_cost(puzzle, state.stepper)
         state.solved = ending is _NORMAL
     state.returns = (1.0,) if state.solved else (0.0,)
     return ending
 
 
-def _take_turns(state: MatchState, on_turn: OnTurn | None) -> Ending:
+def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending:
     stepper, players, note = state.stepper, state.players, state.decisions.append
-    turn, advance = stepper.turn, stepper.advance
+    advance = stepper.advance
     while legal := turn():
         seat = stepper.seat
         if on_turn is not None:
@@ -110,7 +116,24 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None) -> Ending:
         note((seat, *player.used))
         advance(action)
     reason = stepper.ending()
-    return _NORMAL if reason == "normal" else Ending(reason)
+    if reason == "normal":
+        return _NORMAL
+    return Ending(reason) if state.agreed_end is None else Ending("adjudicated", None, state.agreed_end.message)
+
+
+def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
+    """Return the stepper's `turn`, which gives no actions, either, where the values reported so far end the game."""
+    after, decisions = Adjudicator(adjudication).after, state.decisions
+
+    def turn() -> Sequence[Action] | None:
+        legal = state.stepper.turn()
+        if legal is None or not decisions:
+            return legal
+        seat, *_, value = decisions[-1]
+        state.agreed_end = after(seat, value)
+        return legal if state.agreed_end is None else None
+
+    return turn
 
 
 def _checked_returns(game: Game, returns: tuple[float, ...]) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import describe
 from arena.game import Action, Game, Puzzle, State
+from arena.match.adjudication import Adjudication
 from arena.match.legality import IllegalAction, legal_action
 from arena.match.record import Decision, Record
 from arena.match.stepper import Stepper
@@ -78,12 +79,19 @@ def _legal(game: Game, state: State, text: str, number: int) -> Action:
         raise Differs(f"action {number}: {illegal}") from illegal
 
 
-def against_rules(game: Game, record: Record, first: Step, last: Step, moves: int | None = None) -> list[str]:
-    """What the rules say otherwise of the end of a record, from its first and last step, and the limit of `moves` if known.
+def against_rules(
+    game: Game, record: Record, first: Step, last: Step, moves: int | None = None, adjudication: Adjudication | None = None
+) -> list[str]:
+    """What the rules say otherwise of the end of a record, from its first and last step.
 
-    A record of a fault has nothing that the rules could know.
+    `moves` is the limit of the match and `adjudication` the rules of its board; without `moves` neither is known. A record of a
+    fault has nothing that the rules could know, but that the match was over before.
     """
     found: list[str] = []
+    concerned = adjudication is not None or record.termination == "adjudicated"
+    if concerned and moves is not None and record.termination != "void":
+        continues = len(record.actions) < moves and not game.is_terminal(last.state)
+        found += _against_values(record, adjudication, continues=continues)
     if record.termination == "move-limit" and moves is not None and len(record.actions) != moves:
         found.append(f"termination: recorded move-limit after {len(record.actions)} of {moves} moves")
     expected = _attempt(game, record, first, last, found) if isinstance(game, Puzzle) else _game(game, record, last, found)
@@ -92,16 +100,32 @@ def against_rules(game: Game, record: Record, first: Step, last: Step, moves: in
     return found
 
 
+def _against_values(record: Record, adjudication: Adjudication | None, *, continues: bool) -> list[str]:
+    """What the reported values say otherwise of the end; `continues` tells whether the game could go on after the last action."""
+    reported = [(decision.seat, decision.value) for decision in record.decisions]
+    after, agreed_end = (adjudication and adjudication.first(reported)) or (None, None)
+    actions = len(record.actions)
+    due = after is not None and (after < actions or (after == actions and continues))
+    if record.termination != "adjudicated":
+        return [f"termination: recorded {record.termination}, by the values adjudicated after {after} moves"] if due else []
+    if not due or after != actions or agreed_end is None:
+        when = f"after {after} moves" if due else "not at all"
+        return [f"termination: recorded adjudicated after {actions} moves, by the values {when}"]
+    if agreed_end.returns != record.returns:
+        return [f"returns: recorded {record.returns}, by the values {agreed_end.returns}"]
+    return []
+
+
 def _game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[float, ...] | None:
     over = game.is_terminal(last.state)
     if record.termination == "normal" and over:
         return tuple(map(float, game.returns(last.state)))
     if record.termination == "normal":
         found.append("the game is not over after the last action")
-    elif record.termination == "move-limit":
+    elif record.termination in ("move-limit", "adjudicated"):
         if over:
             found.append("the game is over after the last action")
-        return (0.0,) * game.players
+        return (0.0,) * game.players if record.termination == "move-limit" else None
     return None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from arena.match.record import Record
+from arena.results.tidy import tidy_rows
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 
@@ -38,12 +39,13 @@ PLACED = ("board", "round", "parameters")
 `board` is the board's title. Games of one `round` of a board between the same entries are a pair; one of a puzzle is a position.
 All three are None for a match that is not of that run; one that stands there twice has its first place.
 """
-FORMATS = ("jsonl", "csv")
+FORMATS = ("jsonl", "csv", "tidy")
+"""JSON a line; CSV with the same columns, lists as JSON; tidy CSV, a column a value, of the matches of the last run."""
 
 
 def lines(store: Store, style: str) -> Iterator[str]:
     """Yield the lines of an export in one of FORMATS, without line ends; memory does not grow with the store."""
-    return _jsonl(store) if style == "jsonl" else _csv(store)
+    return {"jsonl": _jsonl, "csv": _csv, "tidy": _tidy}[style](store)
 
 
 def _jsonl(store: Store) -> Iterator[str]:
@@ -55,6 +57,11 @@ def _csv(store: Store) -> Iterator[str]:
     yield _csv_line((*KEYS, *PLACED))
     for row in _rows(store):
         yield _csv_line([_cell(value) for value in row.values()])
+
+
+def _tidy(store: Store) -> Iterator[str]:
+    for row in tidy_rows(store):
+        yield _csv_line(map(_cell, row))
 
 
 def _rows(store: Store) -> Iterator[dict[str, Any]]:

@@ -6,17 +6,18 @@ from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Protocol
 
 from arena.columns import Column
-from arena.format import Kind
+from arena.format import Kind, Pairing
+from arena.match.record import Record
 from arena.results.rating import SprtState, Strengths, sprt_state, strengths
 from arena.results.tally import Count, Failure, Tally, tallies_of
 from arena.schedule.board_info import board_info
+from arena.spec import Spec
 from arena.stats.solved_share import wilson
 from arena.store import Store
 from arena.store.run import mixed
-from arena.tournament.results import Results
 
 Row = dict[str, Any]
 
@@ -67,6 +68,8 @@ class Leaderboard:
     """Plugins of which the matches in the store were played with more than one version."""
     own_columns: tuple[Column, ...] = ()
     """The columns of the board's format."""
+    adjudicated: int = 0
+    """The number of games that the reported values of the agents ended."""
     unranked: str | None = None
     """The format that has not ranked the board yet, so that it is ranked by its score; None where it has, or never does."""
 
@@ -89,13 +92,29 @@ class Leaderboard:
         }
 
 
-def leaderboards(results: Results) -> list[Leaderboard]:
+class PlayedTournament(Protocol):
+    """A tournament whose matches are in memory or in a store, such as `arena.Results`."""
+
+    @property
+    def spec(self) -> Spec:
+        """What was played."""
+
+    @property
+    def store(self) -> Path | None:
+        """The file that holds the matches."""
+
+    @property
+    def played(self) -> Sequence[tuple[int, int, Pairing, Record]]:
+        """The place in the schedule, the board, the pairing and the record of every match."""
+
+
+def leaderboards(results: PlayedTournament) -> list[Leaderboard]:
     """The leaderboard of every board of a tournament, in the order of the spec."""
     if results.store is not None:
         return stored(results.store)
     tallies = [Tally(board_info(board), board.format) for board in results.spec.boards]
-    for played in results.played:
-        tallies[played.board].add(played.number, played.pairing, played.record)
+    for number, board, pairing, record in results.played:
+        tallies[board].add(number, pairing, record)
     return of_tallies(tallies, finished=True)
 
 
@@ -179,6 +198,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         method=None if rated is None else rated.method,
         cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
         test=sprt_state(sheet, tally.matches),
+        adjudicated=tally.adjudicated,
         own_columns=() if ranking is None else ranking.columns,
         unranked=sheet.format if ranking is not None and placings is None else None,
     )

@@ -99,7 +99,7 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
         parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
     if board.cross is not None and len(board.rows) > 1:
         parts += [heading.format("Score of each row against each column"), _cross(board, style, width)]
-    parts.append("\n".join([*remarks(board), *_failures(board)]))
+    parts.append("\n".join([*remarks(board), *failure_lines(board)]))
     gap = "\n" if style == "asciidoc" else "\n\n"
     return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
 
@@ -168,6 +168,9 @@ def remarks(board: Leaderboard) -> list[str]:
     lines += _strengths(board)
     if board.void:
         lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
+    if board.adjudicated:
+        were = "game was" if board.adjudicated == 1 else "games were"
+        lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
     if board.fallbacks:
         lines.append(f"{board.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported.")
     if board.soft:
@@ -177,7 +180,8 @@ def remarks(board: Leaderboard) -> list[str]:
     return lines
 
 
-def _failures(board: Leaderboard) -> list[str]:
+def failure_lines(board: Leaderboard) -> list[str]:
+    """A line for every kind of fault of every agent, and the command that shows the first match of it."""
     lines = []
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"

@@ -89,6 +89,7 @@ class Tally:
         self.counts = [Count() for _ in sheet.labels]
         self.games = 0
         self.void = 0
+        self.adjudicated = 0
         self.fallbacks = 0
         self.distinct: int | None = None
         """Counted by a store; None if the matches are counted one by one."""
@@ -140,6 +141,7 @@ class Tally:
             self.void += facts.count
             return
         self.games += facts.count
+        self.adjudicated += facts.count * (facts.termination == "adjudicated")
         self.fallbacks += facts.fallbacks
         for seat, entry in enumerate(facts.seats):
             self._count_seat(facts, seat, self.counts[entry])

@@ -91,9 +91,10 @@ class MatchRunner:
             return record._replace(traceback=author_traceback(error))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
-        identity = match_id(position.key, seats, seats[0].limits.moves, repetition)
+        identity = match_id(position.key, seats, seats[0].limits.moves, repetition, board.adjudication)
         before = self._hosts.started
-        record = play_match(Match(identity, board.game, position, seats, self.spec.seed), self._on_turn, self._make_player)
+        match = Match(identity, board.game, position, seats, self.spec.seed, board.adjudication)
+        record = play_match(match, self._on_turn, self._make_player)
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))
         return record

@@ -129,7 +129,8 @@ def identity_of(spec: Spec, scheduled: Scheduled) -> str:
     board = spec.boards[scheduled.board]
     number = scheduled.pairing.round
     seats = [board.seats[entry] for entry in scheduled.pairing.seats]
-    return match_id(board.positions.key(number), seats, seats[0].limits.moves, board.positions.repetition(number))
+    repetition = board.positions.repetition(number)
+    return match_id(board.positions.key(number), seats, seats[0].limits.moves, repetition, board.adjudication)
 
 
 def timed(spec: Spec, scheduled: Scheduled) -> bool:

@@ -12,6 +12,7 @@ from arena.format import Field, Format
 from arena.game import Game
 from arena.heuristic import Evaluation
 from arena.limits import Limits
+from arena.match.adjudication import Adjudication
 from arena.match.match import Positions, Seat, seat_identity
 from arena.plugins.registry import Registry
 from arena.spec.document import Document
@@ -42,6 +43,8 @@ class Board:
     seats: tuple[Seat, ...]
     """One for every entry that plays on this board, in the order of the spec."""
     view: TableOptions = TableOptions()
+    adjudication: Adjudication | None = None
+    """The rules by which reported values end a game; None where the spec wants none, and for puzzles."""
 
     @cached_property
     def size(self) -> int:

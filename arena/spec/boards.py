@@ -18,7 +18,7 @@ from arena.spec.document import Path
 from arena.spec.entries import Entry, features
 from arena.spec.entry_version import chosen_heuristic
 from arena.spec.faults import dotted
-from arena.spec.games import Rules, titles
+from arena.spec.games import Rules, adjudication_of, titles
 from arena.spec.labels import default_labels
 from arena.spec.parameters import Report, validated
 from arena.spec.positions import read_positions
@@ -41,6 +41,8 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     named = zip(rules, titles(list(rules)), strict=True)
     boards = [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
     check_view(reading, boards)
+    if reading.values.get("adjudicate") and reading.several and boards and not any(board.adjudication for board in boards):
+        reading.faults.add(("adjudicate",), "none of the games can be adjudicated; leave adjudicate out", key=True)
     return boards
 
 
@@ -92,7 +94,8 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     if told is not None:
         reading.note(told)
     view = TableOptions(reading.values.get("anchor"), _columns(reading), reading.values.get("sort"))
-    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view)
+    adjudication = adjudication_of(reading, rules)
+    return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication)
 
 
 def _columns(reading: SpecReader) -> tuple[str, ...] | None:

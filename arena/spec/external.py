@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from arena.agent import Agent
+from arena.errors import ArenaError
 from arena.game import Action, Game, State
 from arena.outcome import Answer, Path
 from arena.search import Search
@@ -50,6 +51,16 @@ def command_of(word: str) -> list[str] | None:
     if "/" in words[0]:
         return words
     return [f"./{words[0]}"] if "." in words[0] and FilePath(words[0]).is_file() else None
+
+
+def need_startable(word: str, command: Sequence[str], example: str) -> None:
+    """Raise ArenaError if the command of a word cannot be started here; `example` shows how to put an interpreter before it."""
+    if not found(command[0], FilePath.cwd()):
+        if not FilePath(command[0]).exists():
+            raise ArenaError(f"{word}: no such file; write it as in {example}")
+        raise ArenaError(
+            f"{word}: is no Python file and cannot be started; chmod +x it, or put its interpreter before it, as in {example}"
+        )
 
 
 def called(command: Sequence[str]) -> str:

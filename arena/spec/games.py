@@ -7,6 +7,7 @@ from typing import Any
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation
 from arena.identity import canonical
+from arena.match.adjudication import Adjudication
 from arena.spec.document import Path
 from arena.spec.faults import dotted
 from arena.spec.labels import shown
@@ -75,6 +76,26 @@ def _rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Iterator[R
         game = None if parameters is None else reading.made(kind, parameters, path)
         if game is not None and parameters is not None:
             yield Rules(value["name"], plain(parameters), game)
+
+
+def adjudication_of(reading: SpecReader, rules: Rules) -> Adjudication | None:
+    """How games of a board are adjudicated; a fault is noted where they cannot be, a note where one of several boards cannot."""
+    given = reading.values.get("adjudicate")
+    if given is None:
+        return None
+    found = Adjudication.of(given)
+    if found == Adjudication():
+        reading.faults.add(("adjudicate",), "expected draw or resign, as in {resign: {moves: 4, value: 0.95}}")
+        return None
+    if not rules.puzzle and rules.game.players == 2 and rules.game.zero_sum:
+        return found
+    what = "a puzzle" if rules.puzzle else "no zero-sum game of two seats"
+    message = f"{rules.name} is {what}, so its matches cannot be adjudicated"
+    if reading.several:
+        reading.note(f"adjudicate: {message}")
+    else:
+        reading.faults.add(("adjudicate",), f"{message}; leave adjudicate out", key=True)
+    return None
 
 
 def titles(rules: list[Rules]) -> list[str]:

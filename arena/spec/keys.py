@@ -5,11 +5,14 @@ from typing import Any
 from arena.errors import suggestion
 from arena.spec.document import Document, Path
 from arena.spec.faults import Faults
-from arena.spec.model import MatchLimits, SpecKeys
+from arena.spec.model import AdjudicateKeys, DrawKeys, MatchLimits, ResignKeys, SpecKeys
 from arena.spec.parameters import UNKNOWN_KEY, adapter, checked, hinting
 
 KEPT = ("agents", "games", "plugins", "positions")
 """Lists whose sound items are looked at even if others are not."""
+
+ADJUDICATE = list(dict.fromkeys([*AdjudicateKeys.model_fields, *DrawKeys.model_fields, *ResignKeys.model_fields]))
+"""The keys in `adjudicate` and its rules."""
 
 
 def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
@@ -20,9 +23,9 @@ def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
     def add(path: Path, message: str) -> None:
         faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
 
-    report = hinting(add, MatchLimits.model_fields)
     for key, model in SpecKeys.model_fields.items():
         if key in values:
+            report = hinting(add, ADJUDICATE if key == "adjudicate" else MatchLimits.model_fields)
             before = faults.noted
             checked(adapter(model.rebuild_annotation()), values[key], (key,), report)
             if faults.noted > before and not (key in KEPT and isinstance(values[key], list)):

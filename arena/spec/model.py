@@ -57,6 +57,29 @@ class OpeningKeys(_Keys):
     )
 
 
+class DrawKeys(_Keys):
+    """When both seats have called a game level for long enough."""
+
+    after: Annotated[int, Field(ge=0, le=MOST)] = Field(40, description="Moves of the match before which nothing is drawn.")
+    moves: Count = Field(8, description="The last decisions of each seat that must agree.")
+    value: Annotated[FiniteFloat, Field(ge=0, le=1)] = Field(0.05, description="The largest magnitude of a level value.")
+
+
+class ResignKeys(_Keys):
+    """When a seat has called its game lost for long enough."""
+
+    moves: Count = Field(4, description="Its last decisions, each of which must say so.")
+    value: Annotated[FiniteFloat, Field(gt=0, le=1)] = Field(0.95, description="Minus this or less is lost, this or more won.")
+    both: bool = Field(False, description="Whether the other seat must say that it wins.")
+
+
+class AdjudicateKeys(_Keys):
+    """Games ended by the values that agents report; each rule only where it is given."""
+
+    draw: DrawKeys | None = Field(None, description="A draw when both seats report level values.")
+    resign: ResignKeys | None = Field(None, description="A loss of a seat that reports lost values.")
+
+
 class SpecKeys(_Keys):
     """A tournament."""
 
@@ -74,6 +97,9 @@ class SpecKeys(_Keys):
         "seconds or memory; sandbox: in one without network or files.",
     )
     openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for everyone.")
+    adjudicate: AdjudicateKeys | None = Field(
+        None, description="Games of two seats may end by the values that agents report; never puzzles."
+    )
     anchor: Annotated[str, Field(min_length=1)] | None = Field(None, description="The entry whose rating is 0.")
     columns: Annotated[list[str], Field(min_length=1)] | None = Field(None, description="The columns of the boards, in order.")
     sort: str | None = Field(None, description="A column; with `-` before it the largest comes first.")

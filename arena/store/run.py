@@ -89,7 +89,9 @@ def _schedule(board: Board) -> list[Any]:
     where = [positions.name, positions.parameters, positions.seed, positions.texts, positions.plies]
     where += [positions.repeats] if positions.plies and positions.repeats else []
     moves = [seat.limits.moves for seat in board.seats]
-    return [where, format_.name, plain(settings(format_)), asdict(board.field), [seat.identity for seat in board.seats], moves]
+    adjudication = [] if board.adjudication is None else [board.adjudication.identity]
+    seats = [seat.identity for seat in board.seats]
+    return [where, format_.name, plain(settings(format_)), asdict(board.field), seats, moves, *adjudication]
 
 
 def row_of(run: Run) -> tuple[Any, ...]:

@@ -44,12 +44,13 @@ THREADS = "a thread goes on when the answer is there"
 NO_THREAD = "no thread that outlives the decision"
 
 
-class _Anyone(Agent):
+class Anyone(Agent):
     """The opponent of the agent that is checked: plays at random."""
 
     name = "anyone"
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Choose any legal action."""
         return search.rng.choice(game.actions(state))
 
 
@@ -321,7 +322,7 @@ def _played(setup: AgentSetup, seen: _Observed, trial: Trial, state: State, seat
     puzzle = isinstance(game, Puzzle)
     own = make_seat(kind, {}, setup.evaluation, None, limits, name_of(kind), puzzle)
     own = replace(own, make=lambda: _Watched(setup.make(), seen))
-    other = make_seat(_Anyone, {}, setup.evaluation, None, limits, "anyone", puzzle)
+    other = make_seat(Anyone, {}, setup.evaluation, None, limits, "anyone", puzzle)
     seated = tuple([own if seat in seats else other for seat in range(game.players)])
     position = Position("check", state, game.format_state(state))
     return play_match(Match(f"check/{trial.play}", game, position, seated, trial.play))

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.match.record import Record
+from arena.results.tidy import tidy_columns, tidy_row
 from arena.spec import Spec
 from arena.store import Store
 
@@ -54,6 +56,37 @@ class Results:
         """The matches of one `board`, by its number in the spec."""
         return [played for played in self.played if played.board == board]
 
+    def to_dataframe(self) -> Any:
+        """The matches as a `pandas.DataFrame`, one a row: a column a value, in the order of the schedule, rounds from 0.
+
+        A game has the labels of its seats (`first`, `second`), the `winner`, which a draw has none of, and the returns, nodes and
+        seconds of each seat; a puzzle its `agent`, `solved` and `cost`. ArenaError where pandas is missing.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ArenaError(f"a data frame needs pandas ({error}); try: pip install pandas") from error
+        boards = self.spec.boards
+        rows = [
+            tidy_row(boards[played.board].title, boards[played.board].format.kind, played.pairing.round, played.record)
+            for played in self.played
+        ]
+        columns = tidy_columns({board.format.kind for board in boards}, max([board.game.players for board in boards]))
+        return DataFrame(rows, columns=columns)
+
+    def __repr__(self) -> str:
+        boards = ", ".join([board.title for board in self.spec.boards])
+        number = len(self._played) if self.store is None else matches_in(self.store)
+        where = "" if self.store is None else f", in {self.store}"
+        return f"<Results of {self.name!r}: {number:,} matches at {boards}{where}>"
+
+    def _repr_html_(self) -> str:
+        """The boards as tables, which notebooks show."""
+        from arena.results.leaderboard import leaderboards  # whoever only plays needs no tables
+        from arena.results.notebook import notebook_html
+
+        return notebook_html(self.name, leaderboards(self))
+
     @property
     def void(self) -> list[Record]:
         """Matches that the framework or a game spoiled; they are not scored."""
@@ -66,3 +99,9 @@ def stored(store: Path) -> Iterator[PlayedMatch]:
         for record, place in opened.records(boards=True):
             if place is not None:
                 yield PlayedMatch(*place, record)
+
+
+def matches_in(store: Path) -> int:
+    """The number of matches of a store that are on the boards of its last run."""
+    with Store.open(store) as opened:
+        return int(next(opened.query("SELECT count(*) FROM place"))[0])

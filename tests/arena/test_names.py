@@ -13,6 +13,7 @@ MODULES = {
     "plugin": "the hooks of arena_agents and of arena_games",
     "export": "the command, and its work in results",
     "leaderboard": "the command, and its work in results",
+    "matches": "the command, and the page of web",
     "replay": "the command, and its work in match",
     "run": "the command, its work in tournament, and what a store keeps of it",
     "schema": "the command, and the tables of a store",

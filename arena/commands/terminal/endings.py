@@ -6,6 +6,7 @@ from arena.limits import Limits
 from arena.match.record import Reason, Record
 
 REASONS: dict[Reason, str] = {
+    "adjudicated": "adjudicated",
     "illegal-action": "illegal",
     "exception": "an exception",
     "timeout": "out of time",

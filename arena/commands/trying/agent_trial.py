@@ -1,7 +1,6 @@
 """An agent, or a program in another language, against built-in agents: a leaderboard for every game, and its place."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from shlex import quote
 from time import monotonic
 from typing import Any
@@ -13,7 +12,7 @@ from arena.errors import ArenaError
 from arena.game import Game
 from arena.plugins.proposals import references
 from arena.plugins.registry import Key, Registry
-from arena.spec.external import called, found
+from arena.spec.external import called, need_startable
 from arena.testing.patience import PATIENCE
 from arena.traits import refusal
 
@@ -38,13 +37,7 @@ def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
 
     ArenaError: no game was asked for, or the program cannot be started.
     """
-    if not found(command[0], Path.cwd()):
-        if not Path(command[0]).exists():
-            raise ArenaError(f"{attempt.file}: no such file; {_manual(command)}")
-        raise ArenaError(
-            f"{attempt.file}: is no Python file and cannot be started; chmod +x it, or put its interpreter before it, as in "
-            f"arena try 'node {attempt.file}' --game tic-tac-toe; {_manual(command)}"
-        )
+    need_startable(attempt.file, command, f"arena try 'node {attempt.file}' --game tic-tac-toe; {_manual(command)}")
     if not attempt.only:
         example = f"arena try {quote(attempt.file)} --game tic-tac-toe"
         raise ArenaError(f"{attempt.file}: a program; say what it plays, as in {example}; {_manual(command)}")

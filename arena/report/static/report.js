@@ -42,7 +42,7 @@
     "draw": (match) => match.versus && match.termination !== "void" && !decided(match),
     "solved": (match) => match.solved === true,
     "not solved": (match) => match.solved === false && match.termination !== "void",
-    "failure or void": (match) => match.rank === FAILED && (match.versus || !["move-limit", "stuck", "gave-up", "normal"].includes(match.termination)),
+    "failure or void": (match) => match.rank === FAILED && (match.versus || !["adjudicated", "move-limit", "stuck", "gave-up", "normal"].includes(match.termination)),
   };
 
   // The form.
@@ -169,7 +169,7 @@
       "div", { class: "match-head" },
       make("h3", {}, match.labels.join(" – ")),
       make("p", { class: "dim small" }, about.filter(Boolean).join(" · ")),
-      whole.message ? make("p", { class: "fault small" }, whole.message) : null,
+      whole.message ? make("p", { class: match.termination === "adjudicated" ? "dim small" : "fault small" }, whole.message) : null,
       ...whole.differences.map((text) => make("p", { class: "fault small" }, text)),
       make("code", { class: "command" }, `${listing.replay}${match.id}`),
     );

@@ -20,8 +20,9 @@ get(`/api/t/${key}/match/${id}`).then(({ view }) => show(view)).catch((error) =>
 function show(view) {
   title.textContent = view.labels.join(" – ");
   document.title = `${title.textContent} | arena`;
-  said.textContent = `${view.game.name}, ${result(view)}`;
-  if (view.message) faults.show(`${view.seat === null ? "" : `${view.labels[view.seat]}: `}${view.termination}: ${view.message}`);
+  const adjudicated = view.termination === "adjudicated";  // then the message says why, and is nobody's fault
+  said.textContent = `${view.game.name}, ${result(view)}${adjudicated ? `: ${view.message}` : ""}`;
+  if (view.message && !adjudicated) faults.show(`${view.seat === null ? "" : `${view.labels[view.seat]}: `}${view.termination}: ${view.message}`);
   main.append(place, h("section", { class: "card", "aria-label": "what it took" }, facts(view)));
   if (view.differences.length) main.append(h("p", { class: "fault" }, `The rules say otherwise: ${view.differences.join("; ")}`));
   mountPlayer(place, view, { keys: true });

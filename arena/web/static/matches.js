@@ -93,7 +93,7 @@ function table(matches) {
       h("td", { class: "number dim" }, whole(match.number)),
       several ? h("td", {}, match.board) : null,
       h("th", { scope: "row" }, h("a", { href: `/t/${key}/match/${match.id}` }, match.labels.join(" – "))),
-      h("td", {}, ["normal", "move-limit", "gave-up", "stuck"].includes(match.termination) ? result(match) : h("span", { class: "bad" }, result(match))),
+      h("td", {}, ["normal", "adjudicated", "move-limit", "gave-up", "stuck"].includes(match.termination) ? result(match) : h("span", { class: "bad" }, result(match))),
       h("td", { class: "number" }, whole(match.round)),
       h("td", { class: "number" }, whole(match.moves)),
     ))),

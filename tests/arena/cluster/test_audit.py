@@ -45,6 +45,12 @@ HONEST: list[dict[str, Any]] = [
     {"game": "connect-four", "agents": TWO, "limits": {"moves": 9}},
     {"game": "connect-four", "agents": TWO},
     {"game": "othello", "agents": TWO},
+    {
+        "game": "connect-four",
+        "agents": [{"agent": "alpha-beta", "depth": 2}, {"agent": "alpha-beta", "depth": 3}],
+        "openings": {"plies": 6},
+        "adjudicate": {"draw": {"after": 6, "moves": 2, "value": 0.3}, "resign": {"moves": 1, "value": 0.9}},
+    },
     {"game": "sliding-tiles", "agents": ["random", "greedy", "a-star", {"agent": "dfs", "depth": 8}], "limits": {"moves": 30}},
     {"game": "n-queens", "agents": ["hill-climb", "dfs", "random", "min-conflicts", {"agent": "dfs", "label": "b"}]},
     {"game": {"name": "n-queens", "n": 3}, "agents": ["hill-climb", "dfs", "random"]},

@@ -297,6 +297,7 @@ WRONG: list[tuple[str, Any]] = [
     ("seat", 0),
     ("termination", "stuck"),
     ("termination", "gave-up"),
+    ("termination", "adjudicated"),
 ]
 
 

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from arena import load_plugins
+from arena.scaffold import write
+from arena.testing import check_game
+
 Called = subprocess.CompletedProcess[str]
 
 
@@ -59,6 +63,30 @@ def test_a_new_package_can_be_installed_and_passes_its_own_tests(
     for tool in (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy", ".")):
         looked = called(*tool, folder=package)
         assert looked.returncode == 0, looked.stdout + looked.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "rule", "other", "noticed"),
+    [
+        ("game", "min(self.most, state[0]) + 1", "min(self.most + 1, state[0]) + 1", "there_are_so_many_ways_to_begin"),
+        ("game", "if state[1] == 1 else", "if state[1] == 0 else", "who_takes_the_last_one_wins"),
+        ("puzzle", "range(2, self.pancakes + 1)", "range(2, self.pancakes)", "so_many_states_at_each_distance"),
+    ],
+)
+def test_tests_of_a_package_notice_another_rule(
+    kind: str, rule: str, other: str, noticed: str, tmp_path: Path, called: Callable[..., Called]
+) -> None:
+    """One that is as sound as the first for `arena check`: a move more, the loser wins, a turn less."""
+    write(kind, "my-first", tmp_path, load_plugins(), package=True)
+    file = tmp_path / "my-first" / "my_first.py"
+    text = file.read_text()
+    assert rule in text
+    file.write_text(text.replace(rule, other))
+    check_game(load_plugins([file]).game("my-first"), matches=3)
+    tested = called("pytest", "-q", "-p", "no:cacheprovider", folder=file.parent)
+    assert tested.returncode == 1, tested.stdout
+    assert noticed in tested.stdout
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_the_example_of_the_manual(faults: Faults) -> None:
         # Keys.
         (f"{TIC}{TWO}seeds: 1\n", "cup.yaml:3:1: seeds", "did you mean 'seed'?"),
         (f"{TIC}{TWO}Rounds: 1\n", "cup.yaml:3:1: Rounds", "did you mean 'rounds'?"),
-        (f"{TIC}{TWO}zzz: 1\n", "cup.yaml:3:1: zzz", "known: agents, "),
+        (f"{TIC}{TWO}zzz: 1\n", "cup.yaml:3:1: zzz", "known: adjudicate, agents, "),
         (f'{TIC}{TWO}"a\\nb": 1\n', "cup.yaml:3:1: a\\nb", "unknown key"),
         (f"{TIC}games: [tic-tac-toe]\n{TWO}", "cup.yaml:2:1: games", "got both"),
         (f"{TIC}{TWO}rounds: 3\npositions: [.../.../...]\n", "cup.yaml:3:1: rounds", "got both"),

@@ -1,0 +1,168 @@
+"""The command docs: the pages of the manual, in the terminal."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatch
+from io import StringIO
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from arena.commands.catalogue import paragraph
+from arena.console.output import draws, terminal_size
+from arena.errors import ArenaError
+
+INSTALLED = Path(__file__).parents[1] / "manual"
+"""The folder of the pages in an installed arena; a wheel puts them there."""
+CHECKOUT = Path(__file__).parents[2] / "docs"
+"""The folder of the pages in a checkout."""
+CONTENTS = "index"
+"""The page whose tables of contents order all others."""
+WIDEST = 100
+"""Columns beyond which text is hard to read."""
+NEAR = 0.7
+"""How much of a topic must be alike, from 0 to 1, so that it is proposed for another."""
+MOST = 5
+"""The most pages that are named for a word which is no topic."""
+
+TOCTREE = re.compile(r"^```\{toctree\}\n:caption: (?P<caption>[^\n]+)\n(?P<entries>.*?)^```\n?", re.DOTALL | re.MULTILINE)
+BUILT = re.compile(r"^```\{eval-rst\}\n.*?^```", re.DOTALL | re.MULTILINE)
+FILE = re.compile(r"^<!-- file: (\S+) -->$", re.MULTILINE)
+COMMENT = re.compile(r"^ *<!-- .*? -->\n", re.DOTALL | re.MULTILINE)
+IMAGE = re.compile(r"^!\[(?P<told>[^]]*)\]\((?P<file>[^)]*)\)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ManualPage:
+    """A page of the manual."""
+
+    topic: str
+    """The path below the folder of the manual, without `.md`."""
+    path: Path
+
+    @property
+    def text(self) -> str:
+        """The Markdown of the page."""
+        return self.path.read_text("utf-8")
+
+    @property
+    def title(self) -> str:
+        """The heading of the page."""
+        return self.text.partition("\n")[0].lstrip("# ")
+
+
+@click.command()
+@click.argument("topic", required=False)
+@click.option("--path", "where", is_flag=True, help="Print the file of the page, or the folder of all pages.")
+def docs(topic: str | None, where: bool) -> int:
+    """Show a page of the manual, or without TOPIC the list of its pages."""
+    pages = manual()
+    page = None if topic is None else find(topic, pages)
+    if where:
+        click.echo(folder() if page is None else page.path)
+    elif page is None:
+        click.echo("\n".join(contents(pages, terminal_size(sys.stdout)[0] or WIDEST)))
+    elif draws(sys.stdout):
+        _shown(page, sys.stdout)
+    else:
+        click.echo(page.text, nl=False)
+    return 0
+
+
+def folder() -> Path:
+    """The folder of the manual; ArenaError if this installation has none."""
+    for place in (INSTALLED, CHECKOUT):
+        if (place / f"{CONTENTS}.md").is_file():
+            return place
+    raise ArenaError(f"the manual is not at {INSTALLED}; expected it there, as a wheel of gamearena has it: install it again")
+
+
+def manual() -> Mapping[str, ManualPage]:
+    """Every page by its topic, sorted."""
+    top = folder()
+    files = {file.relative_to(top).with_suffix("").as_posix(): file for file in top.rglob("*.md")}
+    return {topic: ManualPage(topic, files[topic]) for topic in sorted(files)}
+
+
+def find(topic: str, pages: Mapping[str, ManualPage]) -> ManualPage:
+    """The page of a topic: its path, or the end of it if no other page ends so; ArenaError names the nearest pages."""
+    asked = topic.strip("/").removeprefix("../").removesuffix(".md").lower()
+    ending = [name for name in pages if name == asked or name.endswith(f"/{asked}")]
+    if asked in pages or len(ending) == 1:
+        return pages[asked if asked in pages else ending[0]]
+    if ending:
+        raise ArenaError(f"topic {topic!r}: expected one of {', '.join(ending)}")
+    near = get_close_matches(asked, {*pages, *[name.rpartition("/")[2] for name in pages]}, cutoff=NEAR)
+    having = _pages_with(asked, pages)
+    told = [f"did you mean {' or '.join(near)}?"] if near else []
+    told += [f"pages with that word: {', '.join(having)}"] if having else []
+    raise ArenaError(f"unknown topic {topic!r}; {'; '.join(told) or '`arena docs` lists all pages'}")
+
+
+def _pages_with(word: str, pages: Mapping[str, ManualPage]) -> list[str]:
+    """The topics of the pages that have a word most often."""
+    whole = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+    counts = {topic: len(whole.findall(page.text)) for topic, page in pages.items()}
+    return sorted([topic for topic, count in counts.items() if count], key=lambda topic: -counts[topic])[:MOST]
+
+
+def groups(pages: Mapping[str, ManualPage]) -> Iterator[tuple[str, Sequence[ManualPage]]]:
+    """The captions of the manual's contents with their pages, in the order of its first page."""
+    for table in TOCTREE.finditer(pages[CONTENTS].text):
+        entries = [line for line in table["entries"].splitlines() if line and not line.startswith(":")]
+        yield table["caption"], [page for entry in entries for topic, page in pages.items() if fnmatch(topic, entry)]
+
+
+def contents(pages: Mapping[str, ManualPage], width: int) -> Iterator[str]:
+    """The lines that list all pages: their topics and their titles."""
+    column = max(map(len, pages)) + 4
+    for caption, group in groups(pages):
+        yield caption
+        for page in group:
+            topic = f"  {page.topic}"
+            yield paragraph(page.title, width, topic.ljust(column), " " * column)
+        yield ""
+    yield "`arena docs TOPIC` shows a page, `--path` tells where pages and examples lie."
+
+
+def _shown(page: ManualPage, out: TextIO) -> None:
+    """Print a page on a terminal, through a pager if it is longer than the screen."""
+    columns, lines = terminal_size(out)
+    text = rendered(page.text, min(WIDEST, columns or 80), colors=not os.environ.get("NO_COLOR"))
+    if text.count("\n") < lines:
+        click.echo(text, nl=False, color=True)
+    else:
+        click.echo_via_pager(text, color=True)
+
+
+def rendered(markdown: str, width: int, *, colors: bool) -> str:
+    """Markdown as text for a terminal `width` columns wide."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+    from rich.theme import Theme
+
+    text = StringIO()
+    console = Console(
+        file=text,
+        width=width,
+        force_terminal=True,
+        color_system="standard" if colors else None,
+        theme=Theme({"markdown.code": "bold cyan"}),  # no background: terminals are light or dark
+        legacy_windows=False,
+    )
+    console.print(Markdown(for_terminal(markdown), code_theme="ansi_light", hyperlinks=False))
+    return text.getvalue()
+
+
+def for_terminal(markdown: str) -> str:
+    """Markdown with words in place of what only the built manual can show: tables of contents, docstrings, pictures."""
+    text = TOCTREE.sub("", markdown)
+    text = BUILT.sub("In the terminal: `arena COMMAND --help`, and `python -m pydoc arena.NAME`.", text)
+    text = FILE.sub(r"`\1`:\n", text)
+    text = COMMENT.sub("", text)
+    return IMAGE.sub(r"(Picture: \g<told>, \g<file>)", text)

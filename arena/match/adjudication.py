@@ -1,0 +1,127 @@
+"""Ends a game of two seats by the values that its agents report, before the rules do; runners of chess engines know the same.
+
+A draw takes the values of both seats, a resignation at least those of the seat that loses: no agent wins a game, or saves one, by
+what it says of itself alone.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from arena.identity import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRule:
+    """A game is drawn that both seats have called level for a while."""
+
+    after: int = 40
+    """Moves of the match, of both seats together, before which it is not drawn."""
+    moves: int = 8
+    """The last decisions of each seat that must agree."""
+    value: float = 0.05
+    """The largest magnitude of a value that is level."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResignRule:
+    """A seat resigns that has called its game lost for a while."""
+
+    moves: int = 4
+    """Its last decisions, each of which must say so."""
+    value: float = 0.95
+    """A value of minus this or less is lost, one of this or more is won."""
+    both: bool = False
+    """Whether the last decisions of the other seat must say that it wins."""
+
+
+class AgreedEnd(NamedTuple):
+    """How a game is ended by reported values."""
+
+    returns: tuple[float, float]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """The rules by which the games of a board are adjudicated; None where there is no such rule."""
+
+    draw: DrawRule | None = None
+    resign: ResignRule | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Adjudication":
+        """The rules from plain values with the keys of the spec; `{}` of a rule has its defaults."""
+        draw, resign = given.get("draw"), given.get("resign")
+        return cls(
+            None if draw is None else DrawRule(**_with_float(draw)),
+            None if resign is None else ResignRule(**_with_float(resign)),
+        )
+
+    @property
+    def identity(self) -> str:
+        """The canonical text of the rules, for the key of a match."""
+        return canonical(asdict(self))
+
+    def first(self, reported: Iterable[tuple[int, float | None]]) -> tuple[int, AgreedEnd] | None:
+        """The end that the values of a game agree on first, and after how many decisions that is; None without one.
+
+        `reported` has the seat and the value of every decision, in the order of play.
+        """
+        adjudicator = Adjudicator(self)
+        for number, (seat, value) in enumerate(reported, 1):
+            end = adjudicator.after(seat, value)
+            if end is not None:
+                return number, end
+        return None
+
+
+def _with_float(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a rule with its value as a float, so that 1 and 1.0 are one rule, and one identity."""
+    return {name: float(value) if name == "value" else value for name, value in given.items()}
+
+
+class Adjudicator:
+    """Follows one game, and counts for each seat how many of its last decisions reported a level, a lost or a won game.
+
+    A decision without a value breaks off all three.
+    """
+
+    def __init__(self, rules: Adjudication) -> None:
+        self._draw, self._resign = rules.draw, rules.resign
+        self._decisions = 0
+        self._level, self._lost, self._won = [0, 0], [0, 0], [0, 0]
+
+    def after(self, seat: int, value: float | None) -> AgreedEnd | None:
+        """Count a decision; the end that the values now agree on, if any. A game both resigned and level is resigned."""
+        self._decisions += 1
+        if self._resign is not None:
+            self._lost[seat] = self._lost[seat] + 1 if value is not None and value <= -self._resign.value else 0
+            self._won[seat] = self._won[seat] + 1 if value is not None and value >= self._resign.value else 0
+            for loser in (seat, 1 - seat):
+                if self._resigns(loser, self._resign):
+                    return _resignation(loser, self._resign)
+        if self._draw is not None:
+            self._level[seat] = self._level[seat] + 1 if value is not None and abs(value) <= self._draw.value else 0
+            if self._decisions >= self._draw.after and min(self._level) >= self._draw.moves:
+                return _level(self._draw)
+        return None
+
+    def _resigns(self, seat: int, rule: ResignRule) -> bool:
+        agreed = not rule.both or self._won[1 - seat] >= rule.moves
+        return agreed and self._lost[seat] >= rule.moves
+
+
+def _resignation(seat: int, rule: ResignRule) -> AgreedEnd:
+    loser, winner = ("first", "second") if seat == 0 else ("second", "first")
+    agreed = f", the {winner} {rule.value:g} or more" if rule.both else ""
+    message = f"the {loser} seat reported -{rule.value:g} or less{agreed} in {_last(rule.moves)}"
+    return AgreedEnd((-1.0, 1.0) if seat == 0 else (1.0, -1.0), message)
+
+
+def _level(rule: DrawRule) -> AgreedEnd:
+    return AgreedEnd((0.0, 0.0), f"both seats reported values within {rule.value:g} of 0 in {_last(rule.moves)}")
+
+
+def _last(moves: int) -> str:
+    return "the last move" if moves == 1 else f"the last {moves} moves"

@@ -1,0 +1,137 @@
+"""Lists the matches of a store: those of an agent, against an opponent, with a result; by what they took, the largest first.
+
+They are read from the tables that hold their sums, so that a list of a million matches takes seconds.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from arena.errors import StoreError, UnknownName
+from arena.match.record import FAULTS, Reason
+from arena.schedule.board_info import BoardInfo
+from arena.store import Store
+from arena.store.rows import NANO, returns_of
+from arena.store.store import seats_of
+
+RESULTS = ("win", "draw", "loss", "void", "fault")
+"""The results that one can ask for; of a puzzle a win is a solution, and a loss an attempt without one."""
+_WORDS = {"win": "solved", "loss": "unsolved"}
+ORDERS = {"nodes": "nodes", "length": "r.moves", "time": "nanoseconds"}
+"""What matches can be sorted by, and the columns that hold it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchChoice:
+    """Which matches are wanted, and in which order; None where it does not matter."""
+
+    agent: str | None = None
+    """The label of an entry that plays, and whose result counts; without one the result is that of the first seat."""
+    opponent: str | None = None
+    """The label of an entry against which `agent` plays."""
+    result: str | None = None
+    """One of RESULTS."""
+    by: str | None = None
+    """One of ORDERS; without one they come in the order of the schedule."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMatch:
+    """A match in one line."""
+
+    number: int
+    """Its place in the schedule, from 1."""
+    id: str
+    board: str
+    round: int
+    """From 1."""
+    seats: tuple[str, ...]
+    """The labels of the entries."""
+    result: str
+    """`win`, `draw` or `loss` of the agent asked for, else of the first seat; `solved` or `unsolved`; `void`."""
+    moves: int | None
+    """None of an answer whose steps nobody counted."""
+    nodes: int
+    """Of all seats together, like the seconds."""
+    seconds: float
+    termination: Reason
+
+    def as_dict(self) -> dict[str, Any]:
+        """The match as plain values."""
+        return {**asdict(self), "seats": list(self.seats)}
+
+
+def listed(store: Store, choice: MatchChoice) -> Iterator[ListedMatch]:
+    """Yield the chosen matches on the boards of the last run of a store.
+
+    UnknownName for a label that no board has, StoreError for an opponent without an agent or equal to it.
+    """
+    sheets = store.last().boards
+    _check(store, sheets, choice)
+    where, values = _condition(sheets, [label for label in (choice.agent, choice.opponent) if label is not None])
+    order = "p.number" if choice.by is None else f"{ORDERS[choice.by]} DESC, p.number"
+    for row in store.query(f"{_MATCHES} {where} ORDER BY {order}", values):
+        match, blamed = _match(sheets, choice.agent, row)
+        if choice.result is None or _fits(choice.result, match, blamed=blamed):
+            yield match
+
+
+def _check(store: Store, sheets: Sequence[BoardInfo], choice: MatchChoice) -> None:
+    known = list(dict.fromkeys([label for sheet in sheets for label in sheet.labels]))
+    for label in (choice.agent, choice.opponent):
+        if label is not None and label not in known:
+            raise UnknownName(f"entry of {store.path}", label, known)
+    if choice.opponent is not None and choice.agent in (None, choice.opponent):
+        raise StoreError(f"expected another agent against {choice.opponent}, got {choice.agent or 'none'}")
+
+
+def _condition(sheets: Sequence[BoardInfo], labels: Sequence[str]) -> tuple[str, list[Any]]:
+    """The condition that all these entries play, on whatever board, and its values."""
+    conditions, values = [], []
+    for label in labels:
+        places = [(board, sheet.labels.index(label)) for board, sheet in enumerate(sheets) if label in sheet.labels]
+        conditions.append(" OR ".join(["p.board = ? AND ',' || p.seats || ',' LIKE ?"] * len(places)))
+        values += [value for board, entry in places for value in (board, f"%,{entry},%")]
+    return (f"WHERE ({') AND ('.join(conditions)})" if conditions else ""), values
+
+
+def _match(sheets: Sequence[BoardInfo], agent: str | None, row: Sequence[Any]) -> tuple[ListedMatch, bool]:
+    """A row as a match, and whether it was lost by a fault: of the agent where one is asked for, else of anybody."""
+    number, key, board, round_, seats, returns, solved, termination, blamed, moves, nodes, nanoseconds = row
+    sheet = sheets[board]
+    labels = tuple([sheet.labels[entry] for entry in seats_of(seats)])
+    seat = 0 if agent is None else labels.index(agent)
+    result = "void" if termination == "void" else _result(returns_of(returns), seat, solved)
+    match = ListedMatch(
+        number + 1,
+        key.hex(),
+        sheet.title,
+        round_ + 1,
+        labels,
+        result,
+        moves,
+        int(nodes),
+        nanoseconds / NANO,
+        termination,
+    )
+    return match, termination in FAULTS and (agent is None or blamed == seat)
+
+
+def _result(returns: Sequence[float], seat: int, solved: int | None) -> str:
+    if solved is not None:
+        return "solved" if solved else "unsolved"
+    best = max([*returns[:seat], *returns[seat + 1 :]], default=0.0)
+    return "win" if returns[seat] > best else "draw" if returns[seat] == best else "loss"
+
+
+def _fits(wanted: str, match: ListedMatch, *, blamed: bool) -> bool:
+    return blamed if wanted == "fault" else match.result in (wanted, _WORDS.get(wanted))
+
+
+# Further seats are summed as floats, and so are sums that are too large for SQLite's whole numbers.
+_MATCHES = """
+SELECT p.number, r.id, p.board, p.round, p.seats, r.returns, r.solved, r.termination, r.seat, r.moves,
+       r.nodes_0 + r.nodes_1 + (SELECT total(nodes) FROM effort WHERE record = r.number) AS nodes,
+       r.nanoseconds_0 + r.nanoseconds_1 + (SELECT total(nanoseconds) FROM effort WHERE record = r.number) AS nanoseconds
+FROM place p JOIN record r ON r.number = p.record
+"""

@@ -1,0 +1,84 @@
+"""Matches as tidy data: a row a match, a column a value, no lists; for spreadsheets and pandas (Wickham, Tidy Data, 2014)."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from arena.format import Kind
+from arena.match.record import Record
+from arena.store import Store
+
+_ORDINALS = ("first", "second", "third", "fourth")
+_ALWAYS = ("id", "board", "round", "game", "position")
+_VERSUS = "versus"
+
+
+def seat_names(seats: int) -> list[str]:
+    """The names of so many seats: `first`, `second`, `third`, `fourth`, `seat_5`, ..."""
+    return [_ORDINALS[seat] if seat < len(_ORDINALS) else f"seat_{seat + 1}" for seat in range(seats)]
+
+
+def tidy_columns(kinds: Collection[Kind], seats: int) -> list[str]:
+    """The columns of matches on boards of these `kinds`, with up to so many seats.
+
+    A game has the labels of its seats, the `winner` (none of a draw), and the returns, nodes and seconds of each seat; a puzzle
+    its `agent`, `solved` and `cost`. `nodes` and `seconds` are those of all seats, `at_fault` is who lost by a fault or gave up.
+    """
+    names = seat_names(seats) if _VERSUS in kinds else []
+    puzzle = "puzzle" in kinds
+    return [
+        *_ALWAYS,
+        *(["agent"] if puzzle else []),
+        *names,
+        *(["winner"] if names else []),
+        *[f"returns_{name}" for name in names],
+        *(["solved"] if puzzle else []),
+        "moves",
+        *(["cost"] if puzzle else []),
+        *("termination", "at_fault", "message", "fallbacks", "nodes", "seconds"),
+        *[f"nodes_{name}" for name in names],
+        *[f"seconds_{name}" for name in names],
+    ]
+
+
+def tidy_row(title: str, kind: Kind, round_: int, record: Record) -> dict[str, Any]:
+    """One match under the columns of its kind; `title` is that of its board, rounds count from 0."""
+    nodes, seconds = [0] * len(record.labels), [0.0] * len(record.labels)
+    for decision in record.decisions:
+        nodes[decision.seat] += decision.nodes
+        seconds[decision.seat] += decision.seconds
+    row = {
+        **dict(zip(_ALWAYS, (record.id, title, round_, record.game, record.position), strict=True)),
+        "moves": record.moves,
+        "termination": record.termination,
+        "at_fault": None if record.seat is None else record.labels[record.seat],
+        "message": record.message,
+        "fallbacks": record.fallbacks,
+        "nodes": sum(nodes),
+        "seconds": round(sum(seconds), 9),
+    }
+    if kind != _VERSUS:
+        return {**row, "agent": record.labels[0], "solved": record.solved, "cost": record.cost}
+    for name, label, got, generated, spent in zip(
+        seat_names(len(record.labels)), record.labels, record.returns, nodes, seconds, strict=True
+    ):
+        row |= {name: label, f"returns_{name}": got, f"nodes_{name}": generated, f"seconds_{name}": round(spent, 9)}
+    return {**row, "winner": _winner(record)}
+
+
+def _winner(record: Record) -> str | None:
+    """The label of who alone has the highest return; None of a draw and of a void match."""
+    best = [label for label, got in zip(record.labels, record.returns, strict=True) if got == max(record.returns)]
+    return best[0] if len(best) == 1 and record.termination != "void" else None
+
+
+def tidy_rows(store: Store) -> Iterator[Sequence[Any]]:
+    """Yield the columns and then the rows of the matches on the boards of the last run, in the order of its schedule."""
+    sheets = store.last().boards
+    seats = max([text.count(",") + 1 for (text,) in store.query("SELECT DISTINCT seats FROM place")], default=2)
+    columns = tidy_columns({sheet.kind for sheet in sheets}, seats)
+    yield columns
+    for record, place in store.records(boards=True):
+        if place is not None:
+            sheet = sheets[place.board]
+            row = tidy_row(sheet.title, sheet.kind, place.pairing.round, record)
+            yield [row.get(column) for column in columns]

@@ -1,0 +1,232 @@
+"""Checks of programs in other languages: what can be seen of the protocol from outside."""
+
+import random
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.configured import name_of
+from arena.errors import GameError
+from arena.game import Game, Puzzle, State
+from arena.identity import position_stream
+from arena.isolation import protocol
+from arena.isolation.agent_process import AgentLost, AgentProcess, AgentProcesses
+from arena.isolation.remote import RemotePlayer, player_maker
+from arena.limits import Limits
+from arena.match.match import Isolation, Match, Position, Program, Seat
+from arena.match.openings import opened
+from arena.match.player import Forfeit
+from arena.match.record import FAULTS, Record
+from arena.match.referee import play_match
+from arena.processes.child import ChildLost
+from arena.spec import make_seat
+from arena.spec.external import ExternalAgent, called
+from arena.testing.agent_checks import MOVES, NODES, Anyone
+from arena.testing.finding import Violation
+from arena.testing.patience import PATIENCE
+from arena.testing.trial import Trial, position_text
+from arena.testing.verdicts import Verdict
+
+SECONDS = 1.0
+"""The limit of a decision that a program must keep."""
+SHORT = 8
+"""The moves of the match in which it must."""
+PLIES = 5
+"""The most random plies before a program sits down in every seat."""
+
+HELLO = "it says which version of the protocol it speaks, and what it can"
+QUITS = "it ends after `quit`"
+CHECKS = {
+    "ready": "a start is answered by `ready`, also where another match was not over",
+    "plays": "legal actions or solutions, against a random player and against itself",
+    "repeats": "the same start and the same moves get the same answers, from the same process and from a new one",
+    "limits": f"a decision keeps limits.seconds of {SECONDS:g}",
+}
+"""The promises of a program on every game, by the names of their checks."""
+
+
+class PatientProcess(AgentProcess):
+    """An agent process whose answers are waited for no longer than `patience` seconds, also where it has no limit."""
+
+    def __init__(self, patience: float, program: Program, memory_mb: int | None, isolation: Isolation) -> None:
+        self._patience = patience
+        super().__init__(program, memory_mb, isolation)
+
+    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
+        """Write a request and return the answer to it, as any agent process does."""
+        return super().ask(request, self._patience if seconds is None else seconds, margin)
+
+    def quits(self) -> bool:
+        """Ask it to end, and tell whether it does; it is gone afterwards."""
+        try:
+            self._process.send(protocol.line({"type": "quit"}), None)
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._process.wait(self._patience)
+        except subprocess.TimeoutExpired:
+            return False
+        except (ChildLost, OSError):  # it is gone already
+            pass
+        finally:
+            self.end()
+        return True
+
+
+def program_of(command: Sequence[str], folder: Path | None = None) -> Program:
+    """The program of a command, run in a folder; by default in the working one."""
+    return Program(called(command), {}, None, (), str(folder or Path.cwd()), tuple(command))
+
+
+def greeting_verdicts(program: Program, *, patience: float = PATIENCE) -> Iterator[Verdict]:
+    """Start a program and end it: yield whether it says hello as it must, and whether it ends when it is asked to."""
+    trial = Trial(program.agent, 0, 0)
+    try:
+        quits = PatientProcess(patience, program, None, "process").quits()
+    except AgentLost as lost:
+        yield Verdict("hello", HELLO, _violation(trial, "hello", HELLO, "an answer to hello", lost.message))
+        return
+    yield Verdict("hello", HELLO)
+    late = None if quits else _violation(trial, "quits", QUITS, f"its end within {patience:g} s", "it goes on")
+    yield Verdict("quits", QUITS, late)
+
+
+def program_verdicts(
+    program: Program, game: Game, *, seed: int = 0, matches: int = 4, patience: float = PATIENCE
+) -> Iterator[Verdict]:
+    """Let a program play a game: yield a verdict for every promise; after a broken one the others are not reached.
+
+    Its opponents play at random, and it is told a limit of nodes, which nobody can count but itself. No answer may take longer
+    than `patience` seconds.
+    """
+    with AgentProcesses(partial(PatientProcess, patience)) as processes:
+        check = ProgramCheck(program, game, processes, seed, matches)
+        broken = False
+        for name, promise in CHECKS.items():
+            try:
+                if not broken:
+                    check.steps[name]()
+            except Violation as violation:
+                broken = True
+                yield Verdict(name, promise, violation)
+            else:
+                yield Verdict(name, promise if not broken else "not reached", reached=not broken)
+
+
+class ProgramCheck(NamedTuple):
+    """The checks of one program on one game, in processes that are kept from match to match."""
+
+    program: Program
+    game: Game
+    processes: AgentProcesses
+    seed: int
+    matches: int
+
+    @property
+    def steps(self) -> Mapping[str, Callable[[], None]]:
+        """The checks by the names of their promises."""
+        return {"ready": self.ready, "plays": self.plays, "repeats": self.repeats, "limits": self.limits}
+
+    def ready(self) -> None:
+        """Begin two matches, one after the other, and play neither."""
+        for number in range(2):
+            trial, state = self._drawn("ready", number)
+            player = RemotePlayer(self._match(trial, state, [0], Limits(nodes=NODES)), 0, self.processes, [])
+            try:
+                player.make_agent()
+            except Forfeit as forfeit:
+                message = f"{forfeit.ending.reason}: {forfeit.ending.message}"
+                raise _violation(trial, "ready", "a start is answered by ready", "ready", message) from forfeit
+            finally:
+                player.leave()
+
+    def plays(self) -> None:
+        """Play against random players from every seat, then from positions of random play in all seats."""
+        limits = Limits(nodes=NODES, moves=MOVES)
+        for number in range(self.matches):
+            trial, state = self._drawn("plays", number)
+            self._played(trial, state, [number % self.game.players], limits)
+            if not isinstance(self.game, Puzzle):
+                self._played(
+                    trial, _later(self.game, state, trial.rng), range(self.game.players), Limits(nodes=NODES, moves=MOVES)
+                )
+
+    def repeats(self) -> None:
+        """Play a match, then again in the same process and in a new one."""
+        limits = Limits(nodes=NODES, moves=MOVES)
+        trial, state = self._drawn("repeats", 0)
+        first = self._played(trial, state, [0], limits)
+        other, elsewhere = self._drawn("repeats", 1)
+        self._played(other, elsewhere, [0], limits)
+        for process in ("the same process, another match later", "a new process"):
+            if process == "a new process":
+                self.processes.close()
+            again = self._played(trial, state, [0], limits)
+            _check_same(trial, first, again, process)
+
+    def limits(self) -> None:
+        """Play a few moves under a limit of time."""
+        trial, state = self._drawn("limits", 0)
+        self._played(trial, state, [0], Limits(seconds=SECONDS, moves=SHORT))
+
+    def _drawn(self, check: str, number: int) -> tuple[Trial, State]:
+        trial = Trial(f"{self.program.agent} on {name_of(self.game)}", self.seed, number, check=check)
+        return trial, self.game.initial(position_stream(f"check/{trial.play}"))
+
+    def _match(self, trial: Trial, state: State, seats: Sequence[int], limits: Limits) -> Match:
+        """The match of a trial: the program in some seats, random players in the others."""
+        puzzle = isinstance(self.game, Puzzle)
+        own = Seat(
+            self.program.agent,
+            ExternalAgent,
+            True,
+            None,
+            limits,
+            "",
+            self.program.agent,
+            isolation="process",
+            program=self.program,
+        )
+        other = make_seat(Anyone, {}, None, None, limits, "anyone", puzzle)
+        seated = tuple([own if seat in seats else other for seat in range(self.game.players)])
+        return Match(
+            f"check/{trial.play}", self.game, Position("check", state, self.game.format_state(state)), seated, trial.play
+        )
+
+    def _played(self, trial: Trial, state: State, seats: Sequence[int], limits: Limits) -> Record:
+        """Play a match and return its record; Violation if the program is at fault."""
+        trial.position = position_text(self.game, state)
+        record = play_match(self._match(trial, state, seats, limits), make_player=player_maker(self.processes))
+        trial.actions = list(record.actions)
+        if record.termination in (*FAULTS, "void"):
+            got = f"{record.termination}: {record.message}"
+            raise _violation(trial, trial.check, "plays without a fault", "an ending that is nobody's fault", got)
+        return record
+
+
+def _later(game: Game, state: State, rng: random.Random) -> State:
+    """A state of random play a few plies on; `state` itself if the game is always over before."""
+    try:
+        return opened(game, state, rng.randrange(1, PLIES), rng)
+    except GameError:
+        return state
+
+
+def _check_same(trial: Trial, first: Record, again: Record, process: str) -> None:
+    """Check that two matches are equal; a violation shows the first action that is not."""
+    what = f"the same answers from {process}"
+    if again.answer != first.answer:
+        raise _violation(trial, "repeats", what, f"{first.answer}, as the first time", str(again.answer))
+    for ply, (one, other) in enumerate(zip_longest(first.actions, again.actions, fillvalue="the end")):
+        if one != other:
+            trial.actions = list(first.actions[:ply])
+            raise _violation(trial, "repeats", what, f"{one}, as the first time", other)
+
+
+def _violation(trial: Trial, check: str, what: str, expected: str, got: str) -> Violation:
+    trial.check = check
+    found = trial.violation(what, expected, got)
+    assert isinstance(found, Violation)
+    return found

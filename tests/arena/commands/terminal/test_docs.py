@@ -1,0 +1,21 @@
+"""`arena docs` on a terminal: Markdown as text, a pager for what is longer than the screen."""
+
+from collections.abc import Callable
+from typing import Any
+
+
+def test_a_short_page_is_printed(terminal: Callable[..., Any]) -> None:
+    """Headings and code without their marks; the screen is long enough."""
+    shown = terminal("docs", "explanation/nodes", columns=80, lines=60)
+    text = shown.until("have both.")
+    assert "What a node is" in text
+    assert "# What" not in text
+    assert "`" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_long_page_goes_through_the_pager(terminal: Callable[..., Any]) -> None:
+    """Any that PAGER names; it gets the whole page."""
+    shown = terminal("docs", "spec", columns=80, lines=24, PAGER="sed -e s/^/|/")
+    assert "|" in shown.until("The spec of a tournament")
+    shown.until("memory_mb")
