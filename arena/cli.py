@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from arena import __version__
-from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreFull
+from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreDamaged, StoreFull
 from arena.processes.interrupts import user_interrupts
 from arena.processes.threads import abandoned
 
@@ -137,7 +137,7 @@ def _guarded() -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (StoreFull, StoreConflict, ClusterLost) as error:
+    except (StoreFull, StoreConflict, StoreDamaged, ClusterLost) as error:
         click.echo(str(error), err=True)
         return 1
     except ArenaError as error:

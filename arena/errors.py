@@ -9,6 +9,7 @@
     +-- CodeChanged             a plugin that was edited while a run that uses it was going on
     +-- StoreError              a store that cannot be used as it was asked to
     |   +-- StoreFull           there is no room for more records
+    |   +-- StoreDamaged        something in it is not as it was written
     |   +-- StoreConflict       two stores have different records under one id
     +-- ClusterError            a cluster that cannot play what it was asked to
     |   +-- ClusterLost         a cluster that was there and is gone
@@ -100,6 +101,10 @@ class StoreError(ArenaError):
 
 class StoreFull(StoreError):
     """A disk is full. What was written before is safe."""
+
+
+class StoreDamaged(StoreError):
+    """A row of a store does not fit its hash, so that nothing that follows from it can be believed."""
 
 
 class StoreConflict(StoreError):

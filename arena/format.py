@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from arena.columns import Column
 from arena.configured import Configured, name_of
 from arena.identity import Stream, canonical
+from arena.secret import Seed
 
 Kind = Literal["versus", "puzzle"]
 RankedBy = Literal["score", "rating"]
@@ -29,7 +30,7 @@ class Field:
     """The number of positions; in a Swiss tournament the number of rounds."""
     keys: tuple[str, ...] = ()
     """The identity of each entry, wherever it stands in the spec."""
-    seed: int = 0
+    seed: Seed = 0
     """The seed of the spec."""
     drawn: bool = True
     """True if positions are drawn, so that there is no end of them; False if `rounds` of them are given."""

@@ -28,16 +28,18 @@ def key(text: str) -> str:
 
 
 class Stream(random.Random):
-    """A random generator that is seeded from a text when it is first used, and is an ordinary one from then on.
+    """A random generator that is seeded when it is first used, and is an ordinary one from then on.
 
     Seeding takes longer than a whole small game, and most streams are never drawn from. On first use the object becomes a
-    plain `random.Random`, so it costs nothing after that, and `drawn` tells whether anybody has used it.
+    plain `random.Random`, so it costs nothing after that, and `drawn` tells whether anybody has used it. It holds a number and
+    not the text from which that follows: who has one stream learns nothing of the others.
     """
 
     gauss_next: float | None = None
 
-    def __init__(self, purpose: str) -> None:
-        self.purpose = purpose  # no seeding here, and so no super().__init__()
+    def __init__(self, seed: int | str) -> None:
+        """Make a stream of a number, or of a text whose hash is the number."""
+        self.first_seed = seed if isinstance(seed, int) else stream_seed(seed)  # no seeding here, and so no super().__init__()
 
     def random(self) -> float:
         """Return the next number in [0, 1)."""
@@ -66,9 +68,9 @@ class Stream(random.Random):
 def _awake(generator: random.Random) -> random.Random:
     """The generator as an ordinary one. A method that was bound before the first draw may ask for it again."""
     if isinstance(generator, Stream):
-        seed = blake2b(generator.purpose.encode(), digest_size=8).digest()
+        seed = generator.first_seed
         generator.__class__ = random.Random  # type: ignore[assignment]
-        generator.seed(int.from_bytes(seed, "big"))
+        generator.seed(seed)
     return generator
 
 
@@ -77,21 +79,31 @@ def drawn(generator: random.Random) -> bool:
     return not isinstance(generator, Stream)
 
 
-def position_purpose(position_key: str, use: str) -> str:
-    """The text that seeds the stream of a position for one use, such as its start."""
-    return f"{position_key}/{use}"
+def stream_seed(purpose: str) -> int:
+    """Return the seed of the stream that is named by a text: 64 bits of its hash."""
+    return int.from_bytes(blake2b(purpose.encode(), digest_size=8).digest(), "big")
 
 
-def seat_purpose(match_id: str, seat: int) -> str:
-    """The text that seeds the stream of one seat of one match."""
-    return f"{match_id}/seat/{seat}"
+def position_seed(position_key: str, use: str) -> int:
+    """Return the seed of the stream of a position for one use, such as its start."""
+    return stream_seed(f"{position_key}/{use}")
+
+
+def seat_seed(match_id: str, seat: int) -> int:
+    """Return the seed of the stream of one seat of one match."""
+    return stream_seed(f"{match_id}/seat/{seat}")
+
+
+def program_seed(match_id: str, seat: int) -> int:
+    """Return the seed, of 32 bits, that a program in another language gets for one seat of one match."""
+    return int.from_bytes(blake2b(f"{match_id}/seat/{seat}".encode(), digest_size=4).digest(), "big")
 
 
 def position_stream(position_key: str, use: str = "initial") -> Stream:
-    """The stream from which a position is drawn, the same for everyone who meets it."""
-    return Stream(position_purpose(position_key, use))
+    """Return the stream from which a position is drawn, the same for everyone who meets it."""
+    return Stream(position_seed(position_key, use))
 
 
 def seat_stream(match_id: str, seat: int) -> Stream:
-    """The stream of one seat of one match."""
-    return Stream(seat_purpose(match_id, seat))
+    """Return the stream of one seat of one match."""
+    return Stream(seat_seed(match_id, seat))

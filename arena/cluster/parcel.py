@@ -19,6 +19,7 @@ from arena.match.match import Isolation, Program
 from arena.plugins.dependencies import beside
 from arena.plugins.sources import asked, is_file, real_place
 from arena.schedule.fingerprint import Fingerprint, fingerprints
+from arena.secret import Seed
 from arena.spec import Document, Spec
 from arena.version import __version__
 
@@ -43,7 +44,7 @@ class Parcel(NamedTuple):
     """A tournament for a node."""
 
     document: Document
-    seed: int
+    seed: Seed
     plugins: Sequence[str]
     """Plugins beside the installed ones, in order: paths in the folder of the parcel, or modules."""
     files: Sequence[File]

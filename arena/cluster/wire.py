@@ -36,7 +36,7 @@ _TYPES: dict[str, Any] = {
     "game": Text,
     "position": Text,
     "labels": tuple[Text, ...],
-    "seed": StrictInt,
+    "seed": StrictInt | None,
     "actions": tuple[Text, ...],
     "answer": Text | None,
     "returns": tuple[Number, ...],
@@ -151,7 +151,7 @@ class Reader:
         for key, got, wanted in (
             ("game", record.game, board.name),
             ("labels", record.labels, labels),
-            ("seed", record.seed, self._spec.seed),
+            ("seed", record.seed, self._spec.record_seed),
         ):
             if got != wanted:
                 return f"{key}: expected {shown(wanted)}, got {shown(got)}"

@@ -15,6 +15,7 @@ from arena.agent import Agent
 from arena.commands.check_program import check_program
 from arena.commands.file_watch import watch
 from arena.commands.options import plugin_option, seed_option
+from arena.commands.store_check import check_store
 from arena.configured import initializer, parameters_of
 from arena.console.notices import load, say, tracebacks_wanted
 from arena.console.output import results_alone
@@ -24,6 +25,7 @@ from arena.plugins.contract import HOOKS, source_line
 from arena.plugins.registry import Key, Registry
 from arena.plugins.sources import is_file
 from arena.processes.threads import deaths
+from arena.spec.document import is_database
 from arena.spec.external import command_of
 from arena.spec.parameters import adapters
 from arena.testing import Finding, Verdict, Violation, agent_verdicts, game_verdicts, heuristic_verdicts
@@ -53,7 +55,7 @@ class CheckOptions:
 
 
 @click.command()
-@click.argument("target", metavar="NAME|FILE|PROGRAM")
+@click.argument("target", metavar="NAME|FILE|PROGRAM|STORE")
 @seed_option("For the random play.")
 @click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="How many to play.")
 @click.option(
@@ -64,13 +66,17 @@ class CheckOptions:
     show_default=True,
     help="How long one call may take.",
 )
+@click.option("--replay", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE", help="Of a store: play a share of it again.")
 @click.option("--watch", "watched", is_flag=True, help="Check again whenever the file is saved; Ctrl-C ends it.")
 @plugin_option
-def check(target: str, watched: bool, plugins: tuple[str, ...], **asked: Any) -> int:
+def check(target: str, watched: bool, replay: float, plugins: tuple[str, ...], **asked: Any) -> int:
     """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares.
 
-    An agent in another language, a file that can be started or a command in quotes, is held to the protocol.
+    An agent in another language (a file that can be started, or a command in quotes) is held to the protocol, a store to its hashes.
     """
+    if is_database(target):
+        with results_alone() as out:
+            return check_store(target, replay, plugins, out)
     how = CheckOptions(**asked)
     return _check_on_save(target, how, plugins) if watched else _check(target, how, plugins)
 

@@ -7,11 +7,24 @@ from typing import Any
 import click
 
 from arena.limits import LARGEST
+from arena.secret import is_digits
 
 Callback = Callable[..., Any]
 """A function that becomes a command."""
 
 SEED = click.IntRange(0, 2**63 - 1)
+
+
+class RunSeed(click.ParamType[int | str]):
+    """A number, or the 32 hexadecimal digits of a seed that was secret."""
+
+    name = "number|digits"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """Return the number or the digits; BadParameter for anything else."""
+        return value.lower() if isinstance(value, str) and is_digits(value.lower()) else SEED.convert(value, param, ctx)
+
+
 plugin_option = click.option("--plugin", "plugins", multiple=True, metavar="FILE|MODULE", help="Load a plugin; may be repeated.")
 
 

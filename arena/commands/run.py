@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from arena.commands.leaderboard import format_option
-from arena.commands.options import SEED, plugin_option, workers_for
+from arena.commands.options import RunSeed, plugin_option, workers_for
 from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
 from arena.console.progress import PercentLine, Progress
@@ -20,6 +20,7 @@ from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
 from arena.schedule.fingerprint import trusted
+from arena.secret import Seed
 from arena.spec import Spec, load_spec
 from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
@@ -29,6 +30,7 @@ from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
 from arena.tournament.run import play_all, record_all
+from arena.tournament.secret_run import with_secret
 from arena.tracking import listening
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ class RunOptions:
 
     spec: str
     workers: int | None = None
-    seed: int | None = None
+    seed: Seed | None = None
     style: str = "simple"
     quiet: bool = False
     plugins: tuple[str, ...] = ()
@@ -100,7 +102,7 @@ def shard(_context: click.Context, _parameter: click.Parameter, value: str | Non
 @click.command()
 @click.argument("spec")
 @click.option("--workers", type=click.IntRange(1, 1024), help="Processes that play; default: one a core.")
-@click.option("--seed", type=SEED, help="Replaces the seed of the spec.")
+@click.option("--seed", type=RunSeed(), help="Replaces the seed of the spec: a number, or the digits of a secret one.")
 @format_option
 @click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
 @click.option("--store", metavar="PATH", help="Where the matches are kept; default: results/SPEC.db.")
@@ -131,18 +133,24 @@ def run(**asked: Any) -> int:
         raise click.UsageError("--fresh plays everything anew; leave out --fresh-for")
     with results_alone() as out:
         with listening(PercentLine(sys.stderr, quiet=options.quiet)):
-            spec = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+            asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
+            kept = None if options.fresh else options.path
+            spec = with_secret(asked_for, kept, shared=options.shard is not None)
         if not options.fresh:
             spec = with_kept_openings(spec, options.path)
         if options.shard is not None:
             _check_shared(spec)
         say_notes(spec, quiet=options.quiet)
+        if spec.secret:
+            say(f"commitment: {spec.commitment}")
         planned = run_of(spec)
         with _cluster(options, spec, planned) as cluster, _opened(options, spec, planned) as store:
             played = _play(options, spec, planned, store, cluster)
             if store is not None:
                 store.flush()
         results = Results(spec, played, store=options.path)
+        if spec.secret and results.seed is not None:
+            say(f"seed: {results.seed}")
         return _show(results, leaderboards(results), options.style, out)
 
 

@@ -11,9 +11,8 @@ from arena.commands.options import plugin_option
 from arena.console.output import results_alone
 from arena.errors import ArenaError
 from arena.spec import load_spec
+from arena.spec.document import is_database
 
-SQLITE = b"SQLite format 3\0"
-"""The first bytes of a store."""
 NEEDED = ("starlette", "uvicorn", "jinja2")
 MISSING = "arena serve needs starlette, uvicorn and Jinja2; install them with: pip install 'gamearena[web]'"
 
@@ -40,9 +39,8 @@ def _named(path: Path, plugins: tuple[str, ...]) -> tuple[Path, Path | None]:
     """The store to show, and the spec to play into it; SpecError for its faults, before anything starts."""
     if not path.is_file():
         raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, or a spec")
-    with path.open("rb") as file:
-        if file.read(len(SQLITE)) == SQLITE:
-            return path, None
+    if is_database(path):
+        return path, None
     load_spec(path, plugins=plugins)
     return Path("results") / f"{path.stem}.db", path
 

@@ -1,14 +1,14 @@
 """A seat whose agent runs in a process of its own: asked in messages, its answers turned into actions by the rules here."""
 
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
+from secrets import token_hex
 from time import perf_counter
 from typing import Any
 
 from arena.configured import settings
 from arena.errors import describe
 from arena.game import Action, Game, State
-from arena.identity import position_purpose, seat_purpose
+from arena.identity import position_seed, program_seed, seat_seed
 from arena.isolation import protocol
 from arena.isolation.agent_process import STARTING, AgentLost, AgentProcess, AgentProcesses
 from arena.isolation.protocol import Broken
@@ -191,17 +191,16 @@ def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> A
 
 def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
     seat = match.seats[number]
-    purpose = seat_purpose(match.id, number)
     limits = seat.limits
     message = {
         "type": "start",
-        "match": match.id,
+        "match": token_hex(16),  # from the id of a match, and a seed that can be guessed, all of its streams would follow
         "game": match.game.name,
         "parameters": plain_settings(match.game),
         "position": match.position.text,
         "seat": number,
         "players": len(match.seats),
-        "seed": int.from_bytes(blake2b(purpose.encode(), digest_size=4).digest(), "big"),
+        "seed": program_seed(match.id, number),
         "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves},
         "options": dict(program.options),
     }
@@ -211,7 +210,7 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         message["plugins"] = list(program.plugins)
         if program.version is not None:
             message["version"] = program.version.plugin
-        message["streams"] = {"seat": purpose, "start": position_purpose(match.position.key, "start")}
+        message["streams"] = {"seat": seat_seed(match.id, number), "start": position_seed(match.position.key, "start")}
     return message
 
 

@@ -13,6 +13,7 @@ from arena.identity import canonical, key, position_stream
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, opened
+from arena.secret import Seed, seed_of_round
 
 Isolation = Literal["none", "process", "sandbox"]
 """Where an agent runs: in the process that plays, in a process of its own, or in one that sees nothing of the user's."""
@@ -119,7 +120,8 @@ class Match:
     game: Game
     position: Position
     seats: tuple[Seat, ...]
-    seed: int
+    seed: int | None
+    """That of the spec; None where it is a secret."""
     adjudication: Adjudication | None = None
     """The rules by which reported values end it before the game's own rules do."""
 
@@ -135,7 +137,7 @@ class Positions:
     game: Game
     name: str
     parameters: Mapping[str, Any]
-    seed: int
+    seed: Seed
     texts: Sequence[str] | None = None
     plies: int = 0
     """How many random plies are played from each before the agents do."""
@@ -143,14 +145,14 @@ class Positions:
     """How many rounds, from the first, keep the opening that they draw though an earlier one has it."""
     redraws: Redraws = field(init=False, compare=False, repr=False)
     _before: str = field(init=False)
-    _after: str = field(init=False)
+    _after: str | None = field(init=False)
     _repetitions: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         openings = f'{{"plies":{self.plies}}}' if self.plies else "null"
         rules = f'"game":{canonical(self.name)},"openings":{openings},"parameters":{canonical(self.parameters)}'
         object.__setattr__(self, "_before", f'{{{rules},"position":')
-        object.__setattr__(self, "_after", f',"seed":{self.seed}}}')
+        object.__setattr__(self, "_after", f',"seed":{self.seed}}}' if isinstance(self.seed, int) else None)
         seen: Counter[str] = Counter()
         repetitions = []
         for text in self.texts or ():
@@ -183,7 +185,8 @@ class Positions:
     def _key(self, number: int, redraw: int) -> str:
         named = str(number) if self.texts is None else canonical(self.texts[number])
         again = f',"redraw":{redraw}' if redraw else ""
-        return key(f"{self._before}{named}{again}{self._after}")
+        after = self._after or f',"seed":{canonical(seed_of_round(self.seed, number))}}}'
+        return key(f"{self._before}{named}{again}{after}")
 
     def repetition(self, number: int) -> int:
         """How many equal texts were given before this one; 0 for drawn positions."""

@@ -56,8 +56,8 @@ class Record(NamedTuple):
     """The text notation of the position."""
     labels: tuple[str, ...]
     """The entry in each seat."""
-    seed: int
-    """The seed of the spec."""
+    seed: int | str | None
+    """The seed of the spec; None where that is a secret, until it is revealed."""
     actions: tuple[str, ...]
     """The text notation of every action played."""
     answer: str | None

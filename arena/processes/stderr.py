@@ -1,6 +1,7 @@
 """Passes an agent's stderr on, as far as a person would read it, so that no agent fills a disk in a night."""
 
 import os
+import re
 import threading
 import time
 from contextlib import suppress
@@ -14,8 +15,14 @@ PAUSE = 0.001
 """Seconds between two reads of text that is dropped, so that a flood takes no time from others."""
 
 
+_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+"""Bytes that a terminal takes for orders: to go back over a line, to set its title, to answer as if somebody typed."""
+
+
 class StderrRelay:
     """Reads a pipe to its end, since its writer would block once it is full, and writes the first MOST bytes to stderr.
+
+    What would be an order to a terminal is written as an escape.
 
     `again` allows as many once more. With a name every line begins with it, so that a reader knows who says it.
     """
@@ -48,7 +55,7 @@ class StderrRelay:
                         _say(b"\n")  # what comes next, of whoever, begins a line
                     return
                 if self._left > 0:
-                    _say(self._headed(said[: self._left]))
+                    _say(_CONTROL.sub(_escaped, self._headed(said[: self._left])))
                     self._left -= len(said)
                     if self._left <= 0:
                         _say(DROPPED)
@@ -59,6 +66,10 @@ class StderrRelay:
         """The same with the name before every line that begins in it."""
         begun, self._fresh = self._fresh, said.endswith(b"\n")
         return (self._head if begun else b"") + said[:-1].replace(b"\n", b"\n" + self._head) + said[-1:]
+
+
+def _escaped(found: re.Match[bytes]) -> bytes:
+    return b"".join([b"\\x%02x" % byte for byte in found[0]])
 
 
 def _say(text: bytes) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from arena.console.notices import say
 from arena.errors import ArenaError
+from arena.spec.document import is_database
 
 PLOTS = frozenset({".png", ".svg", ".pdf"})
 """Suffixes of files with plots."""
@@ -78,15 +79,7 @@ def _holds_matches(place: Path) -> bool:
     for ending in ("-wal", "-shm", "-journal"):
         if place.name.endswith(ending) and place.with_name(place.name.removesuffix(ending)).exists():
             return True
-    try:
-        with place.open("rb") as file:
-            return file.read(len(_DATABASE)) == _DATABASE
-    except OSError:
-        return False
-
-
-_DATABASE = b"SQLite format 3\0"
-"""The first bytes of every database of SQLite."""
+    return is_database(place)
 
 
 def _beside(place: Path) -> Path:

@@ -16,6 +16,7 @@ from arena.report.evidence import Evidence, Findings
 from arena.report.html_tables import leaderboard_table, numbers_table, overall_table
 from arena.report.plot import Plot, printable
 from arena.results.tables import document, overall, remarks, replay_command
+from arena.store import Run
 from arena.views import STATIC, board_script, bundle
 
 if TYPE_CHECKING:
@@ -87,7 +88,14 @@ def _summary(found: Findings) -> str:
     count = sum(len(evidence.matches) for evidence in found.boards)
     agents = len({label for evidence in found.boards for label in evidence.sheet.labels})
     parts = [_counted(count, "match", "matches"), _counted(len(found.boards), "board"), _counted(agents, "agent")]
-    return f"{', '.join(parts)}; seed {found.run.seed}."
+    return f"{', '.join(parts)}; {_seed(found.run)}."
+
+
+def _seed(run: Run) -> str:
+    if run.commitment is None:
+        return f"seed {run.seed}"
+    known = "seed secret until the run ends" if run.seed is None else f"seed {run.seed}"
+    return f"{known}, commitment {run.commitment}"
 
 
 def _counted(count: int, what: str, several: str | None = None) -> str:

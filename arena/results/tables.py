@@ -43,15 +43,19 @@ _HEADINGS = {
 
 
 class Titled(Protocol):
-    """The tournament of a table: a Spec, a Results or a Run of a store."""
+    """The tournament of a table: a Results or a Run of a store."""
 
     @property
     def name(self) -> str:
         """The name of the tournament."""
 
     @property
-    def seed(self) -> int:
-        """The seed from which everything random in it follows."""
+    def seed(self) -> int | str | None:
+        """The seed from which everything random in it follows; None while it is secret."""
+
+    @property
+    def commitment(self) -> str | None:
+        """The hash of a seed that is or was secret; None of another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,8 @@ def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT, wid
 
 def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
     """All boards of a tournament as plain values."""
-    return {"name": run.name, "seed": run.seed, "boards": [board.as_dict() for board in boards]}
+    committed = {} if run.commitment is None else {"commitment": run.commitment}
+    return {"name": run.name, "seed": run.seed, **committed, "boards": [board.as_dict() for board in boards]}
 
 
 def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:

@@ -77,7 +77,7 @@ def tidy_rows(store: Store) -> Iterator[Sequence[Any]]:
     seats = max([text.count(",") + 1 for (text,) in store.query("SELECT DISTINCT seats FROM place")], default=2)
     columns = tidy_columns({sheet.kind for sheet in sheets}, seats)
     yield columns
-    for record, place in store.records(boards=True):
+    for record, place in store.records(boards=True, sound=True):
         if place is not None:
             sheet = sheets[place.board]
             row = tidy_row(sheet.title, sheet.kind, place.pairing.round, record)

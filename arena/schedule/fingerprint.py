@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from os.path import isfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ class Part(NamedTuple):
             return files_of(Path(self.version.file), moved_path(self.version.moved))
         if not self.command:
             return required(self.module)
-        named = [place for word in self.command if (place := Path(self.folder, word)).is_file()]
+        named = [place for word in self.command if isfile(place := Path(self.folder, word))]  # noqa: PTH113
         return {one for file in named for one in (file, *beside(file))}
 
     def hash(self) -> str:

@@ -38,7 +38,7 @@ def unplayed(
         game=board.name,
         position="" if seat is None else foreign(lambda: positions_of(spec)(scheduled).text, lambda _: ""),
         labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
-        seed=spec.seed,
+        seed=spec.record_seed,
         actions=(),
         answer=None,
         returns=(0.0,) * players if seat is None else lost(players, seat),
@@ -93,7 +93,7 @@ class MatchRunner:
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, board.adjudication)
         before = self._hosts.started
-        match = Match(identity, board.game, position, seats, self.spec.seed, board.adjudication)
+        match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication)
         record = play_match(match, self._on_turn, self._make_player)
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))

@@ -15,6 +15,7 @@ from arena.limits import Limits
 from arena.match.adjudication import Adjudication
 from arena.match.match import Positions, Seat, seat_identity
 from arena.plugins.registry import Registry
+from arena.secret import Seed, commitment
 from arena.spec.document import Document
 from arena.spec.parameters import plain
 
@@ -57,7 +58,8 @@ class Spec:
     """A tournament without faults: its `name`, its `seed`, and its `boards`, one for every game."""
 
     name: str
-    seed: int
+    seed: Seed
+    """A number, or a secret, which nobody is to be shown before it is revealed."""
     boards: tuple[Board, ...]
     notes: tuple[str, ...]
     """What a user should know before it starts: who is left out of a board, and why."""
@@ -67,6 +69,18 @@ class Spec:
     """What all names in it were looked up in."""
     plugins: tuple[str, ...] = ()
     """What was loaded beside the installed plugins, so that another process can load it too."""
+    secret: bool = False
+    """True if the seed was drawn for this run, and is to be revealed when that ends."""
+
+    @property
+    def commitment(self) -> str | None:
+        """The hash of a seed that is or was secret; None of another one."""
+        return None if isinstance(self.seed, int) else commitment(self.seed)
+
+    @property
+    def record_seed(self) -> int | None:
+        """The seed as records have it: None where it is, or was, a secret."""
+        return self.seed if isinstance(self.seed, int) else None
 
     @property
     def size(self) -> int:

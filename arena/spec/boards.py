@@ -12,6 +12,7 @@ from arena.heuristic import Evaluation, info_of
 from arena.identity import key
 from arena.match.match import Positions, Program, Seat
 from arena.plugins.sources import whole
+from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
@@ -85,7 +86,7 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     if positions.plies and not _opens(reading, rules, positions):
         return None
     keys = tuple([key(seat.identity) for seat in seats])
-    field = Field(len(seats), rules.game.players, rounds, keys, reading.seed, texts is None)
+    field = Field(len(seats), rules.game.players, rounds, keys, seed_of_round(reading.seed, 0), texts is None)
     refused = format_.refusal(field) if counted and len(playing) >= format_.fewest(rules.game.players) else None
     if refused is not None:
         reading.faults.add(("format",), f"{format_.name} on {rules.name}: {refused}")

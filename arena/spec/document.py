@@ -111,10 +111,8 @@ def _read(name: str, path: FilePath) -> str:
     try:
         if path.is_dir():
             raise _fault(name, "is a directory; expected a YAML file")
-        if path.is_file():
-            with path.open("rb") as stream:
-                if stream.read(len(_DATABASE)) == _DATABASE:
-                    raise _fault(name, f"a store, and no spec; `arena leaderboard {shlex.quote(name)}` shows it")
+        if is_database(path):
+            raise _fault(name, f"a store, and no spec; `arena leaderboard {shlex.quote(name)}` shows it")
         size = path.stat().st_size
         if size > LARGEST_FILE:
             raise _fault(name, f"has {size:,} bytes; expected a spec of at most {LARGEST_FILE:,}")
@@ -131,6 +129,17 @@ def _read(name: str, path: FilePath) -> str:
 
 _DATABASE = b"SQLite format 3\0"
 """How every database of SQLite begins."""
+
+
+def is_database(path: str | PathLike[str]) -> bool:
+    """Tell whether there is a file that begins as every store does; False for what cannot be read."""
+    try:
+        if not FilePath(path).is_file():  # a pipe would keep whoever opens it waiting
+            return False
+        with FilePath(path).open("rb") as stream:
+            return stream.read(len(_DATABASE)) == _DATABASE
+    except (OSError, ValueError):
+        return False
 
 
 def decoded(name: str, data: bytes) -> str:

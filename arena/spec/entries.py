@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os.path import isfile
 from typing import Annotated, Any, get_args
 
 from pydantic import Field
 
 from arena.agent import Agent
-from arena.errors import suggestion
+from arena.errors import shown, suggestion
 from arena.limits import Limits
 from arena.match.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices
@@ -178,9 +179,9 @@ def _command(reading: SpecReader, path: Path, variant: Variant) -> tuple[str, ..
         return None
     if not found(words[0], reading.document.folder):
         where = f"in {reading.document.folder}" if "/" in words[0] else "on PATH"
-        there = (reading.document.folder / words[0]).is_file()
+        there = isfile(reading.document.folder / words[0])  # noqa: PTH113 - takes a name that no file can have
         advice = "; it is there, but not executable: chmod +x it, or put its interpreter before it" if there else ""
-        report(("agent", "command"), f"no program {words[0]!r} {where} that can be started{advice}")
+        report(("agent", "command"), f"no program {shown(words[0])} {where} that can be started{advice}")
     return tuple(words)
 
 

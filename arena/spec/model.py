@@ -2,14 +2,21 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, WithJsonSchema, WrapValidator
 
 from arena.limits import LARGEST, MOVES
 from arena.match.match import Isolation
+from arena.secret import SECRET
 
 MOST = 10**9
 """No count in a spec may be larger."""
 LARGEST_SEED = 2**63 - 1
+SpecSeed = Annotated[
+    int,
+    Field(ge=0, le=LARGEST_SEED),
+    WrapValidator(lambda value, number: value if value == SECRET else number(value)),  # faults are told as of a number alone
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": LARGEST_SEED}, {"const": SECRET}]}),
+]
 
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Options = dict[str, Any]
@@ -106,7 +113,9 @@ class SpecKeys(_Keys):
     challengers: Any = Field(None, description="Of the format gauntlet, which may have it as an option, too.")
     test: Any = Field(None, description="Of the format head-to-head, likewise.")
     replays: Any = Field(None, description="Of the format knockout, likewise.")
-    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = Field(0, description="Everything random follows from it.")
+    seed: SpecSeed = Field(
+        0, description="Everything random follows from it; secret draws one that is revealed when the run ends."
+    )
     plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")
 
 

@@ -11,6 +11,8 @@ from arena.spec.document import Path, decoded
 from arena.spec.games import Rules
 from arena.spec.reader import SpecReader
 
+LARGEST_FILE = 64 << 20
+"""Bytes of a file with positions."""
 LOOKED_AT = 1000
 """The rounds of a board whose openings are looked at before it is played."""
 
@@ -39,9 +41,13 @@ def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
 
 
 def _in_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
-    called = str(FilePath(reading.document.name).parent / name)
+    called, place = str(FilePath(reading.document.name).parent / name), reading.document.folder / name
     try:
-        lines = decoded(called, (reading.document.folder / name).read_bytes()).splitlines()
+        if place.exists() and not place.is_file():  # a pipe or a device may never end
+            raise ValueError("expected a file with one position a line")
+        if place.stat().st_size > LARGEST_FILE:
+            raise ValueError(f"expected at most {LARGEST_FILE:,} bytes, got {place.stat().st_size:,}")
+        lines = decoded(called, place.read_bytes()).splitlines()
     except SpecError as error:
         for fault in error.faults:
             reading.faults.add_at(called, fault.line, ("positions",), fault.message)

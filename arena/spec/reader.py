@@ -8,6 +8,7 @@ from typing import Any
 from arena.errors import Interrupted, PluginError, UnknownName, describe
 from arena.isolation.describe import DescribeHost
 from arena.plugins.registry import Registry
+from arena.secret import Seed
 from arena.spec.document import Document, Path
 from arena.spec.faults import Faults, dotted
 from arena.spec.parameters import UNKNOWN_KEY, Report
@@ -23,7 +24,7 @@ class SpecReader:
     """The spec's own keys; a value of the wrong type is None here, its fault is noted."""
     registry: Registry
     faults: Faults
-    seed: int = 0
+    seed: Seed = 0
     plugins: tuple[str, ...] = ()
     """What was loaded beside the installed plugins."""
     games: tuple[str, ...] = ()

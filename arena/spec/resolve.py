@@ -9,6 +9,7 @@ from typing import Any
 from arena.errors import PluginError
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, load_plugins
+from arena.secret import SECRET, Seed, drawn_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
 from arena.spec.document import Document, as_document, read_document
@@ -24,12 +25,12 @@ def load_spec(
     source: str | PathLike[str] | Mapping[str, Any] | Spec,
     *,
     plugins: Sequence[str] = (),
-    seed: int | None = None,
+    seed: Seed | None = None,
 ) -> Spec:
     """Read and check a spec: a path, its keys as a mapping, or a Spec, which is returned as it is.
 
-    `plugins` are loaded beside those that the spec names; `seed` replaces the spec's. SpecError has all faults of the
-    spec; PluginError is for a plugin of `plugins`.
+    `plugins` are loaded beside those that the spec names; `seed`, a number or the digits of a secret, replaces the spec's.
+    SpecError has all faults of the spec; PluginError is for a plugin of `plugins`.
     """
     if isinstance(source, Spec):
         return source
@@ -38,16 +39,18 @@ def load_spec(
     return _resolved(read_document(source), plugins, seed)
 
 
-def reload_spec(document: Document, plugins: Sequence[str], seed: int) -> Spec:
-    """The spec of another process, from what its `document`, `plugins` and `seed` say."""
-    return _resolved(document, plugins, seed)
+def reload_spec(document: Document, plugins: Sequence[str], seed: Seed, *, secret: bool = False) -> Spec:
+    """The spec of another process, from what its `document`, `plugins` and `seed` say, and whether that is `secret`."""
+    return replace(_resolved(document, plugins, seed), secret=secret)
 
 
-def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> Spec:
+def _resolved(document: Document, plugins: Sequence[str], seed: Seed | None) -> Spec:
     faults = Faults(document)
     values = checked_keys(document, faults)
     registry, loaded = _plugins(document, values, plugins, faults)
-    reading = SpecReader(document, values, registry, faults, (values.get("seed") or 0) if seed is None else seed, loaded)
+    secret = seed is None and values.get("seed") == SECRET
+    chosen = seed if seed is not None else drawn_secret() if secret else values.get("seed") or 0
+    reading = SpecReader(document, values, registry, faults, chosen, loaded)
     try:
         rules = read_games(reading)
         entries = read_entries(reading, rules)
@@ -61,7 +64,7 @@ def _resolved(document: Document, plugins: Sequence[str], seed: int | None) -> S
         document = replace(document, values={**document.values, "positions": reading.lines})
     if reading.pinned:  # a branch moves on, while workers start and in a store that is read next year
         document = replace(document, values={**document.values, "agents": pinned(document.values["agents"], reading.pinned)})
-    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded)
+    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret)
 
 
 def _plugins(

@@ -6,8 +6,9 @@ from contextlib import closing
 from pathlib import Path
 
 from arena.errors import StoreError, StoreFull
+from arena.store.digest import checksum
 from arena.store.lock import locked
-from arena.store.schema import APPLICATION, TABLES, VERSION
+from arena.store.schema import APPLICATION, TABLES, UPGRADE, VERSION
 
 PATIENCE = 30.0
 """Seconds to wait for a reader that holds the file."""
@@ -16,7 +17,10 @@ CACHE = 32_000
 
 
 def writable(place: Path) -> sqlite3.Connection:
-    """A connection that writes; the file is made where there is none. StoreError says what is in the way."""
+    """A connection that writes; the file is made where there is none. StoreError says what is in the way.
+
+    A store of version 1 is copied first, to `NAME.v1.db`, and made one of this version then.
+    """
     return _opened(place, f"{place.absolute().as_uri()}?mode=rwc", _prepare)
 
 
@@ -36,6 +40,7 @@ def _opened(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], N
         connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
         raise told(place, error) from error
+    connection.create_function("checksum", -1, checksum, deterministic=True)
     try:
         ready(place, connection)
     except sqlite3.Error as error:
@@ -49,11 +54,11 @@ def _opened(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], N
 
 def _check(place: Path, connection: sqlite3.Connection) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    version = version_of(connection)
     if application != APPLICATION:
         raise StoreError(f"{place} is a database of another program; expected a store of arena")
     if version > VERSION:
-        raise StoreError(f"{place} is of version {version}, this arena knows {VERSION}; install a newer arena")
+        raise StoreError(f"{place} is a newer store: of version {version}, this arena knows {VERSION}; install a newer arena")
     connection.execute("PRAGMA temp_store = MEMORY")
 
 
@@ -64,9 +69,29 @@ def _prepare(place: Path, connection: sqlite3.Connection) -> None:
         connection.executescript(script)
     _check(place, connection)
     connection.execute("PRAGMA journal_mode = WAL")
+    if version_of(connection) < VERSION:
+        _upgrade(place, connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA cache_size = -{CACHE}")
     connection.execute("PRAGMA wal_autocheckpoint = 8000")
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """Return the version of the tables of a store."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _upgrade(place: Path, connection: sqlite3.Connection) -> None:
+    """Make the tables those of this version, all or nothing, after a copy of the file is safe."""
+    part = place.with_name(f"{place.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(part)) as copy:
+            connection.backup(copy)
+        part.replace(place.with_name(f"{place.stem}.v1{place.suffix}"))
+    finally:
+        part.unlink(missing_ok=True)
+    connection.executescript(f"BEGIN IMMEDIATE; {UPGRADE} PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 def _labelled(connection: sqlite3.Connection) -> bool:

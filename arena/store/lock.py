@@ -1,6 +1,10 @@
-"""One writer at a time: a lock on a file beside the store, which the system drops when its owner dies."""
+"""One writer at a time: a lock on a file beside the store, which the system drops when its owner dies, and one on the store.
+
+The file beside it tells who has the store. The lock on the store itself holds for all of its names, hard links and mounts.
+"""
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -8,11 +12,16 @@ from typing import Self
 
 from arena.errors import StoreError, StoreFull
 
+_stores: dict[tuple[int, int], int] = {}
+"""Descriptors of stores that were written by this process, by device and inode. They stay open until it ends: closing any
+descriptor of a file drops the locks that SQLite has on it."""
+
 
 class Lock:
     """Holds `STORE.lock` until it is released; StoreError with the owner's process id where somebody else has it."""
 
     def __init__(self, store: Path) -> None:
+        self._store: tuple[int, int] | None = None
         real = store.resolve()  # a store has one lock, by whatever name it is called
         self._path = real.with_name(f"{real.name}.lock")
         self._file = self._held(store)
@@ -24,6 +33,30 @@ class Lock:
             raise StoreFull(
                 f"{store} cannot be locked: {error.strerror} ({self._path}); make room and run the same command again"
             ) from error
+        if store.exists():
+            try:
+                self.hold(store)
+            except BaseException:
+                self.release()
+                raise
+
+    def hold(self, store: Path) -> None:
+        """Lock the store itself, once it is there; StoreError where somebody else has it under another name."""
+        if sys.platform != "linux":  # elsewhere this lock and those of SQLite are of one kind, and in each other's way
+            return
+        import fcntl
+
+        status = store.stat()
+        key = (status.st_dev, status.st_ino)
+        if key not in _stores:
+            _stores[key] = os.open(store, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(_stores[key], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(f"{store} is in use by another process under another name; wait for it to end") from None
+        except OSError:
+            return  # a file system without such locks
+        self._store = key
 
     def _held(self, store: Path) -> int:
         import fcntl
@@ -54,6 +87,11 @@ class Lock:
 
     def release(self) -> None:
         """Give it up. The file is removed while the lock is still held, so nobody can hold a lock on a file that goes."""
+        if self._store is not None:
+            import fcntl
+
+            fcntl.flock(_stores[self._store], fcntl.LOCK_UN)
+            self._store = None
         if self._file >= 0:
             with suppress(OSError):
                 self._path.unlink()

@@ -5,7 +5,8 @@ import sqlite3
 from collections.abc import Collection
 
 from arena.schedule.fingerprint import Fingerprint
-from arena.store.run import CodeKey, code_key
+from arena.store.digest import digest
+from arena.store.run import RUN, CodeKey, code_key
 
 
 def matches_of(connection: sqlite3.Connection, labels: Collection[str]) -> list[str]:
@@ -29,11 +30,15 @@ def remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> i
 
 def remove_code(connection: sqlite3.Connection, code: Collection[CodeKey]) -> None:
     """Delete the hashes of some parts of plugins from all runs: nothing is left that was played with them."""
-    for number, text in connection.execute("SELECT number, plugins FROM run").fetchall():
+    for number, *cells in connection.execute(f"SELECT number, {RUN} FROM run").fetchall():  # noqa: S608 - our own names
         plugins = {}
-        for source, (version, hashes) in json.loads(text).items():
+        for source, (version, hashes) in json.loads(cells[_PLUGINS]).items():
             found = Fingerprint.of(version, hashes)
             left = {part: one for part, one in found.hashes.items() if code_key(source, part) not in code}
             if left:
                 plugins[source] = [version, Fingerprint(version, left).text]
-        connection.execute("UPDATE run SET plugins = ? WHERE number = ?", (json.dumps(plugins), number))
+        cells[_PLUGINS] = json.dumps(plugins)
+        connection.execute("UPDATE run SET plugins = ?, digest = ? WHERE number = ?", (cells[_PLUGINS], digest(cells), number))
+
+
+_PLUGINS = RUN.split(", ").index("plugins")

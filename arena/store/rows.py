@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from arena.match.record import Decision, Record
+from arena.store.digest import digest
 
 _write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
 NANO = 1_000_000_000
@@ -22,44 +23,37 @@ class Rows(NamedTuple):
     """One record in the tables, without its number."""
 
     record: tuple[Any, ...]
+    """Without its checksum, which holds the number, too."""
+    digest: bytes
     detail: tuple[Any, ...]
     effort: Sequence[tuple[int, ...]]
     """Seat, decisions, nodes and nanoseconds of the seats after the second."""
 
 
-def rows_of(record: Record) -> Rows:
-    """The rows of a record."""
+def rows_of(record: Record, seed: int) -> Rows:
+    """The rows of a record; `seed` is its seed as a number."""
     decisions, effort = _decisions(record)
     actions = "".join([f"\n{action}" for action in record.actions])
     if actions.count("\n") != len(record.actions) or not actions.isascii():
         actions = _write(record.actions)
+    key, returns, used_rng = bytes.fromhex(record.id), _returns(record.returns), _used_rng(record.drew)
+    solved = None if record.solved is None else int(record.solved)
+    cost = None if record.cost is None else float(record.cost)  # as the column has them: its hash is of what is read
+    result = (solved, record.termination, record.seat)
+    position, answer, labels = clean(record.position), clean(record.answer), _labels(record.labels)
+    message, traceback = clean(record.message), clean(record.traceback)
+    timing = None if record.timing is None else _write(record.timing)
+    length = (record.moves, cost, record.fallbacks)
+    second = effort[1] if len(effort) > 1 else (0, 0, 0)
     return Rows(
-        (
-            bytes.fromhex(record.id),
-            _returns(record.returns),
-            record.solved,
-            record.termination,
-            record.seat,
-            record.moves,
-            record.cost,
-            record.fallbacks,
-            _used_rng(record.drew),
-            play_hash_of(record),
-            *effort[0],
-            *(effort[1] if len(effort) > 1 else (0, 0, 0)),
+        (key, returns, *result, *length, used_rng, play_hash_of(record), *effort[0], *second),
+        digest(
+            (
+                *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
+                *(*length, decisions, used_rng, timing),
+            )
         ),
-        (
-            record.game,
-            clean(record.position),
-            _labels(record.labels),
-            record.seed,
-            actions,
-            clean(record.answer),
-            clean(record.message),
-            clean(record.traceback),
-            decisions,
-            None if record.timing is None else _write(record.timing),
-        ),
+        (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
     )
 
@@ -68,7 +62,7 @@ RECORD = (
     "r.id, d.game, d.position, d.labels, d.seed, d.actions, d.answer, r.returns, r.solved, r.termination, r.seat, d.message, "
     "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing"
 )
-"""The columns of `record r` and `detail d` from which `record_of` makes a record."""
+"""The columns of `record r` and `detail d` from which `record_of` makes a record; the digest is of these."""
 
 
 def record_of(row: Sequence[Any]) -> Record:

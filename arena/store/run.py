@@ -4,6 +4,7 @@ import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from arena.configured import settings
 from arena.identity import canonical, key
 from arena.schedule.board_info import BoardInfo, board_info
 from arena.schedule.fingerprint import Fingerprint, fingerprints
+from arena.secret import Seed, commitment, newest
 from arena.spec import Board, Spec, reload_spec
 from arena.spec.document import Document
 from arena.spec.parameters import plain
@@ -25,12 +27,17 @@ class Run:
     name: str
     hash: str
     """Of all that the schedule follows from: runs of one hash have the same matches in the same order."""
-    seed: int
+    seed: Seed | None
+    """None while it is secret."""
     spec: Mapping[str, Any]
     """`values`, `name` and `folder` of the document, and the `plugins` that were asked for."""
     boards: Sequence[BoardInfo]
     plugins: Mapping[str, Fingerprint]
     versions: Mapping[str, str]
+    secret: str | None = None
+    """All parts of a secret seed, also before it is revealed; for nobody but those who play."""
+    revealed: str | None = None
+    """When it was."""
     started: str = ""
     ended: str | None = None
 
@@ -45,7 +52,18 @@ class Run:
     def load(self) -> Spec:
         """The spec, ready to be played; what is wrong with it now is raised as from a file."""
         document = Document(self.spec["name"], dict(self.spec["values"]), Path(self.spec["folder"]))
-        return reload_spec(document, self.spec["plugins"], self.seed)
+        seed = self.seed if self.secret is None else self.secret
+        return reload_spec(document, self.spec["plugins"], 0 if seed is None else seed, secret=self.hidden)
+
+    @property
+    def hidden(self) -> bool:
+        """True while the seed is secret."""
+        return self.secret is not None and self.revealed is None
+
+    @property
+    def commitment(self) -> str | None:
+        """The hash of a seed that is or was secret; None of another one."""
+        return None if self.secret is None else commitment(self.secret)
 
 
 CodeKey = tuple[str, str]
@@ -75,7 +93,9 @@ def run_of(spec: Spec) -> Run:
     return Run(
         name=spec.name,
         hash=key(canonical([_schedule(board) for board in spec.boards])),
-        seed=spec.seed,
+        seed=None if spec.secret else newest(spec.seed),
+        secret=None if isinstance(spec.seed, int) else spec.seed,
+        revealed=None if spec.secret or isinstance(spec.seed, int) else now(),
         spec=recipe,
         boards=[board_info(board) for board in spec.boards],
         plugins=fingerprints(spec),
@@ -98,7 +118,16 @@ def row_of(run: Run) -> tuple[Any, ...]:
     """A run as a row, without its times."""
     plugins = {name: [found.version, found.text] for name, found in run.plugins.items()}
     spec, code, versions = (json.dumps(value, default=str) for value in (run.spec, plugins, dict(run.versions)))
-    return (clean(run.name), run.hash, run.seed, spec, boards_text(run.boards), code, versions)
+    seed = run.seed if isinstance(run.seed, int) else NO_NUMBER
+    return (clean(run.name), run.hash, seed, spec, boards_text(run.boards), code, versions, run.secret, run.commitment)
+
+
+NO_NUMBER = -1
+"""What a row has as the seed where that is a secret."""
+RUN = "name, hash, seed, spec, boards, plugins, versions, secret, commitment"
+"""The columns of a run, as `row_of` has them; its digest is of these."""
+OLD_RUN = "name, hash, seed, spec, boards, plugins, versions, NULL, NULL"
+"""The same of version 1."""
 
 
 def boards_text(boards: Sequence[BoardInfo]) -> str:
@@ -107,8 +136,9 @@ def boards_text(boards: Sequence[BoardInfo]) -> str:
 
 
 def run_of_row(row: Sequence[Any]) -> Run:
-    """The run of a row: started, ended, name, hash, seed, spec, boards, plugins, versions."""
-    started, ended, name, hashed, seed, spec, boards, plugins, versions = row
+    """The run of a row: started, ended, revealed, and the columns of RUN."""
+    started, ended, revealed, name, hashed, number, spec, boards, plugins, versions, secret, _ = row
+    seed = number if secret is None else None if revealed is None else newest(secret)
     return Run(
         name=name,
         hash=hashed,
@@ -117,6 +147,13 @@ def run_of_row(row: Sequence[Any]) -> Run:
         boards=[BoardInfo.from_dict(sheet) for sheet in json.loads(boards)],
         plugins={source: Fingerprint.of(*found) for source, found in json.loads(plugins).items()},
         versions=json.loads(versions),
+        secret=secret,
+        revealed=revealed,
         started=started,
         ended=ended,
     )
+
+
+def now() -> str:
+    """Return the time of day as text, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

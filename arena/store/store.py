@@ -1,26 +1,29 @@
 """A store: records in as they come, in batches that are whole or not there; every table out of it."""
 
+import shlex
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from arena.errors import StoreError
+from arena.errors import StoreDamaged, StoreError
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
-from arena.store.database import copied, free_name, read_only, told, writable
+from arena.secret import Seed, parts, seed_of_round
+from arena.store.database import copied, free_name, read_only, told, version_of, writable
+from arena.store.digest import checksum, digest
 from arena.store.lock import Lock, locked
 from arena.store.removal import matches_of, remove_code, remove_matches
 from arena.store.rows import RECORD, record_of, returns_of, rows_of
-from arena.store.run import CodeKey, Run, boards_text, row_of, run_of_row
+from arena.store.run import OLD_RUN, RUN, CodeKey, Run, now, row_of, run_of_row
+from arena.store.schema import CHECKED
 
 BATCH = 2000
 """Records in one transaction, at the most."""
@@ -43,8 +46,11 @@ class Kept(NamedTuple):
 class Store:
     """A store that is open. What `flush` has written is safe, whatever happens to the process after it."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: Lock | None) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: Lock | None, *, strict: bool = True) -> None:
         self.path = path
+        self.suspects: list[str] = []
+        """What was read and does not fit its hash, where the store is not `strict`."""
+        self._strict = strict
         self._connection = connection
         self._lock = lock
         self._guard = threading.RLock()
@@ -53,18 +59,28 @@ class Store:
         self._timer: threading.Timer | None = None
         self._next = 1 + (self._one("SELECT max(number) FROM record") or 0)
         self._trouble: StoreError | None = None
+        self._secret: str | None = None
+        self._known: dict[Seed, bool] | None = None
+        self._old = version_of(connection) == 1
+        self._digest = "NULL" if self._old else "digest"  # a store of version 1 has none, and can be read as it is
+        self._columns = f"SELECT {RECORD}, {self._digest}, p.number, p.board, p.round, p.seats"
 
     @classmethod
-    def open(cls, path: str | Path, *, write: bool = False) -> Self:
-        """Open a store; with `write`, make it where there is none, and lock it. StoreError says what is in the way."""
+    def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
+        """Open a store; with `write`, make it where there is none, and lock it. StoreError says what is in the way.
+
+        A `strict` one raises StoreDamaged where it reads what is not as it was written; another one notes it in `suspects`.
+        """
         place = Path(path)
         if not write:
             if not place.is_file():
                 raise StoreError(f"no store {place}; expected a file that `arena run` has made")
-            return cls(place, read_only(place), None)
+            return cls(place, read_only(place), None, strict=strict)
         lock = locked(place)
         try:
-            return cls(place, writable(place), lock)
+            connection = writable(place)
+            lock.hold(place)
+            return cls(place, connection, lock)
         except BaseException:
             lock.release()
             raise
@@ -101,30 +117,44 @@ class Store:
     def begin(self, run: Run) -> None:
         """Note that a run starts. For another schedule than the last one's, no record is on a board until it is placed.
 
-        A run that has its times already, as one of another store has, keeps them.
+        A run that has its times already, as one of another store has, keeps them. StoreDamaged where what is there is damaged.
         """
+        self.verify()
         with self._writing() as write:
             before = self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1")
             if before != run.hash:
                 write.execute("DELETE FROM place")
-            columns = "name, hash, seed, spec, boards, plugins, versions, started, ended"
-            values = (*row_of(run), run.started or now(), run.ended)
-            write.execute(f"INSERT INTO run ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608
+            row = row_of(run)
+            values = (*row, digest(row), run.started or now(), run.ended, run.revealed)
+            write.execute(f"INSERT INTO run ({RUN}, digest, started, ended, revealed) VALUES ({_marks(13)})", values)
+        self._secret, self._known = run.secret, None
 
     def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:
-        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins."""
+        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins.
+
+        Its seed is secret no more.
+        """
         self.flush()
+        self._known = None
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
+            write.execute("UPDATE run SET revealed = ? WHERE secret NOT NULL AND revealed IS NULL", (now(),))
             if rankings:
                 ranked = enumerate(self.last().boards)
                 boards = [replace(board, ranking=rankings.get(number, board.ranking)) for number, board in ranked]
-                write.execute("UPDATE run SET boards = ? WHERE number = (SELECT max(number) FROM run)", (boards_text(boards),))
+                row = row_of(replace(self.last(), boards=boards))
+                write.execute(
+                    f"UPDATE run SET ({RUN}, digest) = ({_marks(10)}) WHERE number = (SELECT max(number) FROM run)",
+                    (*row, digest(row)),
+                )
 
     def runs(self) -> list[Run]:
         """Every run, the last one at the end."""
-        columns = "started, ended, name, hash, seed, spec, boards, plugins, versions"
-        return [run_of_row(row) for row in self._all(f"SELECT {columns} FROM run ORDER BY number")]  # noqa: S608
+        columns = f"NULL, {OLD_RUN}, NULL" if self._old else f"revealed, {RUN}, digest"
+        rows = self._all(f"SELECT started, ended, {columns} FROM run ORDER BY number")
+        for started, _, _, *cells, kept in rows:
+            self._hold(f"the run of {started}", cells, kept)
+        return [run_of_row(row[:-1]) for row in rows]
 
     def last(self) -> Run:
         """The last run; StoreError where there is none."""
@@ -160,14 +190,17 @@ class Store:
             self._pending = []
 
     def _write(self, pending: Sequence[tuple[Scheduled | None, Record]]) -> None:
-        rows = [(number, scheduled, rows_of(record)) for number, (scheduled, record) in enumerate(pending, self._next)]
+        rows = [
+            (number, scheduled, rows_of(record, self._seed_cell(scheduled, record)))
+            for number, (scheduled, record) in enumerate(pending, self._next)
+        ]
         with self._writing() as write:
             try:
-                write.executemany(_into("record", 17), [(number, *row.record) for number, _, row in rows])
+                write.executemany(_RECORD, [(*_summed(number, *row.record), row.digest) for number, _, row in rows])
             except sqlite3.IntegrityError as error:
                 raise _Repeated from error
-            write.executemany(_into("detail", 11), [(number, *row.detail) for number, _, row in rows])
-            write.executemany(_into("effort", 5), [(number, *effort) for number, _, row in rows for effort in row.effort])
+            write.executemany(_DETAIL, [(number, *row.detail) for number, _, row in rows])
+            write.executemany(_EFFORT, [_summed(number, *effort) for number, _, row in rows for effort in row.effort])
             write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled, _ in rows if scheduled is not None])
         self._next += len(rows)
 
@@ -218,6 +251,7 @@ class Store:
         with self._writing() as write:
             gone = remove_matches(write, labels)
             remove_code(write, code)
+        self._known = None
         return gone
 
     def _in_time(self) -> None:
@@ -247,7 +281,7 @@ class Store:
         for start in range(0, len(ids), CHUNK):
             keys = [bytes.fromhex(one) for one in ids[start : start + CHUNK]]
             marks = ",".join("?" * len(keys))
-            rows = self._all(f"SELECT id, number, returns, termination, drew, play FROM record WHERE id IN ({marks})", keys)  # noqa: S608
+            rows = self._all(f"SELECT id, number, returns, termination, drew, play FROM record WHERE id IN ({marks})", keys)
             for key, number, returns, termination, used_rng, played in rows:
                 play_hash = None if "1" in used_rng else played
                 found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns), play_hash)
@@ -263,35 +297,59 @@ class Store:
         if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
             raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
         low, high = bytes.fromhex(text.ljust(32, "0")), bytes.fromhex(text.ljust(32, "f"))
-        rows = self._all(f"{_ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
+        rows = self._all(f"{self._columns} {_ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
         if not rows:
             raise StoreError(f"{self.path} holds no match {key}")
         if len(rows) > 1:
             raise StoreError(f"{self.path} holds several matches whose ids begin with {key}; give more digits")
-        return _found(rows[0])
+        return self._found(rows[0])
 
     def found(self, ids: Sequence[str]) -> dict[str, tuple[Record, Scheduled | None]]:
         """Those of some ids that are there, with their places."""
         found: dict[str, tuple[Record, Scheduled | None]] = {}
         for start in range(0, len(ids), CHUNK):
             keys = [bytes.fromhex(one) for one in ids[start : start + CHUNK]]
-            for row in self._all(f"{_ANYWHERE} WHERE r.id IN ({','.join('?' * len(keys))})", keys):
-                record, place = _found(row)
+            for row in self._all(f"{self._columns} {_ANYWHERE} WHERE r.id IN ({_marks(len(keys))})", keys):
+                record, place = self._found(row)
                 found[record.id] = (record, place)
         return found
 
-    def records(self, *, boards: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
+    def records(self, *, boards: bool = False, sound: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
         """Every record with its place, a few at a time; with `boards` those of the last run's schedule in its order.
 
-        Without, they come in the order in which they were written.
+        Without, they come in the order in which they were written. With `sound`, of a store that is not strict, those that are
+        not as they were written are left out.
         """
-        for row in self.query(f"{_ON_BOARDS} ORDER BY p.number" if boards else f"{_ANYWHERE} ORDER BY r.number"):
-            yield _found(row)
+        order = f"{_ON_BOARDS} ORDER BY p.number" if boards else f"{_ANYWHERE} ORDER BY r.number"
+        if sound and not self._strict:
+            self.suspects += self.damaged()
+        for row in self.query(f"{self._columns} {order}"):
+            found = self._found(row)
+            if not (sound and f"match {found[0].id}" in self.suspects):
+                yield found
 
     def void(self) -> Iterator[Record]:
         """The void records on the boards of the last run, in the order of the schedule."""
-        for row in self.query(f"{_ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
-            yield _found(row)[0]
+        for row in self.query(f"{self._columns} {_ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
+            yield self._found(row)[0]
+
+    def verify(self) -> None:
+        """Hold every row that boards and schedules are made of against its checksum; StoreDamaged where one does not fit.
+
+        Rows of version 1 have none. What is read record by record is held against its digest then.
+        """
+        if damaged := [*self.suspects, *self.damaged()]:
+            raise self._damaged(", ".join(damaged[:3]) + (f" and {len(damaged) - 3:,} more" if len(damaged) > 3 else ""))
+
+    def unhashed(self) -> int:
+        """Return how many records have no hash, since version 1 wrote them."""
+        return len(self) if self._old else int(self._one("SELECT count(*) FROM record WHERE digest IS NULL"))
+
+    def damaged(self) -> Iterator[str]:
+        """Yield what does not fit its checksum, `match 1a2b...` or `place 7`; first, what is wrong with the file."""
+        yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
+        for table, columns in () if self._old else CHECKED.items():
+            yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> checksum({columns})")]
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a question about the tables, one by one."""
@@ -307,10 +365,12 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read meanwhile is of one moment, whatever a writer adds."""
+        """All that is read meanwhile is of one moment, whatever a writer adds; StoreDamaged where it is not as it was written."""
         with self._guard, self._telling():
             self._connection.execute("BEGIN")
             try:
+                if self._strict:
+                    self.verify()
                 yield
             finally:
                 self._connection.execute("COMMIT")
@@ -338,6 +398,48 @@ class Store:
                     self._connection.execute("ROLLBACK")
                 raise
 
+    def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
+        *cells, kept, number, board, round_, seats = row
+        self._hold(f"match {cells[0].hex()}", cells, kept)
+        record = record_of(cells)
+        if isinstance(record.seed, int) and record.seed < 0:
+            digits, revealed = list(self._secrets().items())[-1 - record.seed]
+            record = record._replace(seed=digits if revealed else None)
+        return record, None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
+
+    def _seed_cell(self, scheduled: Scheduled | None, record: Record) -> int:
+        """Return the seed of a record as its row has it: the number; of a secret -1 for the first of the store, and so on."""
+        if isinstance(record.seed, int):
+            return record.seed
+        digits: Seed | None = record.seed
+        if digits is None and scheduled is not None and self._secret is not None:
+            digits = seed_of_round(self._secret, scheduled.pairing.round)
+        known = list(self._secrets())
+        return -1 - (known.index(digits) if digits in known else 0)
+
+    def _secrets(self) -> Mapping[Seed, bool]:
+        """Return the digits of all secrets of the store, in the order in which they came, and whether each is revealed."""
+        if self._known is None:
+            self._known = {}
+            for run in self.runs():
+                for _, digits in () if run.secret is None else parts(run.secret):
+                    self._known[digits] = run.revealed is not None or self._known.get(digits, False)
+        return self._known
+
+    def _hold(self, what: str, cells: Sequence[Any], kept: bytes | None) -> None:
+        """Hold what was read against its digest; rows of version 1 have none."""
+        if kept is not None and kept != digest(cells):
+            if self._strict:
+                raise self._damaged(what)
+            self.suspects.append(what)
+
+    def _damaged(self, what: str) -> StoreDamaged:
+        name = shlex.quote(str(self.path))
+        return StoreDamaged(
+            f"{self.path} is damaged: {what} is not as it was written; `arena check {name}` lists what is damaged, "
+            f"`arena export --sound {name}` writes the rest"
+        )
+
     @contextmanager
     def _telling(self) -> Iterator[None]:
         try:
@@ -346,15 +448,22 @@ class Store:
             raise told(self.path, error) from error
 
 
-def _into(table: str, columns: int) -> str:
-    return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608 - a name of ours and question marks
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
 
 
-_PLACE = "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?)"
-_COLUMNS = f"SELECT {RECORD}, p.number, p.board, p.round, p.seats"
-_ON_BOARDS = f"{_COLUMNS} FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
+_RECORD = f"INSERT INTO record ({CHECKED['record']}, checksum, digest) VALUES ({_marks(19)})"
+_DETAIL = (
+    "INSERT INTO detail (record, game, position, labels, seed, actions, answer, message, traceback, decisions, timing) "
+    f"VALUES ({_marks(11)})"
+)
+_EFFORT = f"INSERT INTO effort ({CHECKED['effort']}, checksum) VALUES ({_marks(6)})"
+_PLACE = f"INSERT OR REPLACE INTO place ({CHECKED['place']}, checksum) VALUES ({_marks(6)})"
+_NAMED = {"record": "'match ' || lower(hex(id))", "effort": "'effort in record ' || record", "place": "'place ' || number"}
+"""What to call a row of a table that has a checksum, as expressions of SQL."""
+_ON_BOARDS = "FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
 _ANYWHERE = (
-    f"{_COLUMNS} FROM record r JOIN detail d ON d.record = r.number "  # noqa: S608 - names of ours
+    "FROM record r JOIN detail d ON d.record = r.number "
     "LEFT JOIN place p ON p.number = (SELECT min(number) FROM place WHERE record = r.number)"
 )
 
@@ -365,21 +474,14 @@ class _Repeated(Exception):
 
 def _place(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
     seats = ",".join(map(str, scheduled.pairing.seats))
-    return (scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
+    return _summed(scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
+
+
+def _summed(*cells: Any) -> tuple[Any, ...]:
+    return (*cells, checksum(*cells))
 
 
 @lru_cache(65536)
 def seats_of(text: str) -> tuple[int, ...]:
     """The entries in the seats of a place."""
     return tuple(map(int, text.split(",")))
-
-
-def _found(row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
-    *record, number, board, round_, seats = row
-    where = None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
-    return record_of(record), where
-
-
-def now() -> str:
-    """Return the time of day as text, in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

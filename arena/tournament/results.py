@@ -8,6 +8,7 @@ from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.results.tidy import tidy_columns, tidy_row
+from arena.secret import Seed, newest
 from arena.spec import Spec
 from arena.store import Store
 
@@ -38,9 +39,19 @@ class Results:
         return self.spec.name
 
     @property
-    def seed(self) -> int:
-        """What everything random in it followed from."""
-        return self.spec.seed
+    def seed(self) -> Seed | None:
+        """What everything random in it followed from; None while that is a secret."""
+        if self.spec.record_seed is not None:
+            return self.spec.record_seed
+        if self.store is None:
+            return newest(self.spec.seed)
+        with Store.open(self.store) as store:
+            return store.last().seed
+
+    @property
+    def commitment(self) -> str | None:
+        """The hash of a seed that is or was secret; None of another one."""
+        return self.spec.commitment
 
     @property
     def played(self) -> tuple[PlayedMatch, ...]:

@@ -19,6 +19,7 @@ from arena.tournament.code_check import checked
 from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue
 from arena.tournament.results import PlayedMatch, Results
+from arena.tournament.secret_run import with_secret
 from arena.workers.pool import WorkerPool
 
 Code = Mapping[str, Fingerprint]
@@ -43,7 +44,7 @@ def run(
     """
     if workers < 1:
         raise ValueError(f"workers: expected at least 1, got {workers}")
-    ready = load_spec(spec)
+    ready = with_secret(load_spec(spec), None if store is None else Path(store))
     if store is None:
         played: list[PlayedMatch] = []
         feed = MatchQueue(ready)

@@ -124,7 +124,7 @@ class Watcher:
             "state": "failed" if self.trouble is not None and state != "finished" else state,
             "message": self.trouble,
             "name": run.name,
-            "seed": run.seed,
+            "seed": "secret" if run.seed is None else run.seed,
             "own": self.own,
             "done": done,
             "total": total,

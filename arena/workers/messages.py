@@ -14,6 +14,7 @@ from arena.match.record import Record
 from arena.plugins.syntax import Parsed, Stamp
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.schedule import Scheduled
+from arena.secret import Seed
 from arena.spec import Document
 
 PREAMBLE = b"\xa7arena\r\n"
@@ -28,7 +29,7 @@ class Recipe(NamedTuple):
 
     document: Document
     plugins: tuple[str, ...]
-    seed: int
+    seed: Seed
     files: Mapping[Path, tuple[Stamp, Parsed]]
     """What the parent has read of the code, so that the worker need not parse it again."""
     core: int | None = None

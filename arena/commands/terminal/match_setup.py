@@ -87,4 +87,4 @@ def match_of(spec: Spec) -> Match:
     board = spec.boards[0]
     position = board.positions[0]
     identity = match_id(position.key, board.seats, board.seats[0].limits.moves)
-    return Match(identity, board.game, position, board.seats, spec.seed)
+    return Match(identity, board.game, position, board.seats, spec.record_seed)

@@ -166,7 +166,7 @@ def test_a_store_whose_plugin_is_gone_still_has_a_report(tmp_path: Path, played:
         recipe = json.loads(spec)
         recipe["folder"] = str(tmp_path / "elsewhere")
         recipe["plugins"] = [str(tmp_path / "elsewhere" / "plugin.py")]
-        connection.execute("UPDATE run SET spec = ?", (json.dumps(recipe),))
+        connection.execute("UPDATE run SET spec = ?, digest = NULL", (json.dumps(recipe),))
     connection.close()
     found = report_of(tmp_path)
     assert "cannot be loaded here" in "".join(found.text)

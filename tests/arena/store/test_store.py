@@ -237,7 +237,7 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
     cases = [
         (text, "no database"),
         (other, "database of another program"),
-        (newer, "version 99, this arena knows 1"),
+        (newer, "version 99, this arena knows 2"),
         (tmp_path / "missing.db", "no store"),
         (tmp_path, "no store"),
     ]

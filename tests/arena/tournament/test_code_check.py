@@ -60,7 +60,9 @@ def aged(store: Path) -> None:
     with sqlite3.connect(store) as connection:
         (text,) = connection.execute("SELECT plugins FROM run ORDER BY number DESC").fetchone()
         old = {name: [version, "0" * 32] for name, (version, _) in json.loads(text).items()}
-        connection.execute("UPDATE run SET plugins = ? WHERE number = (SELECT max(number) FROM run)", (json.dumps(old),))
+        connection.execute(
+            "UPDATE run SET plugins = ?, digest = NULL WHERE number = (SELECT max(number) FROM run)", (json.dumps(old),)
+        )
     connection.close()
 
 

@@ -27,9 +27,9 @@ def main(script: Path) -> None:
 
 
 def timeless(line: str) -> Any:
-    """A message without arena's version."""
+    """A message without arena's version, and without the token of a match, which is new every time."""
     try:
-        return {key: value for key, value in json.loads(line).items() if key != "arena"}
+        return {key: value for key, value in json.loads(line).items() if key not in ("arena", "match")}
     except ValueError:
         return line
 

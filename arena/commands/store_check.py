@@ -1,0 +1,96 @@
+"""`arena check STORE`: hold every record of a store against its hash, against itself, and a share of them against the rules."""
+
+from collections.abc import Iterator, Mapping
+from typing import IO
+
+from arena.console.notices import load
+from arena.errors import ArenaError, StoreError, describe
+from arena.game import Game
+from arena.match.record import Record
+from arena.match.replay import Differs, against_rules, steps
+from arena.schedule.board_info import BoardInfo
+from arena.store import Store
+
+TOLERANCE = 1e-9
+
+
+def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str]) -> int:
+    """Write a line for everything that is wrong in a store and one that counts; return 1 if anything is, else 0.
+
+    `share` is that of the records whose moves are played again through the rules, the same ones every time. Games come from
+    installed plugins and from `plugins`: code that the store names is not loaded. StoreError where the file is no store.
+    """
+    with Store.open(path, strict=False) as store, store.snapshot():
+        games = _games(store, plugins)
+        faults = 0
+        for fault in _faults(store, games, share):
+            print(fault, file=out)
+            faults += 1
+        count, unhashed = len(store), store.unhashed()
+        without = "" if not unhashed else f"; {unhashed:,} of an older arena have no hash"
+        unknown = sorted({name for name, game in games.items() if game is None})
+        print(
+            f"{path}: {count:,} {'match' if count == 1 else 'matches'}, "
+            f"{f'{faults:,} faults' if faults != 1 else '1 fault'}{without}",
+            file=out,
+        )
+        if unknown:
+            print(
+                f"not held against the rules, since their games are not known here: {', '.join(unknown)} (--plugin FILE)",
+                file=out,
+            )
+    return 1 if faults else 0
+
+
+Games = Mapping[str, Game | None]
+"""The games of the boards by title, None for one that is not known here."""
+
+
+def _games(store: Store, plugins: tuple[str, ...]) -> Games:
+    registry = load(plugins)
+
+    def game_of(board: BoardInfo) -> Game | None:
+        parameters = {name: value for name, value in board.game.items() if name != "name"}
+        try:
+            return registry.game(board.game["name"])(**parameters)
+        except (ArenaError, TypeError, ValueError):
+            return None
+
+    return {board.title: game_of(board) for board in store.last().boards}
+
+
+def _faults(store: Store, games: Games, share: float) -> Iterator[str]:
+    boards = store.last().boards
+    for record, place in store.records():
+        game = None if place is None else games[boards[place.board].title]
+        if fault := _contradiction(record, game):
+            yield f"match {record.id}: {fault}"
+        elif game is not None and int(record.id[:8], 16) < share * 2**32:
+            for difference in _against_rules(game, record):
+                yield f"match {record.id}: {difference}"
+    for damaged in dict.fromkeys([*store.suspects, *store.damaged()]):
+        yield f"{damaged}: not as it was written"
+
+
+def _contradiction(record: Record, game: Game | None) -> str | None:
+    """What a record says that cannot be, whatever was played; None if nothing."""
+    seats = range(len(record.labels))
+    if len(record.returns) != len(seats):
+        return f"{len(record.returns)} returns for {len(seats)} seats"
+    if record.seat is not None and record.seat not in seats:
+        return f"a fault of seat {record.seat} of {len(seats)}"
+    if any(decision.seat not in seats for decision in record.decisions):
+        return "a decision of a seat that does not exist"
+    if game is not None and game.zero_sum and len(seats) > 1 and abs(sum(record.returns)) > TOLERANCE:
+        return f"returns {record.returns} do not add up to 0"
+    return None
+
+
+def _against_rules(game: Game, record: Record) -> list[str]:
+    try:
+        *_, last = passed = list(steps(game, record))
+    except Differs as differs:
+        return [str(differs)]
+    except Exception as error:  # rules of a plugin, and texts from anywhere
+        raise StoreError(f"match {record.id} cannot be played again: {describe(error)}") from error
+    return against_rules(game, record, passed[0], last)

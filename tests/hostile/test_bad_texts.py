@@ -1,0 +1,55 @@
+"""Texts that are more than they seem: orders to a terminal, files without an end, names that no file can have."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Arena
+
+LOUD = """
+import sys
+from arena import Agent, hookimpl
+
+class Loud(Agent):
+    name = "loud"
+
+    def choose(self, game, state, search):
+        print("\\x1b]0;owned\\x07\\x1b[2J\\r\\u009b31m über", file=sys.stderr, flush=True)
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Loud]
+"""
+
+
+def test_what_an_agent_prints_is_no_order_to_the_terminal(arena: Arena, tmp_path: Path) -> None:
+    """Escapes of an agent in a process of its own reach stderr as text; letters stay what they are."""
+    (tmp_path / "loud.py").write_text(LOUD)
+    (tmp_path / "s.yaml").write_text(
+        "game: tic-tac-toe\nrounds: 1\nisolation: process\nagents: [loud, random]\nplugins: [loud.py]\n"
+    )
+    done = arena("run", "s.yaml", "--no-store", "--quiet")
+    assert r"loud: \x1b]0;owned\x07\x1b[2J\x0d\xc2\x9b31m über" in done.stderr
+    assert not [letter for letter in done.stderr if not letter.isprintable() and letter != "\n"]
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "pipe", "."])
+def test_positions_come_from_a_file_that_ends(arena: Arena, tmp_path: Path, place: str) -> None:
+    """Neither a device nor a pipe is read; the fault has its line and column."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "s.yaml").write_text(f"game: tic-tac-toe\npositions: {place}\nagents: [random, greedy]\n")
+    done = arena("validate", "s.yaml")
+    assert done.returncode == 2
+    assert done.stderr == f"s.yaml:2:12: positions: {place} cannot be read: expected a file with one position a line\n"
+
+
+def test_a_command_that_no_file_can_be_called(arena: Arena, tmp_path: Path) -> None:
+    """300 digits are a program that is not there: a fault of the agent, and no error of arena."""
+    (tmp_path / "s.yaml").write_text(
+        f"game: tic-tac-toe\nrounds: 1\nagents: [random, {{agent: {{command: ['{'9' * 300}']}}, label: long}}]\n"
+    )
+    done = arena("run", "s.yaml", "--no-store", "--quiet")
+    assert done.returncode == 2
+    assert done.stderr.startswith("s.yaml:3:36: agents[1].agent.command: no program '999")

@@ -1,0 +1,156 @@
+"""A record that was changed after it was written is never taken for a result."""
+
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena.errors import StoreDamaged, StoreError
+from arena.results.leaderboard import stored
+from arena.store import Store
+from tests.conftest import Arena
+
+SPEC = {"game": "tic-tac-toe", "rounds": 5, "seed": 3, "agents": ["random", "greedy"]}
+CHANGES = [
+    "UPDATE record SET returns = '-1.0,1.0' WHERE returns = '1.0,-1.0' AND number < 4",
+    "UPDATE record SET nodes_0 = nodes_0 + 1 WHERE number = 2",
+    "UPDATE record SET termination = 'timeout', seat = 1 WHERE number = 2",
+    "UPDATE place SET seats = '1,0' WHERE number = 0",
+    "UPDATE run SET boards = replace(boards, 'greedy', 'grandy')",
+    "UPDATE run SET seed = 4",
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "cup.db"
+    arena.run(SPEC, store=path)
+    return path
+
+
+def changed(store: Path, statement: str) -> None:
+    with sqlite3.connect(store) as connection:
+        assert connection.execute(statement).rowcount > 0
+    connection.close()
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+def test_no_board_is_made_of_what_was_changed(store: Path, statement: str) -> None:
+    """Nor is the store extended; what is damaged is named, and so is what to do."""
+    changed(store, statement)
+    with pytest.raises(StoreDamaged, match=r"cup.db is damaged: .* is not as it was written; `arena check .*`"):
+        stored(store)
+    with pytest.raises(StoreDamaged):
+        arena.run({**SPEC, "rounds": 6}, store=store)
+    with sqlite3.connect(store) as connection:
+        assert connection.execute("SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM record)").fetchone() == (1, 10)
+    connection.close()
+
+
+def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, arena: Arena) -> None:
+    """Actions are in no board, and in the hash: check names the match, export leaves it out when asked to, exit code 1."""
+    changed(store, "UPDATE detail SET actions = actions || char(10) || '1' WHERE record = 3")
+    with sqlite3.connect(store) as connection:
+        key = connection.execute("SELECT lower(hex(id)) FROM record WHERE number = 3").fetchone()[0]
+    connection.close()
+    done = arena("check", "cup.db")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [f"match {key}: not as it was written", "cup.db: 10 matches, 1 fault"]
+    refused = arena("export", "cup.db")
+    assert (refused.returncode, f"match {key} is not as it was written" in refused.stderr) == (1, True)
+    rest = arena("export", "--sound", "cup.db")
+    assert (rest.returncode, len(rest.stdout.splitlines()), key in rest.stdout, key in rest.stderr) == (0, 9, False, True)
+
+
+def test_flipped_bits_change_no_export_in_silence(store: Path, tmp_path: Path) -> None:
+    """Of 60 copies with a random bit of a page of data flipped, each exports the same or says that something is wrong."""
+    whole = exported(store)
+    rng = random.Random(8)
+    size, told = store.stat().st_size, 0
+    for _ in range(60):
+        copy = tmp_path / "copy.db"
+        shutil.copy(store, copy)
+        data = bytearray(copy.read_bytes())
+        data[rng.randrange(4096, size)] ^= 1 << rng.randrange(8)
+        copy.write_bytes(data)
+        try:
+            same = exported(copy) == whole
+        except StoreError:
+            told += 1
+        else:
+            assert same
+    assert told > 5
+
+
+def exported(path: Path) -> list[object]:
+    with Store.open(path) as opened, opened.snapshot():
+        opened.runs()
+        return [*opened.records(boards=True)]
+
+
+def test_a_record_that_contradicts_itself_is_found(store: Path, arena: Arena) -> None:
+    """Returns of a zero-sum game that do not add up, whatever the hash; moves against the rules are found by playing them."""
+    changed(store, "UPDATE record SET returns = '1.0,1.0', digest = NULL, checksum = NULL WHERE number = 1")
+    changed(store, "UPDATE detail SET actions = char(10) || '1' || char(10) || '1' WHERE record = 2")
+    changed(store, "UPDATE record SET digest = NULL WHERE number = 2")
+    found = arena("check", "cup.db")
+    assert (found.returncode, "do not add up to 0" in found.stdout) == (1, True)
+    assert found.stdout.splitlines()[-1] == "cup.db: 10 matches, 1 fault; 2 of an older arena have no hash"
+    assert re.search("action 2: '1'", arena("check", "cup.db", "--replay", "1").stdout)
+
+
+def test_a_whole_store_is_whole(store: Path, arena: Arena, tmp_path: Path) -> None:
+    """With exit code 0; 2 for what is no store, name or file."""
+    done = arena("check", "cup.db", "--replay", "1")
+    assert (done.returncode, done.stdout) == (0, "cup.db: 10 matches, 0 faults\n")
+    (tmp_path / "no.db").write_text("no store")
+    assert arena("check", "no.db").returncode == 2
+
+
+def test_a_file_that_is_too_short_is_told(store: Path, arena: Arena) -> None:
+    """Shorter than its header says: a line and no traceback."""
+    with store.open("r+b") as file:
+        file.truncate(store.stat().st_size // 2)
+    for command in ("check", "leaderboard", "export"):
+        done = arena(command, "cup.db")
+        assert done.returncode in (1, 2)
+        assert "Traceback" not in done.stderr
+        assert "damaged" in done.stderr + done.stdout
+
+
+def test_a_second_name_is_no_second_writer(store: Path, tmp_path: Path) -> None:
+    """A hard link to a store that is being written is refused to another process, until the writer is done."""
+    other = tmp_path / "elsewhere" / "link.db"
+    other.parent.mkdir()
+    other.hardlink_to(store)
+    code = f"from arena.store import Store\nStore.open({str(other)!r}, write=True).close()"
+    with Store.open(store, write=True):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert "in use by another process under another name" in done.stderr
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).returncode == 0
+
+
+OLD = Path(__file__).parents[1] / "arena" / "tournament" / "old_hashes.db.gz"
+
+
+def test_a_store_of_an_older_arena_is_copied_and_upgraded(tmp_path: Path) -> None:
+    """It is read as it is; a run copies it first; its rows have no hash, which is said, and later ones have."""
+    import gzip
+
+    path = tmp_path / "s.db"
+    path.write_bytes(gzip.decompress(OLD.read_bytes()))
+    before = path.read_bytes()
+    boards = stored(path)
+    assert path.read_bytes() == before
+    with Store.open(path, write=True) as opened:
+        assert opened.unhashed() == len(opened) == 12
+    assert (tmp_path / "s.v1.db").exists()
+    with Store.open(tmp_path / "s.v1.db") as copy, Store.open(path) as upgraded:
+        assert [*copy.records()] == [*upgraded.records()]
+    assert [board.rows for board in stored(path)] == [board.rows for board in boards]

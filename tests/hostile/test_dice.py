@@ -1,0 +1,187 @@
+"""What another seat draws cannot be computed: not from what an agent is sent, and under a secret seed not by guessing either."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena.store import Store
+from tests.conftest import Arena
+
+SPY = """
+import gc, random
+from hashlib import blake2b
+from arena import Agent, hookimpl
+
+class Spy(Agent):
+    name = "spy"
+
+    def choose(self, game, state, search):
+        # Of every text in the process: does this seat's stream follow from it? Then the other seat's would, too.
+        seat = game.to_move(state)
+        texts = [text for found in gc.get_objects() for text in _texts(found)]
+        texts += [str(getattr(search.rng, "purpose", ""))]
+        own = search.rng.getstate()
+        for text in set(texts):
+            for whole in (text, f"{text}/seat/{seat}"):
+                seed = int.from_bytes(blake2b(whole.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+                if random.Random(seed).getstate() == own:
+                    raise RuntimeError(f"my own stream follows from {whole}")
+        return game.actions(state)[0]
+
+def _texts(found):
+    try:
+        held = found if isinstance(found, (dict, list, tuple)) else object.__getattribute__(found, "__dict__")
+        values = [*held, *held.values()] if isinstance(held, dict) else held
+        return [text for text in values if isinstance(text, str) and 30 < len(text) < 60]
+    except Exception:
+        return []
+
+@hookimpl
+def arena_agents():
+    return [Spy]
+"""
+SPEC = "game: tic-tac-toe\nrounds: 30\nseed: secret\nagents: [random, {agent: random, label: other}]\n"
+
+
+@pytest.mark.parametrize("isolation", ["process"])
+def test_nothing_in_the_process_tells_what_a_stream_follows_from(isolation: str, tmp_path: Path) -> None:
+    """The agent goes through every text it can reach, tries each as the name of its own stream, and finds none that fits."""
+    (tmp_path / "spy.py").write_text(SPY)
+    spec = {
+        "game": "tic-tac-toe",
+        "rounds": 1,
+        "agents": ["spy", "random"],
+        "plugins": [str(tmp_path / "spy.py")],
+        "isolation": isolation,
+    }
+    for record in arena.run(spec).records:
+        assert (record.termination, record.message) == ("normal", None)
+
+
+def test_a_secret_is_committed_to_and_revealed_at_the_end(arena: Arena, tmp_path: Path) -> None:
+    """Stderr has the hash first and the digits last; the digits give every match again; two runs have nothing in common."""
+    (tmp_path / "s.yaml").write_text(SPEC)
+    done = arena("run", "s.yaml", "--format", "json", "--quiet")
+    found = re.fullmatch(r"commitment: ([0-9a-f]{64})\nseed: ([0-9a-f]{32})\n", done.stderr)
+    assert found is not None, done.stderr
+    assert blake2b(found[2].encode(), digest_size=32).hexdigest() == found[1]
+    board = json.loads(done.stdout)
+    assert (board["seed"], board["commitment"]) == (found[2], found[1])
+    records = exported(arena, "results/s.db")
+    assert {record["seed"] for record in records} == {found[2]}
+    again = arena("run", "s.yaml", "--quiet", "--seed", found[2], "--store", "again.db")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert [ids(record) for record in exported(arena, "again.db")] == [ids(record) for record in records]
+    arena("run", "s.yaml", "--quiet", "--store", "other.db")
+    assert not {record["id"] for record in records} & {record["id"] for record in exported(arena, "other.db")}
+
+
+def ids(record: dict[str, object]) -> tuple[object, ...]:
+    return record["id"], tuple(record["actions"]), record["seed"]  # type: ignore[arg-type]
+
+
+def exported(arena: Arena, store: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in arena("export", store).stdout.splitlines()]
+
+
+SLOW = """
+import time
+from arena import Agent, hookimpl
+
+class Slow(Agent):
+    name = "slow"
+
+    def choose(self, game, state, search):
+        time.sleep(0.02)
+        return search.rng.choice(game.actions(state))
+
+@hookimpl
+def arena_agents():
+    return [Slow]
+"""
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path) -> Callable[[], str]:
+    """Start the run, end it by Ctrl-C once it has matches, and return what it wrote to stderr."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "s.yaml").write_text(SPEC.replace("other}]", "other}, slow]\nplugins: [slow.py]"))
+
+    def start() -> str:
+        command = [sys.executable, "-m", "arena", "run", "s.yaml", "--workers", "1"]
+        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
+            store = tmp_path / "results" / "s.db"
+            while run.poll() is None and not (store.exists() and counted(store)):
+                pass
+            os.kill(run.pid, signal.SIGINT)
+            assert run.stderr is not None
+            return run.stderr.read()
+
+    return start
+
+
+def counted(store: Path) -> int:
+    try:
+        with arena_store(store) as opened:
+            return len(opened)
+    except Exception:  # it is just being made
+        return 0
+
+
+def arena_store(store: Path) -> Store:
+    return Store.open(store)
+
+
+def test_until_the_end_nobody_is_told(arena: Arena, interrupted: Callable[[], str], tmp_path: Path) -> None:
+    """Board, export and page of an interrupted run have no seed; the run goes on with the same secret and reveals it then."""
+    said = interrupted()
+    committed = re.search(r"^commitment: (\w+)$", said, re.MULTILINE)
+    assert committed is not None
+    assert "seed:" not in said
+    board = json.loads(arena("leaderboard", "results/s.db", "--format", "json").stdout)
+    assert (board["seed"], board["commitment"]) == (None, committed[1])
+    assert {record["seed"] for record in exported(arena, "results/s.db")} == {None}
+    (tmp_path / "s.yaml").write_text((tmp_path / "s.yaml").read_text().replace(", slow]", "]"))
+    done = arena("run", "s.yaml")
+    digits = re.search(r"^seed: (\w+)$", done.stderr, re.MULTILINE)
+    assert digits is not None
+    assert f"commitment: {committed[1]}" in done.stderr
+    assert blake2b(digits[1].encode(), digest_size=32).hexdigest() == committed[1]
+    assert {record["seed"] for record in exported(arena, "results/s.db")} == {digits[1]}
+
+
+def test_new_rounds_after_a_reveal_have_a_new_secret(arena: Arena, tmp_path: Path) -> None:
+    """What was played stays; what can be guessed no more is only what comes."""
+    (tmp_path / "s.yaml").write_text(SPEC.replace("30", "2"))
+    first = re.search(r"seed: (\w+)", arena("run", "s.yaml").stderr)
+    before = exported(arena, "results/s.db")
+    (tmp_path / "s.yaml").write_text(SPEC.replace("30", "3"))
+    second = re.search(r"seed: (\w+)", arena("run", "s.yaml").stderr)
+    assert first is not None
+    assert second is not None
+    after = exported(arena, "results/s.db")
+    assert [record["seed"] for record in after] == [first[1]] * 4 + [second[1]] * 2
+    assert after[:4] == before
+    assert first[1] != second[1]
+
+
+def test_shards_need_one_secret(arena: Arena, tmp_path: Path) -> None:
+    """A shard without a store that holds it is refused, and so are stores with secrets of their own."""
+    (tmp_path / "s.yaml").write_text(SPEC)
+    refused = arena("run", "s.yaml", "--shard", "1/2")
+    assert refused.returncode == 2
+    assert "every shard needs the same secret" in refused.stderr
+    arena("run", "s.yaml", "--store", "a.db")
+    arena("run", "s.yaml", "--store", "b.db")
+    conflict = arena("merge", "c.db", "a.db", "b.db")
+    assert conflict.returncode == 1
+    assert "secret seeds of their own" in conflict.stderr
