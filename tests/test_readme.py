@@ -41,7 +41,7 @@ def test_the_readme_shows_a_first_agent_and_a_first_game() -> None:
     assert set(lines) == {"my_agents.py", "mine.yaml", "nim.py", "nim.yaml"}
     assert lines["my_agents.py"] <= 15
     assert lines["nim.py"] <= 40
-    assert len([line for line in COMMANDS if line.startswith("arena ")]) == 6
+    assert len([line for line in COMMANDS if line.startswith("arena ")]) == 9
 
 
 def test_the_spec_of_the_readme_is_sound() -> None:

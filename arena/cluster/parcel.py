@@ -56,6 +56,7 @@ class Parcel(NamedTuple):
 
 def packed(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
     """The parcel of a spec; ClusterError where something cannot be sent along. `code` is what plays, by default as it is now."""
+    _refuse_versions(spec)
     places = asked(spec.plugins)
     plugins, sent = [], []
     for number, place in enumerate(places):
@@ -72,6 +73,13 @@ def packed(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
     document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
     parcel = Parcel(document, spec.seed, plugins, [*sent, *_programs(spec)], found, starting(spec))
     return zlib.compress(pickle.dumps(parcel, pickle.HIGHEST_PROTOCOL), 6)
+
+
+def _refuse_versions(spec: Spec) -> None:
+    for board in spec.boards:
+        for seat in board.seats:
+            if seat.program is not None and seat.program.version is not None:
+                raise ClusterError(f"{seat.label} is another version of a plugin, which no node is sent; leave out --cluster")
 
 
 def unpacked(data: bytes) -> Parcel:

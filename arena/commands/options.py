@@ -1,5 +1,6 @@
 """Options of several commands."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,12 @@ class RunSeed(click.ParamType[int | str]):
 
 
 plugin_option = click.option("--plugin", "plugins", multiple=True, metavar="FILE|MODULE", help="Load a plugin; may be repeated.")
+
+
+def workers_for(asked: int | None, matches: int) -> int:
+    """The number of processes that play: as asked for, else one a core; never more than there are matches."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(asked or cores, matches))
 
 
 def seed_option(told: str) -> Callable[[Callback], Callback]:

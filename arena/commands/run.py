@@ -1,6 +1,5 @@
 """The command run: play a tournament, here or on a cluster, into a store or not, and print its leaderboards."""
 
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from arena.commands.leaderboard import format_option
-from arena.commands.options import RunSeed, plugin_option
+from arena.commands.options import RunSeed, plugin_option, workers_for
 from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
 from arena.console.progress import PercentLine, Progress
@@ -26,6 +25,7 @@ from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
+from arena.tournament.fresh_matches import clear_for
 from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
@@ -55,6 +55,7 @@ class RunOptions:
     store: str | None = None
     no_store: bool = False
     fresh: bool = False
+    fresh_for: tuple[str, ...] = ()
     accept: bool = False
     shard: Shard | None = None
     cluster: str | None = None
@@ -107,6 +108,12 @@ def shard(_context: click.Context, _parameter: click.Parameter, value: str | Non
 @click.option("--store", metavar="PATH", help="Where the matches are kept; default: results/SPEC.db.")
 @click.option("--no-store", is_flag=True, help="Keep the matches in memory alone.")
 @click.option("--fresh", is_flag=True, help="Start anew; the matches so far are kept aside.")
+@click.option(
+    "--fresh-for",
+    multiple=True,
+    metavar="AGENT",
+    help="Play the matches of AGENT anew, and keep those of all others; may be repeated.",
+)
 @click.option("--accept-changed-plugins", "accept", is_flag=True, help="Go on though a plugin has changed.")
 @click.option("--shard", metavar="I/N", callback=shard, help="Play part I of N, as one of N machines; see `arena merge`.")
 @click.option(
@@ -120,8 +127,10 @@ def run(**asked: Any) -> int:
         raise click.UsageError(
             "--workers does not go with --cluster; the workers of a cluster are started there, those of local:N by N"
         )
-    if options.no_store and (options.store is not None or options.fresh):
-        raise click.UsageError("--no-store does not go with --store or --fresh")
+    if options.no_store and (options.store is not None or options.fresh or options.fresh_for):
+        raise click.UsageError("--no-store does not go with --store, --fresh or --fresh-for")
+    if options.fresh and options.fresh_for:
+        raise click.UsageError("--fresh plays everything anew; leave out --fresh-for")
     with results_alone() as out:
         with listening(PercentLine(sys.stderr, quiet=options.quiet)):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
@@ -164,6 +173,10 @@ def _opened(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store | N
         if aside is not None:
             options.note(f"the matches so far are kept in {aside}")
     with Store.open(path, write=True) as store:
+        if options.fresh_for:
+            cleared = clear_for(store, spec, planned, options.fresh_for, accept=options.accept)
+            if cleared is not None:
+                options.note(cleared)
         store.begin(checked(store, spec, planned, options.note, accept=options.accept))
         yield store
 
@@ -215,7 +228,7 @@ def _play(
                 record_all(feed, coordinator.play(), note)
             else:
                 safe = trusted(spec)
-                workers, code = _workers(options, spec.size), planned.plugins
+                workers, code = workers_for(options.workers, spec.size), planned.plugins
                 play_all(
                     spec,
                     feed,
@@ -237,11 +250,6 @@ def _play(
         if feed.held:
             options.note(_what_was_there(feed, store))
     return sorted(played, key=lambda one: one.number)
-
-
-def _workers(options: RunOptions, total: int) -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(options.workers or cores, total))
 
 
 def _what_was_there(feed: MatchQueue, store: Store) -> str:

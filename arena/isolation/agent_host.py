@@ -20,7 +20,7 @@ from arena.match.decider import AgentRaised, Decider
 from arena.match.player import chosen, short
 from arena.outcome import Answer, Path
 from arena.plugins.registry import Registry
-from arena.plugins.sources import load_plugins
+from arena.plugins.sources import load_plugins, put_in_place
 from arena.search import SharedStart
 from arena.version import __version__
 
@@ -31,15 +31,18 @@ class Library:
     """Games, agents and heuristics, each made once for all matches of this process that want the same."""
 
     def __init__(self) -> None:
-        self._registries: dict[tuple[str, ...], Registry] = {}
+        self._registries: dict[tuple[tuple[str, ...], str | None], Registry] = {}
         self._games: dict[str, Game] = {}
         self._evaluations: dict[str, Evaluation] = {}
 
-    def registry(self, plugins: Sequence[str]) -> Registry:
-        """Everything that the installed plugins and these bring."""
-        wanted = tuple(plugins)
+    def registry(self, plugins: Sequence[str], version: str | None = None) -> Registry:
+        """Everything that the installed plugins and these bring, with what `version` brings in place of the same names."""
+        wanted = tuple(plugins), version
         if wanted not in self._registries:
-            self._registries[wanted] = load_plugins(wanted)
+            registry = load_plugins(plugins)
+            if version is not None:
+                put_in_place(registry, version)
+            self._registries[wanted] = registry
         return self._registries[wanted]
 
     def game(self, registry: Registry, name: str, parameters: Mapping[str, Any]) -> Game:
@@ -67,7 +70,7 @@ class HostedSeat:
     """The agent of one match: where the match stands, and who decides."""
 
     def __init__(self, library: Library, start: Message) -> None:
-        registry = library.registry(start["plugins"])
+        registry = library.registry(start["plugins"], start.get("version"))
         self.game = game = library.game(registry, start["game"], start["parameters"])
         self.state = game.parse_state(start["position"])
         self._own = _NOTHING
@@ -212,13 +215,18 @@ def _failure(failed: AgentRaised) -> Message:
     return {"type": "failed", "kind": failed.kind, "message": failed.message, "traceback": failed.traceback}
 
 
-def main() -> None:
-    """Serve the parent process, with stdin and stdout out of reach of the agent."""
+def pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Return stdin and stdout of this process, which from now on nobody else can reach: what is printed goes to stderr."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    serve(requests, replies)
+    return requests, replies
+
+
+def main() -> None:
+    """Serve the parent process, with stdin and stdout out of reach of the agent."""
+    serve(*pipes())
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from arena.limits import Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
+from arena.plugins.versions import files_of, moved_path
 from arena.processes.child import ChildLost, ChildProcess, python_environment, signal_name
 from arena.version import __version__
 
@@ -28,6 +29,8 @@ MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
 SIGNALLED = 128
 """Added by bubblewrap to the signal that killed its program: the sum is its own exit code."""
+PLAYS = "arena.isolation.agent_host"
+"""The module of a process that plays."""
 KEPT = 32
 """Processes that are kept while others play."""
 
@@ -49,18 +52,19 @@ class AgentLost(Exception):
 class AgentProcess:
     """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is AgentLost."""
 
-    def __init__(self, program: Program, memory_mb: int | None, isolation: Isolation) -> None:
+    def __init__(self, program: Program, memory_mb: int | None, isolation: Isolation, module: str = PLAYS) -> None:
+        """Start it; `module` is what Python runs where the program is no command."""
         self._memory_mb = memory_mb
         self.solves = self.chooses = True
         self.alive = True
         self._enclosed = isolation == "sandbox"
         try:
-            self._process = _started(program, (memory_mb or 0) << 20, isolation)
+            self._process = _started(program, (memory_mb or 0) << 20, isolation, module)
         except OSError as error:
             raise NoAgentProcess(f"cannot start a process for {program.agent}: {error}") from error
-        self._greet()
+        self._greet(plays=module == PLAYS)
 
-    def _greet(self) -> None:
+    def _greet(self, *, plays: bool) -> None:
         hello = self.ask(protocol.line({"type": "hello", "protocol": protocol.VERSION, "arena": __version__}), STARTING)
         try:
             protocol.expected(hello, "hello")
@@ -68,7 +72,7 @@ class AgentProcess:
                 raise Broken(f"hello: protocol: expected {protocol.VERSION}, got {hello.get('protocol')!r}")
             can = protocol.texts_of(hello, "can")
             self.chooses, self.solves = "choose" in can, "solve" in can
-            if not (self.chooses or self.solves):
+            if plays and not (self.chooses or self.solves):
                 raise Broken("hello: can: expected choose, solve or both")
         except Broken as broken:
             raise self.lost("crash", str(broken)) from None
@@ -145,13 +149,17 @@ _CRASHES = {
 }
 
 
-def _started(program: Program, memory: int, isolation: Isolation) -> ChildProcess:
+def _started(program: Program, memory: int, isolation: Isolation, module: str) -> ChildProcess:
     asked = [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
-    command: Sequence[str] = program.command or (sys.executable, "-P", "-m", "arena.isolation.agent_host")
+    command: Sequence[str] = program.command or (sys.executable, "-P", "-m", module)
     surroundings = os.environ if program.command else {**python_environment(), ENVIRONMENT: os.pathsep.join(asked)}
+    files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
+    path = [] if program.version is None else moved_path(program.version.moved)
+    if program.version is not None:
+        surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(path)}
     if isolation == "sandbox":
         proven()
-        files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
+        files += [] if program.version is None else files_of(Path(program.version.file), path)
         command = enclosed(command, readable=files, folder=program.folder)
         surroundings = sandboxed(surroundings)
     return ChildProcess(
@@ -214,4 +222,5 @@ class AgentProcesses:
 
 
 def _key(program: Program, limits: Limits, isolation: Isolation) -> str:
-    return repr((program.agent, program.command, program.folder, program.plugins, program.options, limits.memory_mb, isolation))
+    where = (program.command, program.folder, program.plugins, program.version)
+    return repr((program.agent, *where, program.options, limits.memory_mb, isolation))

@@ -208,6 +208,8 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         message["agent"] = program.agent
         message["heuristic"] = program.heuristic
         message["plugins"] = list(program.plugins)
+        if program.version is not None:
+            message["version"] = program.version.plugin
         message["streams"] = {"seat": seat_seed(match.id, number), "start": position_seed(match.position.key, "start")}
     return message
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from arena.agent import Agent
@@ -16,6 +17,48 @@ from arena.secret import Seed, seed_of_round
 
 Isolation = Literal["none", "process", "sandbox"]
 """Where an agent runs: in the process that plays, in a process of its own, or in one that sees nothing of the user's."""
+
+
+GIT = "git:"
+"""The first characters of a version that names a revision."""
+MARK = 8
+"""Digits of a hash of code that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginVersion:
+    """Another version of a plugin, which the process of an agent loads in place of the current one."""
+
+    text: str
+    """What it is in the spec: `git:` with a whole commit, or the path of a file."""
+    plugin: str
+    """The file or the module to load; what it brings takes the place of what has the same name."""
+    file: str
+    """The file whose code it is, also where a module is loaded."""
+    moved: tuple[str, str] | None
+    """A folder of the import path and the one that stands in its place; None where all stays.
+
+    Where the first is empty, the other comes before all.
+    """
+    code: str
+    """A hash of its code, and of the user's own files that it imports."""
+    heuristics: frozenset[tuple[str, str]] = frozenset()
+    """The heuristics that it brings, each as (game, name)."""
+
+    @property
+    def short(self) -> str:
+        """What to call it in a label: the same wherever and whenever the spec is read, so no branch and no `HEAD`."""
+        return self.text[: len(GIT) + MARK] if self.text.startswith(GIT) else self.text
+
+    @property
+    def source(self) -> str:
+        """What to call it beside other plugins."""
+        return f"{Path(self.file).name}@{self.text}" if self.text.startswith(GIT) else self.text
+
+    @property
+    def mark(self) -> str:
+        """The start of its hash, by which people know it."""
+        return self.code[:MARK]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +76,8 @@ class Program:
     """Where it runs: the folder of the spec."""
     command: tuple[str, ...] | None = None
     """What to start; None starts Python's own host."""
+    version: PluginVersion | None = None
+    """Another version of the plugin that brings the agent; None for the current one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +199,12 @@ def seat_identity(
     heuristic: Mapping[str, Any] | None,
     limits: Limits,
     label: str | None,
+    version: str | None = None,
 ) -> str:
-    """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone."""
+    """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone.
+
+    `version` is the hash of the code of another version of the agent; it is part of the text only where there is one.
+    """
     return canonical(
         {
             "agent": agent,
@@ -164,6 +213,7 @@ def seat_identity(
             "limits": {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds},
             "options": options,
         }
+        | ({} if version is None else {"version": version})
     )
 
 

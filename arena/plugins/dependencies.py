@@ -26,6 +26,18 @@ def imported(file: Path, path: Sequence[str] | None = None) -> set[Path]:
     return _reached(file, lambda one: _outside(one, path)) - {file}
 
 
+def stands_alone(file: Path) -> bool:
+    """True if a file imports nothing but Python, arena and installed packages; what cannot be found may be the user's own."""
+    for one in parsed(file).imports:
+        name = one.module.partition(".")[0]
+        if not one.level and (name in sys.stdlib_module_names or name == "arena"):
+            continue
+        where = None if one.level else _spec(name, None)
+        if where is None or where.origin is None or _own(Path(where.origin)):
+            return False
+    return True
+
+
 def beside(file: Path) -> set[Path]:
     """The files that a Python program imports from its folder and below, where Python looks first; none for other programs."""
     return imported(file, [str(file.parent)]) if file.suffix == SUFFIX else set()

@@ -19,7 +19,7 @@ from typing import Any
 from arena.errors import Interrupted, PluginError, describe
 from arena.plugins.contract import Unfit, brought, line
 from arena.plugins.members import ignored
-from arena.plugins.registry import Plugin, Registry, Source, enter, refuse_duplicates
+from arena.plugins.registry import Key, Plugin, Registry, Source, enter, refuse_duplicates
 
 GROUP = "arena"
 
@@ -52,6 +52,26 @@ def add_plugin(registry: Registry, path: str) -> None:
     asked = [plugin.source.name for plugin in registry.plugins if plugin.source.asked]
     if real_place(path) not in map(real_place, asked):
         _ask(registry, path)
+
+
+def put_in_place(registry: Registry, path: str) -> list[Key]:
+    """Load a plugin whose games, agents, heuristics and formats take the place of those of the same names; return their keys.
+
+    PluginError where it cannot be used.
+    """
+    source = Source(path)
+    try:
+        found = list(brought(_loader(path)()))
+        refuse_duplicates(Registry(), source, found)
+    except Interrupted:
+        raise
+    except BaseException as error:  # as in `_add`
+        raise PluginError(path, str(error) if isinstance(error, Unfit) else describe(error)) from error
+    for key, value in found:
+        registry.withdrawn.pop(key, None)
+        enter(registry, source, key, value)
+    registry.plugins.append(Plugin(source, tuple([" ".join(key) for key, _ in found])))
+    return [key for key, _ in found]
 
 
 def survey(paths: Iterable[str | Path] = ()) -> Registry:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import CodeChanged
-from arena.match.match import Seat
+from arena.match.match import PluginVersion, Seat
 from arena.plugins.dependencies import beside, required
 from arena.plugins.registry import Source
 from arena.plugins.syntax import parsed
+from arena.plugins.versions import code_of, files_of, moved_path
 from arena.spec import Board, Spec
 
 WHOLE = ""
@@ -50,21 +51,35 @@ class Part(NamedTuple):
     """The module in which it is written; of a program none."""
     command: tuple[str, ...] = ()
     folder: str = ""
+    version: PluginVersion | None = None
+    """Where it is of another version of a plugin."""
 
     def files(self) -> set[Path]:
         """The files that its hash is over."""
+        if self.version is not None:
+            return files_of(Path(self.version.file), moved_path(self.version.moved))
         if not self.command:
             return required(self.module)
         named = [place for word in self.command if isfile(place := Path(self.folder, word))]  # noqa: PTH113
         return {one for file in named for one in (file, *beside(file))}
+
+    def hash(self) -> str:
+        """A hash of its code as it is now; that of another version does not depend on where its file lies."""
+        if self.version is not None:
+            return code_of(Path(self.version.file), moved_path(self.version.moved))
+        return _hash(self.files())
 
 
 def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
     """All that plays when `seats` meet on a board of a spec, but for built-in formats, which are a part of arena."""
     keys: list[tuple[str, ...]] = [("game", board.name), ("format", board.format.name)]
     for seat in seats:
-        keys.append(("agent", seat.agent))
-        if seat.heuristic is not None:
+        version = None if seat.program is None else seat.program.version
+        if version is None:
+            keys.append(("agent", seat.agent))
+        else:
+            yield Part(Source(version.source), f"agent {seat.agent} {version.mark}", version=version)
+        if seat.heuristic is not None and not (version and (board.name, seat.heuristic) in version.heuristics):
             keys.append(("heuristic", board.name, seat.heuristic))
         if seat.program is not None and seat.program.command is not None:
             command = seat.program.command
@@ -90,7 +105,7 @@ def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
     hashes: dict[str, dict[str, str]] = {}
     for part in sorted(_parts(spec), key=lambda part: (part.source.name, part.key)):
         versions[part.source.name] = part.source.version
-        hashes.setdefault(part.source.name, {})[part.key] = _hash(part.files())
+        hashes.setdefault(part.source.name, {})[part.key] = part.hash()
     return {name: Fingerprint(versions[name], found) for name, found in hashes.items()}
 
 

@@ -105,8 +105,12 @@ def make_seat(
     label: str,
     puzzle: bool,
     named: str | None = None,
+    version: str | None = None,
 ) -> Seat:
-    """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one."""
+    """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one.
+
+    `version` is the hash of the code of another version of the agent.
+    """
     make: Callable[[], Agent] = agent
     if options:
         plain_values = all(isinstance(value, (str, int, float, bool, type(None))) for value in options.values())
@@ -117,7 +121,7 @@ def make_seat(
         puzzle and solves(agent),
         evaluation,
         limits,
-        seat_identity(name_of(agent), plain(options), heuristic, limits, named),
+        seat_identity(name_of(agent), plain(options), heuristic, limits, named, version),
         name_of(agent),
         None if heuristic is None else heuristic["name"],
     )

@@ -10,7 +10,7 @@ from arena.configured import parameters_of
 from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format, own_columns
 from arena.game import Puzzle
-from arena.heuristic import info_of
+from arena.heuristic import Evaluation, info_of
 from arena.identity import key
 from arena.match.match import Positions, Program, Seat
 from arena.plugins.sources import whole
@@ -19,6 +19,7 @@ from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
 from arena.spec.entries import Entry, features
+from arena.spec.entry_version import chosen_heuristic
 from arena.spec.faults import dotted
 from arena.spec.games import Rules, adjudication_of, titles
 from arena.spec.labels import default_labels
@@ -159,14 +160,19 @@ def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled],
 
 def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     entry = one.entry
+    evaluation: Evaluation | None = None
+    described: Mapping[str, Any] | None = None
     if entry.command is not None and not entry.choices:
-        evaluation, described = None, None  # a program has its own
+        pass  # a program has its own
+    elif entry.versioned is not None:
+        described = chosen_heuristic(entry.versioned, entry.choices, rules)
     else:
         evaluation, described = fitted(reading, entry.choices, rules, entry.path)
-    if evaluation is None and entry.agent.wants_heuristic:
+    if described is None and entry.agent.wants_heuristic:
         reading.note(f"{one.label} has no heuristic on {rules.name}: it takes all unfinished states for equal")
     options = entry.options if entry.command is None else {**entry.options, "command": list(entry.command)}
-    seat = make_seat(entry.agent, options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label)
+    code = None if entry.versioned is None else entry.versioned.version.code
+    seat = make_seat(entry.agent, options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label, code)
     return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading)
 
 
@@ -178,7 +184,8 @@ def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mappin
         agent = one.entry.agent(**one.entry.options)
     except Exception:  # told where it is made to play
         return False
-    info = None if heuristic is None else info_of(reading.registry.heuristics[rules.name, heuristic["name"]])
+    known = None if heuristic is None else reading.registry.heuristics.get((rules.name, heuristic["name"]))
+    info = None if known is None or one.entry.versioned is not None else info_of(known)  # that of another version is not here
     admissible = heuristic is None or (info is not None and info.admissible)
     return claim_of(agent, rules.game, admissible=admissible) == "cost"
 
@@ -188,7 +195,10 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
     if entry.isolation == "none":
         return seat
     folder = str(reading.document.folder)
-    program = Program(entry.name, entry.options, heuristic, tuple(map(whole, reading.plugins)), folder, entry.command)
+    versioned = entry.versioned
+    plugins = tuple(map(whole, reading.plugins)) if versioned is None else versioned.plugins
+    version = None if versioned is None else versioned.version
+    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version)
     return replace(seat, isolation=entry.isolation, program=program)
 
 

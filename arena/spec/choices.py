@@ -92,7 +92,7 @@ def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> t
             return None, None
         choice = Choice(default, {}, path, reading.report)
     target = reading.known(partial(reading.registry.heuristic, rules.name), choice.name, choice.path)
-    parameters = None if target is None else _parameters(reading, target, choice)
+    parameters = None if target is None else parameters_checked(target, choice.name, choice.parameters, choice.report)
     if parameters is None:
         return None, None
     described = {"name": choice.name, "parameters": plain(parameters)}
@@ -105,10 +105,11 @@ def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> t
     return rules.bound[key], described
 
 
-def _parameters(reading: SpecReader, target: Any, choice: Choice) -> dict[str, Any] | None:
+def parameters_checked(target: Any, name: str, given: Mapping[str, Any], report: Report) -> dict[str, Any] | None:
+    """The parameters of a heuristic with defaults filled in; None after a reported fault."""
     if isclass(target):
-        return validated(target, choice.parameters, (), choice.report, skip=1)
-    if choice.parameters:
-        reading.faults.add(choice.path, f"heuristic {choice.name} takes no parameters")
+        return validated(target, given, (), report, skip=1)
+    if given:
+        report((), f"heuristic {name} takes no parameters")
         return None
     return {}

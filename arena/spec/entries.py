@@ -13,6 +13,8 @@ from arena.limits import Limits
 from arena.match.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices
 from arena.spec.document import Path
+from arena.spec.entry_version import KEY as VERSION
+from arena.spec.entry_version import VersionedAgent, check_known, checked_options, is_version, read_version
 from arena.spec.external import ExternalAgent, called, found
 from arena.spec.games import Rules
 from arena.spec.labels import Features
@@ -39,6 +41,8 @@ class Entry:
     isolation: Isolation = "none"
     command: tuple[str, ...] | None = None
     """The program that plays, where it is not a Python agent."""
+    versioned: VersionedAgent | None = None
+    """Its agent, where that is of another version of a plugin."""
 
     @property
     def name(self) -> str:
@@ -72,7 +76,7 @@ def features(reading: SpecReader, entry: Entry, default: str | None) -> Features
         if getattr(entry.limits, name) != getattr(common, name):
             settings[f"limits.{name}" if name in settings else name] = getattr(entry.limits, name)
     word = " ".join(map(str, entry.choices.values())) or default or "default"
-    return Features(entry.name, entry.label, word, settings)
+    return Features(entry.name, entry.label, word, settings, None if entry.versioned is None else entry.versioned.version.short)
 
 
 def _variants(reading: SpecReader, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
@@ -102,23 +106,40 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
     limits = _limits(reading, values.get("limits"), report)
     choices = read_choices(reading, values.get("heuristic"), path, variant)
     command = _command(reading, path, variant)
-    agent = ExternalAgent if command is not None else _agent(reading, path, variant)
-    options = None if agent is None else _options(reading, agent, path, variant)
-    isolation = _isolation(reading, values.get("isolation"), limits, command is not None, report)
+    versioned = read_version(reading, values["agent"], values[VERSION], report) if is_version(reading, values) else None
+    agent, options = _made(reading, versioned, path, variant)
+    apart = None if command is None and versioned is None else "a program" if versioned is None else "another version"
+    isolation = _isolation(reading, values.get("isolation"), limits, apart, report)
     sound = reading.faults.noted == before
-    if reading.games:
+    if reading.games and versioned is None:
         check_choices(reading, choices, reading.games)
+    elif reading.games and versioned is not None:
+        check_known(versioned, choices, reading, reading.games)
     if agent is None:
         return None
     _check_fits(reading, rules, agent, path)
     if not sound or options is None:
         return None
-    return Entry(path, agent, options, values.get("label"), limits, choices, isolation, command)
+    return Entry(path, agent, options, values.get("label"), limits, choices, isolation, command, versioned)
+
+
+def _made(
+    reading: SpecReader, versioned: VersionedAgent | None, path: Path, variant: Variant
+) -> tuple[type[Agent] | None, dict[str, Any] | None]:
+    """The agent of an entry and its options, with defaults; None for each that has a fault."""
+    report = reading.below(path, variant)
+    if versioned is not None:
+        checked = checked_options(versioned, without(variant.values, *KEYS), report)
+        return (versioned.agent, None) if checked is None else (versioned.claiming(checked.optimal), checked.values)
+    if is_version(reading, variant.values):
+        return None, None  # its fault is noted
+    agent = ExternalAgent if isinstance(variant.values.get("agent"), dict) else _agent(reading, path, variant)
+    return agent, None if agent is None else _options(reading, agent, path, variant)
 
 
 def _options(reading: SpecReader, agent: type[Agent], path: Path, variant: Variant) -> dict[str, Any] | None:
     report = reading.below(path, variant)
-    given = without(variant.values, *KEYS)
+    given = {key: value for key, value in variant.values.items() if key == VERSION or key not in KEYS}
     if agent is ExternalAgent:
         return given
     options = validated(agent, given, (), lambda where, message: report(where, _hinted(where, message)))
@@ -164,15 +185,20 @@ def _command(reading: SpecReader, path: Path, variant: Variant) -> tuple[str, ..
     return tuple(words)
 
 
-def _isolation(reading: SpecReader, given: Any, limits: Limits, command: bool, report: Report) -> Isolation:
-    """Where an entry runs: as it says, as the spec says, or in a process of its own where a limit needs one."""
+def _isolation(reading: SpecReader, given: Any, limits: Limits, apart: str | None, report: Report) -> Isolation:
+    """Where an entry runs: as it says, as the spec says, or in a process of its own where a limit needs one.
+
+    `apart` is what it is where it always runs in a process of its own: a program, or another version.
+    """
     wanted: Isolation | None = given if given in _KINDS else reading.values.get("isolation")
     if wanted is None:
-        return "process" if command or limits.seconds is not None or limits.memory_mb is not None else "none"
+        return "process" if apart or limits.seconds is not None or limits.memory_mb is not None else "none"
     if wanted == "none" and limits.memory_mb is not None:
         report(("isolation",), NO_MEMORY)
-    if wanted == "none" and command:
-        report(("isolation",), "a program runs in a process of its own; expected process or sandbox, got 'none'")
+    if wanted == "none" and apart and given is None and apart != "a program":
+        return "process"  # the spec speaks of those that have the choice
+    if wanted == "none" and apart:
+        report(("isolation",), f"{apart} runs in a process of its own; expected process or sandbox, got 'none'")
     return wanted
 
 

@@ -15,6 +15,8 @@ class Features:
     label: str | None
     heuristic: str
     settings: Mapping[str, Any]
+    version: str | None = None
+    """The version of its plugin; None for the current one."""
 
 
 def default_labels(entries: Sequence[Features]) -> list[str]:
@@ -24,7 +26,8 @@ def default_labels(entries: Sequence[Features]) -> list[str]:
 
 def _default(entry: Features, entries: Sequence[Features]) -> str:
     rivals = [other for other in entries if other.agent == entry.agent and other.label is None]
-    parts = []
+    parts = [] if entry.version is None else [f"version={entry.version}"]
+    rivals = [other for other in rivals if other.version == entry.version]  # another version has options of its own
     if any(other.heuristic != entry.heuristic for other in rivals):
         parts.append(entry.heuristic)
     for name, value in entry.settings.items():

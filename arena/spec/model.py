@@ -52,6 +52,7 @@ class EntryKeys(BaseModel):
     heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
     limits: DecisionLimits | Options | None = Field(None, description="Limits of this entry alone.")
     isolation: Isolation | None = Field(None, description="Where this agent runs; see the key of the spec.")
+    version: Any = Field(None, description="Another version of the agent's plugin: a Python file, or git:REVISION.")
 
 
 class OpeningKeys(_Keys):

@@ -14,6 +14,7 @@ from arena.spec.board import Spec
 from arena.spec.boards import read_boards
 from arena.spec.document import Document, as_document, read_document
 from arena.spec.entries import read_entries
+from arena.spec.entry_version import pinned
 from arena.spec.faults import Faults
 from arena.spec.games import read_games
 from arena.spec.keys import checked_keys
@@ -50,13 +51,19 @@ def _resolved(document: Document, plugins: Sequence[str], seed: Seed | None) -> 
     secret = seed is None and values.get("seed") == SECRET
     chosen = seed if seed is not None else drawn_secret() if secret else values.get("seed") or 0
     reading = SpecReader(document, values, registry, faults, chosen, loaded)
-    rules = read_games(reading)
-    entries = read_entries(reading, rules)
-    boards = read_boards(reading, rules, entries)
+    try:
+        rules = read_games(reading)
+        entries = read_entries(reading, rules)
+        boards = read_boards(reading, rules, entries)
+    finally:
+        for host in reading.hosts.values():
+            host.end()
     faults.stop_if_any()
     name = values.get("name") or FilePath(document.name).stem
     if reading.lines is not None:  # from here on the spec stands alone: workers and stores need no other file
         document = replace(document, values={**document.values, "positions": reading.lines})
+    if reading.pinned:  # a branch moves on, while workers start and in a store that is read next year
+        document = replace(document, values={**document.values, "agents": pinned(document.values["agents"], reading.pinned)})
     return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret)
 
 

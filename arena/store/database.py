@@ -113,11 +113,30 @@ def put_aside(place: Path) -> Path | None:
         if not place.exists():
             return None
         settle(place)
-        number = 1
-        while (aside := place.with_name(f"{place.stem}.{number}{place.suffix}")).exists():
-            number += 1
+        aside = free_name(place)
         place.rename(aside)
     return aside
+
+
+def free_name(place: Path) -> Path:
+    """The first name of `cup.1.db`, `cup.2.db` and so on, for a store `cup.db`, under which there is nothing yet."""
+    number = 1
+    while (aside := place.with_name(f"{place.stem}.{number}{place.suffix}")).exists():
+        number += 1
+    return aside
+
+
+def copied(connection: sqlite3.Connection, place: Path) -> None:
+    """Copy an open store to another place; there is no half of a copy at any time."""
+    part = place.with_name(f".{place.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        with closing(sqlite3.connect(part)) as copy:
+            connection.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        part.rename(place)
+    except OSError as error:
+        raise StoreError(f"{place} cannot be written: {error.strerror}; make room for a copy of the store there") from error
 
 
 def told(path: Path, error: sqlite3.Error) -> StoreError:

@@ -3,7 +3,7 @@
 import shlex
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -17,11 +17,12 @@ from arena.match.record import Record
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, parts, seed_of_round
-from arena.store.database import read_only, told, version_of, writable
+from arena.store.database import copied, free_name, read_only, told, version_of, writable
 from arena.store.digest import checksum, digest
 from arena.store.lock import Lock, leave, locked, use
+from arena.store.removal import matches_of, remove_code, remove_matches
 from arena.store.rows import RECORD, record_of, returns_of, rows_of
-from arena.store.run import OLD_RUN, RUN, Run, now, row_of, run_of_row
+from arena.store.run import OLD_RUN, RUN, CodeKey, Run, now, row_of, run_of_row
 from arena.store.schema import CHECKED
 
 BATCH = 2000
@@ -232,6 +233,34 @@ class Store:
         """Put records that are there, by their numbers, on the boards of this run."""
         with self._writing() as write:
             write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled in found])
+
+    # Records out of it
+
+    def holds(self, labels: Collection[str]) -> bool:
+        """Tell whether there is a match in which one of some labels sits."""
+        self.flush()
+        with self._guard, self._telling():
+            return bool(matches_of(self._connection, labels))
+
+    def copy_aside(self) -> Path:
+        """Keep a copy of the store under another name beside it, and return that."""
+        self.flush()
+        aside = free_name(self.path)
+        with self._guard, self._telling():
+            copied(self._connection, aside)
+        return aside
+
+    def forget(self, labels: Collection[str], code: Collection[CodeKey]) -> int:
+        """Delete the matches in which one of some labels sits, and the hashes of the code that played them alone; all or nothing.
+
+        Returns the number of matches.
+        """
+        self.flush()
+        with self._writing() as write:
+            gone = remove_matches(write, labels)
+            remove_code(write, code)
+        self._known = None
+        return gone
 
     def _in_time(self) -> None:
         """What the timer does. Trouble is told to whoever comes next."""

@@ -39,7 +39,7 @@ def checked(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *,
     the plugins of those that come out otherwise have changed. `say` is told that this was done, in one line. With `accept`
     nothing is refused, and the run notes which plugins changed.
     """
-    before, now = _known(store.runs()), run.code()
+    before, now = known_code(store.runs()), run.code()
     changed = {key[0] for key, found in now.items() if before.get(key, found) != found}
     if not changed or accept:
         unknown = {key for key in now if key not in before and (key[0], WHOLE) in before}
@@ -47,7 +47,7 @@ def checked(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *,
     if changed and not accept:
         raise StoreError(
             f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; "
-            "use --fresh to play them anew, or --accept-changed-plugins to keep them"
+            "use --fresh to play them anew, --fresh-for AGENT those of one agent, or --accept-changed-plugins to keep them"
         )
     noted = {  # a hash of the old kind that no store has, by which boards tell of more than one version
         name: replace(found, hashes={WHOLE: "changed", **found.hashes})
@@ -57,7 +57,7 @@ def checked(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *,
     return replace(run, plugins={**run.plugins, **noted})
 
 
-def _known(runs: Sequence[Run]) -> dict[CodeKey, str]:
+def known_code(runs: Sequence[Run]) -> dict[CodeKey, str]:
     """The hashes of the code that played last; one of the old kind makes those before it say nothing."""
     known: dict[CodeKey, str] = {}
     for run in runs:

@@ -1,0 +1,186 @@
+"""Asks a process what a plugin brings: the file is loaded there and nowhere else, and what comes back is not trusted.
+
+The other end is `arena.spec.describe_host`. Both speak in lines of JSON, as agents and their processes do.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, get_args
+
+from arena.errors import ArenaError
+from arena.isolation import protocol
+from arena.isolation.agent_process import AgentLost, AgentProcess, NoAgentProcess
+from arena.isolation.protocol import Broken
+from arena.match.match import Isolation, PluginVersion, Program
+from arena.traits import TRAITS
+
+HOST = "arena.spec.describe_host"
+"""The module that the process runs."""
+PATIENCE = 60.0
+"""Seconds for a plugin to be loaded, and for one answer."""
+Claim = Literal["cost", "length", "admissible"]
+"""What a solver may promise of its solutions; see `Agent.optimal`."""
+
+
+Answered = TypeVar("Answered")
+
+
+class NotDescribed(ArenaError):
+    """A plugin cannot be loaded by the process that is to describe it, or that process does not answer as it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedAgent:
+    """What a run has to know of an agent."""
+
+    name: str
+    needs: frozenset[str]
+    """Traits of games."""
+    wants_heuristic: bool
+    chooses: bool
+    solves: bool
+    options: Mapping[str, Mapping[str, Any]]
+    """The JSON Schema of each option, with its default where it has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a plugin brings."""
+
+    agents: Mapping[str, DescribedAgent]
+    """By name; those of the plugin that is described."""
+    games: frozenset[str]
+    """The names of its games."""
+    heuristics: frozenset[tuple[str, str]]
+    """Its heuristics, each as (game, name)."""
+    known: frozenset[tuple[str, str]]
+    """All heuristics that its process knows, those of other plugins too."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedValues:
+    """Options or parameters as a constructor takes them, defaults filled in; None after faults."""
+
+    values: dict[str, Any] | None
+    faults: Sequence[tuple[tuple[str | int, ...], str]]
+    """The path of each value at fault, and what is wrong with it."""
+    optimal: Claim | None = None
+    """What an agent with these options claims."""
+
+
+class DescribeHost:
+    """The process that has loaded a plugin. NotDescribed from any method ends it.
+
+    In a sandbox it finds the plugins that this process has imported before, as an agent there does.
+    """
+
+    def __init__(self, plugin: PluginVersion, plugins: Sequence[str], folder: str, isolation: Isolation = "process") -> None:
+        program = Program(plugin.source, {}, None, tuple(plugins), folder, version=plugin)
+        self._plugin = plugin
+        try:
+            self._process = AgentProcess(program, None, isolation, module=HOST)
+        except (AgentLost, NoAgentProcess) as error:
+            raise NotDescribed(f"cannot be described: {error}") from error
+        request = {"type": "describe", "plugin": plugin.plugin, "plugins": list(plugins)}
+        self.description = self._asked(request, "description", _description)
+
+    def options(self, agent: str, given: Mapping[str, Any]) -> CheckedValues:
+        """The options of an agent, checked by its own hints and by making it once."""
+        return self._asked({"type": "options", "agent": agent, "given": dict(given)}, "checked", _checked)
+
+    def parameters(self, game: str, heuristic: str, given: Mapping[str, Any]) -> CheckedValues:
+        """The parameters of a heuristic, checked by its own hints."""
+        request = {"type": "parameters", "game": game, "heuristic": heuristic, "given": dict(given)}
+        return self._asked(request, "checked", _checked)
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.end()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """End the process."""
+        self.end()
+
+    def _asked(self, request: Mapping[str, Any], kind: str, read: Callable[[Mapping[str, Any]], Answered]) -> Answered:
+        try:
+            answer = self._process.ask(protocol.line(request), PATIENCE)
+            protocol.expected(answer, kind, "failed")
+            if answer["type"] == "failed":
+                raise NotDescribed(protocol.message_of(answer, "message") or "cannot be loaded")
+            return read(answer)
+        except AgentLost as lost:
+            said = f"no answer within {PATIENCE:g} s" if lost.reason == "timeout" else lost.message
+            raise NotDescribed(f"cannot be described: {said}") from lost
+        except ValueError as error:
+            self.end()
+            raise NotDescribed(f"cannot be described: its request has no JSON: {error}") from error
+        except (Broken, NotDescribed) as error:
+            self.end()
+            raise NotDescribed(str(error)) from error
+
+
+def _description(answer: Mapping[str, Any]) -> Description:
+    agents = [_agent(_object(one, "agents")) for one in _list(answer, "agents")]
+    return Description(
+        {agent.name: agent for agent in agents},
+        frozenset(protocol.texts_of(answer, "games")),
+        frozenset(_pairs(answer, "heuristics")),
+        frozenset(_pairs(answer, "known")),
+    )
+
+
+def _agent(told: Mapping[str, Any]) -> DescribedAgent:
+    answer = {**told, "type": "agents"}
+    needs = frozenset(protocol.texts_of(answer, "needs"))
+    if not needs <= set(TRAITS):
+        raise Broken(f"needs: expected traits, got {min(needs - set(TRAITS))[:40]!r}")
+    return DescribedAgent(
+        protocol.text_of(answer, "name"),
+        needs,
+        protocol.flag(answer, "wants_heuristic", default=False),
+        protocol.flag(answer, "chooses", default=False),
+        protocol.flag(answer, "solves", default=False),
+        {name: _object(schema, name) for name, schema in _object(answer.get("options"), "options").items()},
+    )
+
+
+def _checked(answer: Mapping[str, Any]) -> CheckedValues:
+    faults = []
+    for one in _list(answer, "faults"):
+        fault = {**_object(one, "faults"), "type": "faults"}
+        path = tuple(_list(fault, "path"))
+        if not all(type(part) in (str, int) for part in path):
+            raise Broken("faults: path: expected keys and numbers")
+        faults.append((path, protocol.message_of(fault, "message") or "is not as expected"))
+    claim = answer.get("optimal")
+    if claim is not None and claim not in get_args(Claim):
+        raise Broken(f"optimal: expected {' or '.join(get_args(Claim))}, got {str(claim)[:40]!r}")
+    values = None if answer.get("values") is None else _object(answer["values"], "values")
+    if values is None and not faults:
+        raise Broken("checked: expected values or faults, got neither")
+    return CheckedValues(None if faults else values, faults, claim)
+
+
+def _object(value: Any, key: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Broken(f"{key}: expected an object, got {type(value).__name__}")
+    return value
+
+
+def _list(answer: Mapping[str, Any], key: str) -> list[Any]:
+    value = answer.get(key)
+    if not isinstance(value, list):
+        raise Broken(f"{key}: expected a list, got {type(value).__name__}")
+    return value
+
+
+def _pairs(answer: Mapping[str, Any], key: str) -> Iterable[tuple[str, str]]:
+    for one in _list(answer, key):
+        if not isinstance(one, list) or len(one) != 2 or not all(isinstance(part, str) for part in one):
+            raise Broken(f"{key}: expected pairs of a game and a name")
+        yield one[0], one[1]
