@@ -37,7 +37,7 @@ COMMANDS = {
     "report": "Write what STORE holds as one page to look at, or each of its plots as a file.",
     "run": "Play the tournament SPEC, or what is left of it, and print its leaderboards.",
     "schema": "Print the JSON Schema of a spec.",
-    "serve": "Show tournaments, matches, games and puzzles in the browser: a STORE, or a SPEC that is then played.",
+    "serve": "Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC to play.",
     "show": "Show what is known of a game, an agent, a heuristic or a format.",
     "solve": "Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved.",
     "stats": "Say what a result is worth: Elo with its interval, and the likelihood of superiority.",

@@ -19,7 +19,8 @@ from arena.console.notices import load, say
 from arena.console.output import results_alone, room
 from arena.errors import ArenaError
 from arena.plugins.sources import whole
-from arena.results.conclusions import hypotheses, sprt_verdict
+from arena.results import figures
+from arena.results.conclusions import elo_interval, hypotheses, sprt_verdict
 from arena.results.layout import folded
 
 NODES = 1000
@@ -128,7 +129,11 @@ def _nothing(options: DuelOptions, current: KeptVersion, why: str, out: IO[str])
         print(json.dumps(None), file=out)
         say(reason)
         return 0
-    print(f"{reason}. Nothing was played: change the agent and run this again, or name another version by --against.", file=out)
+    kept = f"{current.told} is kept in {current.file.parent}"
+    print(
+        f"{reason}. Nothing was played; {kept}: change the agent and run this again, or name another version by --against.",
+        file=out,
+    )
     return 0
 
 
@@ -150,8 +155,8 @@ def _told(found: PastDuel, agent: str, played: int) -> Sequence[str]:
         sentence = f"{sprt_verdict(state.test, state.verdict, new, old)}."
     else:
         sentence = f"Undecided: {_why(found)}."
-    margin = "" if state.worth.margin is None else f" ± {state.worth.margin:.0f}"
-    elo = "no Elo" if state.worth.elo is None else f"{state.worth.elo:+.0f}{margin} Elo"
+    worth = state.worth
+    elo = "no Elo" if worth.elo is None else f"{figures.elo(worth.elo)} Elo{elo_interval(worth)}"
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
     pairs = f"{sum(state.counts):,} pairs of games (won {won}, level {drawn}, lost {lost})"
     failed = [f"{label} lost {number} games by a fault of its own." for label, number in found.failures.items()]

@@ -23,7 +23,7 @@ MISSING = "arena serve needs starlette, uvicorn and Jinja2; install them with: p
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
 @plugin_option
 def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
-    """Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC that is then played."""
+    """Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC to play."""
     if any(find_spec(name) is None for name in NEEDED):
         raise ArenaError(MISSING)
     from arena.web.server import host as hosted  # needs an extra

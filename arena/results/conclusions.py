@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.results.comparison import GamesComparison
-from arena.results.figures import elo, figure, percentage_points, share, signed
+from arena.results.figures import between, elo, figure, percentage_points, share, signed
 from arena.results.puzzle_comparison import Means, PuzzleComparison
 from arena.stats.sprt import Sprt, SprtForecast, Verdict
 
 if TYPE_CHECKING:
+    from arena.stats.calculator import EloEstimate
     from arena.stats.intervals import Difference
 
 SIGNIFICANT = 0.05
@@ -29,9 +30,21 @@ def games_verdict(found: GamesComparison, p_value: float, said: str) -> str:
     measure = f"{elo(abs(lead))} Elo by all games of the board"
     if worth is not None:
         measure = f"{share(max(worth.score, 1 - worth.score))} of the points"
-    if p_value <= SIGNIFICANT and lead:
+    if p_value <= SIGNIFICANT and lead and (worth is None or _clear(worth)):
         return f"{ahead} is better than {behind}: {measure}, {said}."
     return f"{found.one} and {found.other} cannot be told apart: {measure} for {ahead}, {said}."
+
+
+def _clear(worth: "EloEstimate") -> bool:
+    """Tell whether the interval of a score leaves out the half: with few pairs the p-value may be small though it does not."""
+    low, high = worth.score_low, worth.score_high
+    return low is None or high is None or not low <= 0.5 <= high
+
+
+def elo_interval(worth: "EloEstimate") -> str:
+    """The interval of an Elo difference in brackets, nothing where there is none."""
+    low, high = (None if bound is None else elo(bound) for bound in (worth.elo_low, worth.elo_high))
+    return "" if low is None and high is None else f" ({between(low, high)}, 95 %)"
 
 
 def advice(found: GamesComparison, p_value: float) -> str | None:
@@ -42,7 +55,7 @@ def advice(found: GamesComparison, p_value: float) -> str | None:
     if found.worth is None or found.table is None:
         return None
     direct, board = found.worth.score - 0.5, found.table.elo
-    sure = p_value <= SIGNIFICANT, _beyond_noise(found.table)
+    sure = p_value <= SIGNIFICANT and _clear(found.worth), _beyond_noise(found.table)
     winner, loser = (found.one, found.other) if direct > 0 else (found.other, found.one)
     leader = found.one if board > 0 else found.other
     apart = direct * board < 0

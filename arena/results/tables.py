@@ -16,7 +16,7 @@ from arena.results import figures
 from arena.results.bracket_table import bracket_table
 from arena.results.cells import UNKNOWN, BoardTable, board_table, unrated_agents
 from arena.results.claims import Refutation
-from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
+from arena.results.conclusions import elo_interval, forecast_words, hypotheses, sprt_verdict
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
 from arena.results.remarks import fallback_remarks, rating_remarks
@@ -235,13 +235,12 @@ def _tested(board: Leaderboard) -> str:
     elif found.forecast is not None and not board.finished:
         said += f", {forecast_words(found.forecast)}"
     worth = found.worth
-    strength = "no logistic Elo" if worth.elo is None else f"logistic Elo {figures.elo(worth.elo, 1)}"
-    margin = "" if worth.margin is None else f" ± {worth.margin:.1f}"
+    strength = "no logistic Elo" if worth.elo is None else f"logistic Elo {figures.elo(worth.elo, 1)}{elo_interval(worth)}"
     counts = ", ".join(map(str, found.counts))
     bias = " The Elo of a test that stopped early is biased away from 0." if found.verdict is not None else ""
     llr = f"LLR {figures.fixed(found.llr, 2)} ({found.test.lower:.2f} to {found.test.upper:.2f})"
     head = f"SPRT of {found.one} against {found.other} ({hypotheses(found.test)}): {said}."
-    return f"{head} {llr}, pairs {counts}; {strength}{margin}.{bias}"
+    return f"{head} {llr}, pairs {counts}; {strength}.{bias}"
 
 
 def _csv(board: Leaderboard) -> str:

@@ -30,7 +30,8 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
             f"{store.path}: {listed} changed since the matches in it were played, and others play with it; add its agents by "
             "--fresh-for, or use --fresh, or --accept-changed-plugins"
         )
-    labels = _labels(store, [seat for _, seat in seats], names)
+    pinned = {seat.label for _, seat in _all(spec) if _pinned(seat)} - set(names)
+    labels = _labels(store, [seat for _, seat in seats], names) - pinned
     if not store.holds(labels):
         return None
     aside = store.copy_aside()
@@ -45,10 +46,15 @@ def _all(spec: Spec) -> Iterator[tuple[int, Seat]]:
 
 def _seats(spec: Spec, names: Sequence[str]) -> Iterator[tuple[int, Seat]]:
     for name in names:
-        found = [(board, seat) for board, seat in _all(spec) if name in (seat.label, seat.agent)]
+        found = [(board, seat) for board, seat in _all(spec) if name == seat.label or (name == seat.agent and not _pinned(seat))]
         if not found:
             raise UnknownName("entry", name, [word for _, seat in _all(spec) for word in (seat.label, seat.agent)])
         yield from found
+
+
+def _pinned(seat: Seat) -> bool:
+    """Tell whether a seat plays another version than the current one, which an edit does not change."""
+    return seat.program is not None and seat.program.version is not None
 
 
 def _code(spec: Spec, number: int, seat: Seat) -> set[CodeKey]:
@@ -62,6 +68,6 @@ def _labels(store: Store, seats: Sequence[Seat], names: Sequence[str]) -> set[st
     found = {seat.label for seat in seats}
     for run in store.runs():
         found |= {label for board in run.boards for label in board.labels if label.partition("(")[0] in names}
-        given = [entry for entry in run.spec["values"].get("agents") or () if isinstance(entry, dict)]
+        given = [entry for entry in run.spec["values"].get("agents") or () if isinstance(entry, dict) and "version" not in entry]
         found |= {str(entry["label"]) for entry in given if entry.get("agent") in names and entry.get("label") is not None}
     return found

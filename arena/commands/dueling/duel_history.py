@@ -8,6 +8,8 @@ from typing import Any
 from arena.commands.dueling.version_folder import KeptVersion, VersionFolder
 from arena.errors import StoreError
 from arena.match.match import MARK
+from arena.results import figures
+from arena.results.conclusions import elo_interval
 from arena.results.leaderboard import stored
 from arena.results.rating import SprtState
 from arena.store import Store
@@ -115,8 +117,7 @@ def _row(duel: PastDuel) -> list[str]:
     state = duel.state
     elo = "-"
     if state is not None and state.worth.elo is not None:
-        margin = state.worth.margin
-        elo = f"{state.worth.elo:+.0f}" + ("" if margin is None else f" ± {margin:.0f}")
+        elo = f"{figures.elo(state.worth.elo)}{elo_interval(state.worth).replace(', 95 %', '')}"
     return [
         str(duel.number),
         datetime.fromisoformat(duel.started).strftime("%Y-%m-%d"),

@@ -81,7 +81,14 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
 
 
 def _play(spec: Spec, planned: Run, store: Store, workers: int, note: Callable[[str], object], *, quiet: bool) -> int:
-    store.begin(checked(store, spec, planned, note))
+    try:
+        known = checked(store, spec, planned, note)
+    except StoreError as error:
+        what = str(error).partition(";")[0]
+        raise ArenaError(
+            f"{what}; remove that file to play this duel anew, or change the agent: a new version has a new duel"
+        ) from error
+    store.begin(known)
     tally = Tally(board_info(spec.boards[0]))
     for record, scheduled in store.records(boards=True):
         if scheduled is not None:

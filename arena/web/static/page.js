@@ -54,6 +54,9 @@ export function button(text, onclick, kind = "") {
   return h("button", { type: "button", class: kind, onclick }, text);
 }
 
+// What the address asks for under a key, as in /play?game=othello.
+export const query = (key) => new URLSearchParams(location.search).get(key);
+
 // A random seed.
 export function lot() {
   return Math.floor(Math.random() * 2 ** 31);

@@ -146,7 +146,7 @@ def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None
     (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
     (found,) = board["pairs"]
     low, high = round(100 * found["low"]), round(100 * found["high"])
-    start = f"by distance solves {low} to {high} points more than by place (95 %), p = {found['chance']:.0e}."
+    start = f"by distance solves {low} to {high} points more than by place (95 %), p = {found['chance']:.0e}"  # then perhaps time
     for names in (("by distance", "by place"), ("by place", "by distance")):
         assert start in called("compare", str(path), *names).output
     alike = called("compare", str(path), "a-star(weight=1.0)", "a-star(weight=3.0)").output
