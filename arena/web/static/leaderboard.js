@@ -39,8 +39,9 @@ function show(state) {
   compare.hidden = !state.boards.some((board) => board.games > 0 && board.rows.length > 1);
   stop.hidden = !(state.own && ["running", "starting"].includes(state.state));
   message.replaceChildren(...(state.message ? [h("p", { class: "fault" }, state.message)] : []));
-  if (state.total) {
-    bar.max = state.total;
+  const total = state.total ?? state.expected;
+  if (total) {
+    bar.max = total;
     bar.value = state.done;
   } else if (state.state === "running" || state.state === "starting") bar.removeAttribute("value");
   else bar.value = bar.max;
@@ -56,11 +57,12 @@ function show(state) {
   if (inside && focused) boards.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
 }
 
-// How far it is, how fast, and with what it is played; a time that is not known yet is a dash.
+// How far it is, how fast, and with what it is played; a time that is not known yet is a dash. The length of a sequential test is a forecast.
 function progress(state) {
   const running = state.state === "running", pace = state.pace ?? null;
-  const left = running && state.total && pace ? span((state.total - state.done) / pace) : "-";
-  const found = [["Matches", state.total === null ? whole(state.done) : `${whole(state.done)} of ${whole(state.total)}`]];
+  const total = state.total ?? state.expected, about = state.total === null && total ? "about " : "";
+  const left = running && total && pace ? `${about}${span(Math.max(0, total - state.done) / pace)}` : "-";
+  const found = [["Matches", total ? `${whole(state.done)} of ${about}${whole(total)}` : whole(state.done)]];
   if (running) found.push(["Rate", pace === null ? "-" : `${pace.toFixed(pace < 10 ? 1 : 0)} a second`], ["Time left", left]);
   if (!running && state.started) found.push(["Last run", moment(state.started)]);
   if (state.seed !== undefined) found.push(["Seed", String(state.seed)], ["Limits a decision", state.limits], ["Versions", state.versions]);
