@@ -3,6 +3,7 @@ import { post } from "./api.js";
 import { boardOf, overallOf } from "./board_table.js";
 import { h, whole } from "./dom.js";
 import { button, faultBox, figure, main, moment } from "./page.js";
+import { pairChoice } from "./pair.js";
 import { stateTag } from "./states.js";
 
 const key = document.body.dataset.key;
@@ -14,6 +15,7 @@ const figures = h("dl", { class: "figures figures-small" });
 const message = h("div");
 const boards = h("div", { class: "stack" });
 const compare = h("a", { class: "button", href: `/t/${key}/compare`, hidden: true }, "Compare");
+const pair = pairChoice(key);
 const stop = button("Stop", halt);
 stop.hidden = true;
 
@@ -23,6 +25,7 @@ main.append(
   message,
   h("section", { class: "card", "aria-label": "progress" }, bar, figures),
   boards,
+  pair.box,
   h("section", { class: "card gap", "aria-label": "downloads" }, h("h2", {}, "Downloads"), h("ul", { class: "plain-list row" }, downloads())),
 );
 
@@ -46,6 +49,7 @@ function show(state) {
   } else if (state.state === "running" || state.state === "starting") bar.removeAttribute("value");
   else bar.value = bar.max;
   figures.replaceChildren(...progress(state));
+  pair.show(state.boards);
   const focused = document.activeElement?.getAttribute("href");
   const inside = boards.contains(document.activeElement);
   const region = [...boards.querySelectorAll(".scroll")].indexOf(document.activeElement);

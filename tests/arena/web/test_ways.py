@@ -34,8 +34,8 @@ def laptop(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
 
 
 SEEN = """(() => {
-  const box = document.querySelector('.stage').firstElementChild.getBoundingClientRect();
-  return scrollY === 0 && box.top >= 0 && box.height > 0 && box.bottom <= innerHeight;
+  const box = document.querySelector('.stage')?.firstElementChild?.getBoundingClientRect();
+  return box !== undefined && scrollY === 0 && box.top >= 0 && box.height > 0 && box.bottom <= innerHeight;
 })()"""
 
 
