@@ -5,17 +5,17 @@ from arena.configured import name_of
 from arena.errors import suggestion
 from arena.game import Game, Puzzle, overrides
 
-TRAITS = (
-    "single-player",
-    "two-player",
-    "multi-player",
-    "zero-sum",
-    "path",
-    "solution-only",
-    "local",
-    "genetic",
-)
-"""Every trait. `local` is random_state with neighbors, or a local view; `genetic` is crossover with mutate."""
+TRAITS = {
+    "single-player": "players = 1: every Puzzle",
+    "two-player": "players = 2, the default of Game",
+    "multi-player": "any other number of players",
+    "zero-sum": "zero_sum = True, the default of Game: the returns of all seats add up to 0",
+    "path": "a Puzzle with path_matters = True, the default: a solution is a sequence of actions",
+    "solution-only": "a Puzzle with path_matters = False: only the final state counts",
+    "local": "random_state and neighbors, or a local view",
+    "genetic": "crossover and mutate",
+}
+"""Every trait, with what gives it to a game."""
 
 
 def traits(game: Game) -> frozenset[str]:

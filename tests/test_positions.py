@@ -50,6 +50,7 @@ def test_openings_are_quiet_and_no_two_are_alike(name: str) -> None:
         assert "pass" not in game.actions(state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_openings_are_balanced_by_a_full_search(name: str) -> None:
     """Minimax, which cuts nothing off and remembers nothing, finds a value within 0.05 of 0."""

@@ -12,7 +12,7 @@ from arena.console.output import results_alone, room
 from arena.errors import describe
 from arena.game import Game
 from arena.results.layout import crossing, fits, folded
-from arena.traits import TRAITS, listed, refusal, traits
+from arena.traits import listed, refusal, traits
 
 
 @click.command()
@@ -45,4 +45,4 @@ def _mark(agent: type[Agent], game: Game) -> str:
     if refusal(agent, game) is None:
         return "yes"
     missing = agent.needs - traits(game)
-    return f"needs {listed(missing)}" if missing else f"needs {TRAITS[0]}"
+    return f"needs {listed(missing)}" if missing else "needs single-player"

@@ -23,18 +23,24 @@ from arena.plugins.members import gives_grid, member
 from arena.plugins.registry import Key, Registry
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
-from arena.traits import listed
+from arena.traits import TRAITS, listed
 from arena.views import board_module
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", required=False)
+@click.option("--traits", is_flag=True, help="Show every trait instead: what gives it to a game, and which agents need it.")
 @plugin_option
-def show(name: str, plugins: tuple[str, ...]) -> int:
+def show(name: str | None, plugins: tuple[str, ...], *, traits: bool) -> int:
     """Show what is known of a game, an agent, a heuristic or a format."""
+    if traits == (name is not None):
+        raise click.UsageError("expected a name, as in `arena show connect-four`, or --traits")
     with results_alone() as out:
         registry = load(plugins)
         width = text_width(out)
+        if name is None:
+            print("\n".join(_trait_lines(registry, width)), file=out)
+            return 0
         described = ["\n".join(_described(registry, key, value, width)) for key, value in registry.named(name)]
         print("\n\n".join(described), file=out)
     return 0
@@ -60,6 +66,14 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
     for file in namesakes(key, value, Path.cwd()):
         yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
+
+
+def _trait_lines(registry: Registry, width: int) -> Iterator[str]:
+    for trait, given_by in TRAITS.items():
+        yield trait
+        yield paragraph(f"given by {given_by}", width)
+        needing = sorted([name for name, agent in registry.agents.items() if trait in agent.needs])
+        yield paragraph(f"needed by {', '.join(needing) or 'no agent'}", width)
 
 
 def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:

@@ -141,5 +141,5 @@ _OF_AGENTS = {
     ),
     "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights, inherited=False),
     "needs_limit": Member(None, "a method needs_limit(self, limits)", _takes_one),
-    "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool)),
+    "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool), inherited=False),
 }

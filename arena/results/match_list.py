@@ -3,11 +3,12 @@
 They are read from the tables that hold their sums, so that a list of a million matches takes seconds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from arena.errors import StoreError, UnknownName
+from arena.format import result_points
 from arena.match.record import FAULTS, Reason
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
@@ -16,6 +17,8 @@ from arena.store.store import seats_of
 
 RESULTS = ("win", "draw", "loss", "void", "fault")
 """The results that one can ask for; of a puzzle a win is a solution, and a loss an attempt without one."""
+Outcome = Literal["win", "draw", "loss"]
+_OUTCOMES: Mapping[float, Outcome] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
 _WORDS = {"win": "solved", "loss": "unsolved"}
 ORDERS = {"nodes": "nodes", "length": "r.moves", "time": "nanoseconds"}
 """What matches can be sorted by, and the columns that hold it."""
@@ -101,7 +104,8 @@ def _match(sheets: Sequence[BoardInfo], agent: str | None, row: Sequence[Any]) -
     sheet = sheets[board]
     labels = tuple([sheet.labels[entry] for entry in seats_of(seats)])
     seat = 0 if agent is None else labels.index(agent)
-    result = "void" if termination == "void" else _result(returns_of(returns), seat, solved)
+    word = outcome(returns_of(returns), seat)
+    result = "void" if termination == "void" else word if solved is None else _WORDS[word]
     match = ListedMatch(
         number + 1,
         key.hex(),
@@ -117,11 +121,10 @@ def _match(sheets: Sequence[BoardInfo], agent: str | None, row: Sequence[Any]) -
     return match, termination in FAULTS and (agent is None or blamed == seat)
 
 
-def _result(returns: Sequence[float], seat: int, solved: int | None) -> str:
-    if solved is not None:
-        return "solved" if solved else "unsolved"
-    best = max([*returns[:seat], *returns[seat + 1 :]], default=0.0)
-    return "win" if returns[seat] > best else "draw" if returns[seat] == best else "loss"
+def outcome(returns: Sequence[float], seat: int) -> Outcome:
+    """Return the result of a match for a seat: against the best of the others, of a puzzle a win where it was solved."""
+    others = (*returns[:seat], *returns[seat + 1 :])
+    return _OUTCOMES[result_points(returns[seat], max(others))] if others else ("win" if returns[seat] == 1 else "loss")
 
 
 def _fits(wanted: str, match: ListedMatch, *, blamed: bool) -> bool:

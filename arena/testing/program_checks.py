@@ -43,7 +43,7 @@ CHECKS = {
     "ready": "a start is answered by `ready`, also where another match was not over",
     "plays": "legal actions or solutions, against a random player and against itself",
     "repeats": "the same start and the same moves get the same answers, from the same process and from a new one",
-    "limits": f"a decision keeps limits.seconds of {SECONDS:g}",
+    "limits": f"a decision keeps limits.seconds of {SECONDS:g}, and by the program's own count limits.nodes of {NODES}",
 }
 """The promises of a program on every game, by the names of their checks."""
 
@@ -167,9 +167,14 @@ class ProgramCheck(NamedTuple):
             _check_same(trial, first, again, process)
 
     def limits(self) -> None:
-        """Play a few moves under a limit of time."""
+        """Play a few moves under a limit of time, then under one of nodes; a program that reports no nodes keeps it."""
         trial, state = self._drawn("limits", 0)
         self._played(trial, state, [0], Limits(seconds=SECONDS, moves=SHORT))
+        record = self._played(trial, state, [0], Limits(nodes=NODES, moves=SHORT))
+        for ply, decision in enumerate(record.decisions):
+            if decision.nodes > NODES:
+                trial.actions = list(record.actions[:ply])
+                raise _violation(trial, "limits", "keeps limits.nodes", f"at most {NODES} nodes", f"{decision.nodes:,} reported")
 
     def _drawn(self, check: str, number: int) -> tuple[Trial, State]:
         trial = Trial(f"{self.program.agent} on {name_of(self.game)}", self.seed, number, check=check)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.errors import StoreError
+from arena.results.match_list import outcome
 from arena.results.rating_curve import Point, rating_points, solved_points
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import returns_of
 from arena.store.store import seats_of
-from arena.web.match_filter import PLACED, outcome
+from arena.web.match_filter import PLACED
 
 
 class PlayedGame(NamedTuple):

@@ -19,7 +19,7 @@ from arena.results.leaderboard import Leaderboard, of_tallies
 from arena.results.tables import cross_cells, overall, remarks
 from arena.results.tally import tallies_of
 from arena.store import Store
-from arena.web.run_state import facts_of, run_state
+from arena.web.run_state import expected_total, facts_of, run_state
 
 LOOK = 0.4
 """Seconds between two looks at a store, at least; a look that takes long is followed by a longer pause."""
@@ -153,6 +153,7 @@ class Watcher:
             "own": self.own,
             "done": stands.done,
             "total": stands.total,
+            "expected": expected_total(run.boards, boards) if stands.total is None and stands.word != "finished" else None,
             "pace": self._pace(stands.done) if stands.word == "running" else None,
             "boards": [shown(board) for board in boards],
             "overall": None if (means := overall(boards)) is None else asdict(means),

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from arena.format import result_points
 from arena.match.record import FAULTS
+from arena.results.match_list import outcome
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import returns_of
@@ -14,14 +14,6 @@ from arena.store.store import seats_of
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
 """The matches on the boards of the last run, as every question here begins."""
 FAILED = ", ".join([f"'{reason}'" for reason in (*sorted(FAULTS), "void")])
-Outcome = Literal["win", "draw", "loss"]
-_OUTCOMES: Mapping[float, Outcome] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
-
-
-def outcome(returns: Sequence[float], seat: int) -> Outcome:
-    """Return the result of a match for a seat: against the best of the others, of a puzzle a win where it was solved."""
-    others = (*returns[:seat], *returns[seat + 1 :])
-    return _OUTCOMES[result_points(returns[seat], max(others))] if others else ("win" if returns[seat] == 1 else "loss")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
+from arena.results.leaderboard import Leaderboard
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.run import Run
@@ -33,6 +35,22 @@ def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
     word = "finished" if over else "running" if writing else "interrupted"
     exact = all(sheet.exact for sheet in run.boards)
     return RunState(word, sum(done), sum([sheet.size for sheet in run.boards]) if exact else None)
+
+
+def expected_total(sheets: Sequence[BoardInfo], boards: Sequence[Leaderboard]) -> int | None:
+    """Return about how many matches a run will have taken, by the forecasts of sequential tests; None without them."""
+    sizes = [_expected_size(sheet, board) for sheet, board in zip(sheets, boards, strict=True)]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+def _expected_size(sheet: BoardInfo, board: Leaderboard) -> int | None:
+    """The matches of one board; of a test as many as it has, and those of the pairs that are expected to follow."""
+    if sheet.exact or board.test is None:
+        return sheet.size if sheet.exact else None
+    ahead = board.test.forecast
+    rest = 0 if ahead is None else ceil(ahead.likely - sum(board.test.counts))
+    return min(sheet.size, board.games + 2 * max(0, rest))
 
 
 def facts_of(run: Run) -> dict[str, Any]:

@@ -15,11 +15,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_every_trait_is_listed_with_those_who_need_it() -> None:
-    """In the order of the vocabulary, with the built-in agents by their own `needs`."""
-    rows = re.findall(r"^\| `([a-z-]+)` \| .+ \| (.+) \|$", (DOCS / "reference" / "traits.md").read_text("utf-8"), re.MULTILINE)
-    assert [trait for trait, _ in rows] == list(TRAITS)
+    """In the order of the vocabulary, with what gives it and the built-in agents by their `needs`, as `arena show --traits`."""
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+) \| (.+) \|$", (DOCS / "reference" / "traits.md").read_text("utf-8"), re.MULTILINE)
+    assert [(trait, given_by.replace("`", "")) for trait, given_by, _ in rows] == list(TRAITS.items())
     agents = load_plugins(environ=False).agents.items()
-    for trait, who in rows:
+    for trait, _, who in rows:
         assert set(re.findall(r"`([a-z-]+)`", who)) == {name for name, agent in agents if trait in agent.needs}, trait
 
 

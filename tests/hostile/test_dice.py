@@ -6,13 +6,16 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import arena
+from arena.commands.export import export
 from arena.store import Store
 from tests.conftest import Arena
 
@@ -49,7 +52,7 @@ def _texts(found):
 def arena_agents():
     return [Spy]
 """
-SPEC = "game: tic-tac-toe\nrounds: 30\nseed: secret\nagents: [random, {agent: random, label: other}]\n"
+SPEC = "game: tic-tac-toe\nrounds: 12\nseed: secret\nagents: [random, {agent: random, label: other}]\n"
 
 
 @pytest.mark.parametrize("isolation", ["process"])
@@ -70,27 +73,28 @@ def test_nothing_in_the_process_tells_what_a_stream_follows_from(isolation: str,
 def test_a_secret_is_committed_to_and_revealed_at_the_end(arena: Arena, tmp_path: Path) -> None:
     """Stderr has the hash first and the digits last; the digits give every match again; two runs have nothing in common."""
     (tmp_path / "s.yaml").write_text(SPEC)
-    done = arena("run", "s.yaml", "--format", "json", "--quiet")
+    done = arena("run", "s.yaml", "--workers", "1", "--format", "json", "--quiet")
     found = re.fullmatch(r"commitment: ([0-9a-f]{64})\nseed: ([0-9a-f]{32})\n", done.stderr)
     assert found is not None, done.stderr
     assert blake2b(found[2].encode(), digest_size=32).hexdigest() == found[1]
     board = json.loads(done.stdout)
     assert (board["seed"], board["commitment"]) == (found[2], found[1])
-    records = exported(arena, "results/s.db")
+    records = exported(tmp_path / "results/s.db")
     assert {record["seed"] for record in records} == {found[2]}
-    again = arena("run", "s.yaml", "--quiet", "--seed", found[2], "--store", "again.db")
+    again = arena("run", "s.yaml", "--workers", "1", "--quiet", "--seed", found[2], "--store", "again.db")
     assert (again.returncode, again.stderr) == (0, "")
-    assert [ids(record) for record in exported(arena, "again.db")] == [ids(record) for record in records]
-    arena("run", "s.yaml", "--quiet", "--store", "other.db")
-    assert not {record["id"] for record in records} & {record["id"] for record in exported(arena, "other.db")}
+    assert [ids(record) for record in exported(tmp_path / "again.db")] == [ids(record) for record in records]
+    arena("run", "s.yaml", "--workers", "1", "--quiet", "--store", "other.db")
+    assert not {record["id"] for record in records} & {record["id"] for record in exported(tmp_path / "other.db")}
 
 
 def ids(record: dict[str, object]) -> tuple[object, ...]:
     return record["id"], tuple(record["actions"]), record["seed"]  # type: ignore[arg-type]
 
 
-def exported(arena: Arena, store: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in arena("export", store).stdout.splitlines()]
+def exported(store: Path) -> list[dict[str, object]]:
+    done = CliRunner().invoke(export, [str(store)], catch_exceptions=False)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 SLOW = """
@@ -121,7 +125,7 @@ def interrupted(tmp_path: Path) -> Callable[[], str]:
         with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
             store = tmp_path / "results" / "s.db"
             while run.poll() is None and not (store.exists() and counted(store)):
-                pass
+                time.sleep(0.05)
             os.kill(run.pid, signal.SIGINT)
             assert run.stderr is not None
             return run.stderr.read()
@@ -149,26 +153,26 @@ def test_until_the_end_nobody_is_told(arena: Arena, interrupted: Callable[[], st
     assert "seed:" not in said
     board = json.loads(arena("leaderboard", "results/s.db", "--format", "json").stdout)
     assert (board["seed"], board["commitment"]) == (None, committed[1])
-    assert {record["seed"] for record in exported(arena, "results/s.db")} == {None}
+    assert {record["seed"] for record in exported(tmp_path / "results/s.db")} == {None}
     (tmp_path / "s.yaml").write_text((tmp_path / "s.yaml").read_text().replace(", slow]", "]"))
-    done = arena("run", "s.yaml")
+    done = arena("run", "s.yaml", "--workers", "1")
     digits = re.search(r"^seed: (\w+)$", done.stderr, re.MULTILINE)
     assert digits is not None
     assert f"commitment: {committed[1]}" in done.stderr
     assert blake2b(digits[1].encode(), digest_size=32).hexdigest() == committed[1]
-    assert {record["seed"] for record in exported(arena, "results/s.db")} == {digits[1]}
+    assert {record["seed"] for record in exported(tmp_path / "results/s.db")} == {digits[1]}
 
 
 def test_new_rounds_after_a_reveal_have_a_new_secret(arena: Arena, tmp_path: Path) -> None:
     """What was played stays; what can be guessed no more is only what comes."""
-    (tmp_path / "s.yaml").write_text(SPEC.replace("30", "2"))
-    first = re.search(r"seed: (\w+)", arena("run", "s.yaml").stderr)
-    before = exported(arena, "results/s.db")
-    (tmp_path / "s.yaml").write_text(SPEC.replace("30", "3"))
-    second = re.search(r"seed: (\w+)", arena("run", "s.yaml").stderr)
+    (tmp_path / "s.yaml").write_text(SPEC.replace("12", "2"))
+    first = re.search(r"seed: (\w+)", arena("run", "s.yaml", "--workers", "1").stderr)
+    before = exported(tmp_path / "results/s.db")
+    (tmp_path / "s.yaml").write_text(SPEC.replace("12", "3"))
+    second = re.search(r"seed: (\w+)", arena("run", "s.yaml", "--workers", "1").stderr)
     assert first is not None
     assert second is not None
-    after = exported(arena, "results/s.db")
+    after = exported(tmp_path / "results/s.db")
     assert [record["seed"] for record in after] == [first[1]] * 4 + [second[1]] * 2
     assert after[:4] == before
     assert first[1] != second[1]
@@ -177,11 +181,11 @@ def test_new_rounds_after_a_reveal_have_a_new_secret(arena: Arena, tmp_path: Pat
 def test_shards_need_one_secret(arena: Arena, tmp_path: Path) -> None:
     """A shard without a store that holds it is refused, and so are stores with secrets of their own."""
     (tmp_path / "s.yaml").write_text(SPEC)
-    refused = arena("run", "s.yaml", "--shard", "1/2")
+    refused = arena("run", "s.yaml", "--workers", "1", "--shard", "1/2")
     assert refused.returncode == 2
     assert "every shard needs the same secret" in refused.stderr
-    arena("run", "s.yaml", "--store", "a.db")
-    arena("run", "s.yaml", "--store", "b.db")
+    arena("run", "s.yaml", "--workers", "1", "--store", "a.db")
+    arena("run", "s.yaml", "--workers", "1", "--store", "b.db")
     conflict = arena("merge", "c.db", "a.db", "b.db")
     assert conflict.returncode == 1
     assert "secret seeds of their own" in conflict.stderr

@@ -3,6 +3,7 @@ import { post } from "./api.js";
 import { boardOf, overallOf } from "./board_table.js";
 import { h, whole } from "./dom.js";
 import { button, faultBox, figure, main, moment } from "./page.js";
+import { pairChoice } from "./pair.js";
 import { stateTag } from "./states.js";
 
 const key = document.body.dataset.key;
@@ -14,6 +15,7 @@ const figures = h("dl", { class: "figures figures-small" });
 const message = h("div");
 const boards = h("div", { class: "stack" });
 const compare = h("a", { class: "button", href: `/t/${key}/compare`, hidden: true }, "Compare");
+const pair = pairChoice(key);
 const stop = button("Stop", halt);
 stop.hidden = true;
 
@@ -23,6 +25,7 @@ main.append(
   message,
   h("section", { class: "card", "aria-label": "progress" }, bar, figures),
   boards,
+  pair.box,
   h("section", { class: "card gap", "aria-label": "downloads" }, h("h2", {}, "Downloads"), h("ul", { class: "plain-list row" }, downloads())),
 );
 
@@ -39,12 +42,14 @@ function show(state) {
   compare.hidden = !state.boards.some((board) => board.games > 0 && board.rows.length > 1);
   stop.hidden = !(state.own && ["running", "starting"].includes(state.state));
   message.replaceChildren(...(state.message ? [h("p", { class: "fault" }, state.message)] : []));
-  if (state.total) {
-    bar.max = state.total;
+  const total = state.total ?? state.expected;
+  if (total) {
+    bar.max = total;
     bar.value = state.done;
   } else if (state.state === "running" || state.state === "starting") bar.removeAttribute("value");
   else bar.value = bar.max;
   figures.replaceChildren(...progress(state));
+  pair.show(state.boards);
   const focused = document.activeElement?.getAttribute("href");
   const inside = boards.contains(document.activeElement);
   const region = [...boards.querySelectorAll(".scroll")].indexOf(document.activeElement);
@@ -56,11 +61,12 @@ function show(state) {
   if (inside && focused) boards.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
 }
 
-// How far it is, how fast, and with what it is played; a time that is not known yet is a dash.
+// How far it is, how fast, and with what it is played; a time that is not known yet is a dash. The length of a sequential test is a forecast.
 function progress(state) {
   const running = state.state === "running", pace = state.pace ?? null;
-  const left = running && state.total && pace ? span((state.total - state.done) / pace) : "-";
-  const found = [["Matches", state.total === null ? whole(state.done) : `${whole(state.done)} of ${whole(state.total)}`]];
+  const total = state.total ?? state.expected, about = state.total === null && total ? "about " : "";
+  const left = running && total && pace ? `${about}${span(Math.max(0, total - state.done) / pace)}` : "-";
+  const found = [["Matches", total ? `${whole(state.done)} of ${about}${whole(total)}` : whole(state.done)]];
   if (running) found.push(["Rate", pace === null ? "-" : `${pace.toFixed(pace < 10 ? 1 : 0)} a second`], ["Time left", left]);
   if (!running && state.started) found.push(["Last run", moment(state.started)]);
   if (state.seed !== undefined) found.push(["Seed", String(state.seed)], ["Limits a decision", state.limits], ["Versions", state.versions]);

@@ -98,7 +98,7 @@ def test_a_game_that_ends_its_process_is_told(where: str, said: str, tmp_path: P
         "@hookimpl\ndef arena_games(): return [Gone]\n"
     )
     (tmp_path / "gone.py").write_text(text)
-    done = arena_in(tmp_path)("check", "gone.py")
+    done = arena_in(tmp_path)("check", "gone.py", "--matches", "1")
     assert (done.returncode, done.stderr) == (1, "")
     assert f": {said}\n" in done.stdout
 

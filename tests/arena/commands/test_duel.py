@@ -36,7 +36,7 @@ def arena_agents():
 GOOD = "search.rng.choice(game.actions(state))"
 BAD = "None"
 """No action: it loses every game, so who plays against it wins every pair."""
-QUICK = ("--game", "tic-tac-toe", "--elo", "0", "100", "--openings", "2", "--workers", "1")
+QUICK = ("--game", "tic-tac-toe", "--elo", "0", "200", "--openings", "2", "--workers", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +83,9 @@ def test_a_better_agent_is_found_better(folder: Path) -> None:
     assert "edge v2 against v1: " in err, "a line where there is no terminal"
 
 
-def test_the_history_goes_on(played: Path, arena: Arena) -> None:
+def test_the_history_goes_on(
+    played: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The same code plays nothing; the old code again is known, and not better; the history has both verdicts."""
     write(played, GOOD, before="# a comment")
     same = arena("duel", "edge.py", *QUICK)
@@ -93,17 +95,23 @@ def test_the_history_goes_on(played: Path, arena: Arena) -> None:
     worse = arena("duel", "edge.py", *QUICK, "--format", "json")
     found = json.loads(worse.stdout)
     assert (found["version"]["name"], found["against"]["name"], found["verdict"]) == ("v1", "v2", "not better")
-    history = json.loads(arena("duel", "edge.py", "--history", "--format", "json").stdout)
+    monkeypatch.chdir(played)
+
+    def told(*words: str) -> str:
+        cli.main(["duel", "edge.py", "--history", *words], standalone_mode=False)  # it loads nothing, so it needs no process
+        return capsys.readouterr().out
+
+    history = json.loads(told("--format", "json"))
     assert [(one["number"], one["version"]["name"], one["against"]["name"], one["hypothesis"]) for one in history] == [
         (1, "v2", "v1", "H1"),
         (2, "v1", "v2", "H0"),
     ]
-    assert {(one["elo0"], one["elo1"], one["game"]["name"]) for one in history} == {(0.0, 100.0, "tic-tac-toe")}
+    assert {(one["elo0"], one["elo1"], one["game"]["name"]) for one in history} == {(0.0, 200.0, "tic-tac-toe")}
     assert history[0]["pairs"][:4] == [0, 0, 0, 0], "v2 won every pair"
     assert history[0]["llr"] > history[0]["upper"]
     assert history[1] == found
     assert all(one["started"] and one["ended"] for one in history)
-    table = arena("duel", "edge.py", "--history").stdout.splitlines()
+    table = told().splitlines()
     assert [line.split()[0] for line in table[-2:]] == ["1", "2"]
     assert max(map(len, table)) < 80
 

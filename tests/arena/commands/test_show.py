@@ -1,10 +1,12 @@
-"""`arena show AGENT` says which heuristics it can be given."""
+"""`arena show AGENT` says which heuristics it can be given, `arena show --traits` who needs what."""
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from arena.commands.show import show
+from arena.traits import TRAITS
 
 PLUGIN = """
 from arena import Agent, hookimpl
@@ -49,3 +51,20 @@ def test_an_agent_that_uses_none_says_so(tmp_path: Path) -> None:
     assert "heuristics: it uses none" in shown("bfs")
     assert "heuristics: it uses none" in shown("blind", "--plugin", str(tmp_path / "eyes.py"))
     assert "tic-tac-toe: open-lanes *" in shown("seeing", "--plugin", str(tmp_path / "eyes.py"))
+
+
+def test_the_traits_are_listed_with_those_who_need_them(tmp_path: Path) -> None:
+    """Each with what gives it; agents of plugins are among those that need it."""
+    (tmp_path / "eyes.py").write_text(PLUGIN.replace('name = "blind"', 'name = "blind"\n    needs = frozenset({"genetic"})'))
+    told = shown("--traits", "--plugin", str(tmp_path / "eyes.py"))
+    assert [line for line in told.splitlines() if line[0] != " "] == list(TRAITS)
+    assert "\ngenetic\n  given by crossover and mutate\n  needed by blind, genetic, seeing\n" in f"{told}\n"
+    assert "\nmulti-player\n  given by any other number of players\n  needed by no agent\n" in told
+
+
+@pytest.mark.parametrize("words", [[], ["othello", "--traits"]])
+def test_either_a_name_or_the_traits(words: list[str]) -> None:
+    """Neither and both are wrong, with what is expected."""
+    result = CliRunner().invoke(show, words)
+    assert result.exit_code == 2
+    assert "expected a name, as in `arena show connect-four`, or --traits" in result.stderr

@@ -113,10 +113,10 @@ def test_a_way_that_costs_too_much_refutes_the_claim(finding: Finding) -> None:
 
 
 def test_a_way_that_is_too_long_refutes_the_claim(finding: Finding) -> None:
-    """Two moves more than the shortest way, from a position of the 2x3 puzzle."""
+    """Two moves more than the shortest way, from a position of the 2x3 puzzle, where each move costs 1."""
     found = finding(lambda: check_agent(Winding, TILES))
-    length = int(found["expected"].removeprefix("length "))
-    assert found["got"].startswith(f"length {length + 2}: ")
+    least = int(found["expected"].removeprefix("cost "))
+    assert found["got"].startswith(f"cost {least + 2}: ")
 
 
 def test_a_claim_that_is_true_passes() -> None:

@@ -10,6 +10,7 @@ import pytest
 from arena import load_plugins
 from arena.commands.check_program import check_program
 from arena.testing import Verdict
+from arena.testing.agent_checks import NODES
 from arena.testing.program_checks import CHECKS, greeting_verdicts, program_of, program_verdicts
 from tests.conftest import Arena
 
@@ -26,7 +27,7 @@ for line in sys.stdin:
     elif message["type"] == "start":
         matches += 1
         free = [str(cell) for cell, mark in enumerate(message["position"].replace("/", ""), 1) if mark == "."]
-        limited = message["limits"]["seconds"] is not None
+        limited, nodes = message["limits"]["seconds"] is not None, message["limits"]["nodes"]
         answer = {"type": "begun" if fault == "deaf" and matches > 1 else "ready"}
         if message["game"] != "tic-tac-toe":
             answer = {"type": "failed", "message": "knows tic-tac-toe alone"}
@@ -38,6 +39,7 @@ for line in sys.stdin:
             time.sleep(30)
         choice = random.choice(free) if fault == "random" else free[matches % len(free)] if fault == "counts" else free[0]
         answer = {"type": "action", "action": "5" if fault == "stubborn" else choice}
+        answer["nodes"] = 1000000 if fault == "wasteful" and len(free) < 7 else nodes or 0
         free.remove(choice)
     elif message["type"] == "quit" and fault != "lingers":
         break
@@ -100,6 +102,7 @@ def test_what_is_wrong_with_how_it_begins_and_ends(fault: str, name: str, got: s
         ("random", "repeats", ", as the first time", ""),
         ("counts", "repeats", ", as the first time", ""),
         ("slow", "limits", "an ending that is nobody's fault", "timeout: a decision took longer than its limit of 1 s"),
+        ("wasteful", "limits", f"at most {NODES} nodes", "1,000,000 reported"),
     ],
 )
 def test_what_is_wrong_with_how_it_plays(fault: str, name: str, expected: str, got: str, words: Words) -> None:

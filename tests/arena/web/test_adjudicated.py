@@ -22,7 +22,7 @@ def test_it_says_why_and_raises_no_alarm(serve: Callable[..., Any], browser: Any
         page = made.go(f"/t/cup/match/{record.id}")
         page.wait_for_selector("svg.board")
         said = page.locator("h1 + p").inner_text()
-        assert said == "tic-tac-toe, a draw (adjudicated): both seats reported values within 1 of 0 in the last move"
+        assert said == "Match 1: tic-tac-toe, a draw (adjudicated): both seats reported values within 1 of 0 in the last move"
         assert page.get_by_role("alert").inner_text() == ""
         page = made.go("/t/cup/matches")
         page.wait_for_selector("tbody tr")

@@ -37,8 +37,31 @@ def test_the_leaderboard_leads_to_the_page(browser: Any, server: Any, visiting: 
     made = visiting(browser, server.address, 1280)
     page = made.go("/t/cup")
     page.wait_for_selector(".leaderboard")
+    made.check("pair")
     page.get_by_role("link", name="Compare").click()
     page.wait_for_selector(".comparison")
     assert page.locator("h1").inner_text() == "3 entries compared"
     made.check("compare")
+    made.end()
+
+
+@pytest.mark.slow
+def test_two_agents_are_chosen_by_keys(browser: Any, server: Any, visiting: Any) -> None:
+    """The second is never the first; the link leads to the page of these two alone."""
+    made = visiting(browser, server.address, 390)
+    page = made.go("/t/cup")
+    page.wait_for_selector(".leaderboard")
+    first, second = [page.get_by_role("combobox", name=name) for name in ("Agent", "Against")]
+    assert first.locator("option").all_inner_texts() == [HOSTILE, "lookahead", "random"]
+    first.focus()
+    page.keyboard.press("End")
+    assert (first.input_value(), second.locator("option").all_inner_texts()) == ("random", [HOSTILE, "lookahead"])
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    made.check("pair")
+    second.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".comparison")
+    assert page.locator("h1").inner_text() == "random and lookahead"
     made.end()

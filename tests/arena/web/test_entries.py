@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+from dataclasses import replace
+from math import ceil, log
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,10 +13,14 @@ import pytest
 import yaml
 
 from arena import run
+from arena.results.leaderboard import of_tallies
+from arena.results.tally import tallies_of
 from arena.schedule.board_info import board_info
 from arena.spec import load_spec
+from arena.stats.sprt import forecast
 from arena.store import Store
-from arena.web.run_state import limits_text, run_state
+from arena.web.live import Watcher
+from arena.web.run_state import expected_total, limits_text, run_state
 from tests.arena.web.conftest import HOSTILE, PLUGIN
 
 
@@ -106,6 +112,28 @@ def test_a_run_is_finished_interrupted_or_running(place: Path, tmp_path: Path) -
         store.begin(last)
         assert [run_state(store, store.last(), writing=writing).word for writing in (True, False)] == ["running", "interrupted"]
         assert run_state(store, store.last(), writing=False).total == 72
+
+
+def test_the_length_of_a_sequential_test_is_foretold(tmp_path: Path) -> None:
+    """After pairs that came out alike it takes as many as bring the ratio to its bound, which is the logarithm of 19 (Wald)."""
+    path = tmp_path / "duel.db"
+    values = {"agents": ["random", "greedy"], "format": {"name": "head-to-head", "test": {"sprt": {"elo1": 2}}}, "rounds": 8}
+    run({"game": "tic-tac-toe", **values}, store=path)
+    with Store.open(path, write=True) as store:
+        last = store.last()
+        begun = replace(last, ended=None, boards=(replace(last.boards[0], size=200_000),))
+        store.begin(begun)
+        (board,) = of_tallies(tallies_of(store, begun.boards), finished=False, store=str(path))
+    told = Watcher(path)._told()
+    assert (told["state"], told["done"], told["total"]) == ("interrupted", 16, None)
+    assert board.test is not None
+    assert board.test.forecast is not None
+    assert told["expected"] == 16 + 2 * ceil(board.test.forecast.likely - 8) > 16
+    alike = replace(board.test, llr=1.0, counts=(0, 0, 0, 8, 0), forecast=forecast(board.test.test, (0, 0, 0, 8, 0), 1.0))
+    assert expected_total(begun.boards, [replace(board, test=alike)]) == 2 * ceil(8 * log(19))
+    decided = replace(board.test, forecast=None)
+    assert expected_total(begun.boards, [replace(board, test=decided)]) == 16
+    assert expected_total(begun.boards, [replace(board, test=None)]) is None
 
 
 def test_play_goes_on_by_forms_that_the_pages_take(server: Any) -> None:

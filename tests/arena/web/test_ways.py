@@ -34,8 +34,8 @@ def laptop(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
 
 
 SEEN = """(() => {
-  const box = document.querySelector('.stage').firstElementChild.getBoundingClientRect();
-  return scrollY === 0 && box.top >= 0 && box.height > 0 && box.bottom <= innerHeight;
+  const box = document.querySelector('.stage')?.firstElementChild?.getBoundingClientRect();
+  return box !== undefined && scrollY === 0 && box.top >= 0 && box.height > 0 && box.bottom <= innerHeight;
 })()"""
 
 
@@ -168,10 +168,33 @@ def test_progress_says_limits_and_versions_and_files_can_be_had(laptop: Any) -> 
     assert waiting.value.suggested_filename == "cup-spec.yaml"
 
 
+SLOW = """
+import time
+from arena import Agent, hookimpl
+
+
+class Slow(Agent):
+    name = "slow"
+
+    def choose(self, game, state, search):
+        time.sleep(0.02)
+        return game.actions(state)[0]
+
+
+@hookimpl
+def arena_agents():
+    return [Slow]
+"""
+
+
 def test_rate_and_time_left_are_told_while_it_is_played(
     serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path
 ) -> None:
-    (tmp_path / "long.yaml").write_text("game: othello\nrounds: 3000\nagents: [random, greedy]\nlimits: {nodes: 400}\n")
+    """By agents that mostly sleep, so that the page has the processor."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "long.yaml").write_text(
+        "game: tic-tac-toe\nrounds: 3000\nplugins: [slow.py]\nagents: [random, slow]\nlimits: {nodes: 400}\n"
+    )
     with serve(tmp_path, "long.yaml") as server:
         made = visiting(browser, server.address, 1280)
         page = made.go("/")
