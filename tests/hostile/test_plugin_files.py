@@ -186,14 +186,18 @@ def looked():
 """
 
 
-def test_a_sandbox_shows_no_other_plugins(walls: Callable[[str], None], submissions: Path) -> None:
+def test_a_sandbox_shows_no_other_plugins(
+    walls: Callable[[str], None], submissions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not those of other entries, though it imports one of them by name, nor those of the organiser that it has no use for."""
     walls("sandbox")
-    (submissions / "secret.py").write_text(source("secret"))
-    paths = [str(submissions / "submissions" / "honest.py"), str(submissions / "secret.py")]
+    for name in ("named", "surrounding"):
+        (submissions / f"{name}.py").write_text(source(name))
+    monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "surrounding.py"))
+    paths = [str(submissions / name) for name in ("submissions/honest.py", "named.py", "surrounding.py")]
     (submissions / "submissions" / "spy.py").write_text(source("spy", SPY.format(paths=paths), chosen="looked()"))
     entries = [{"agent": name, "plugin": f"submissions/{name}.py", "isolation": "sandbox"} for name in ("spy", "honest")]
-    for record in run(cup(submissions, entries, plugins=["secret.py"])).records:
+    for record in run(cup(submissions, entries, plugins=["named.py"])).records:
         assert (record.termination, record.message) == ("normal", None)
 
 
