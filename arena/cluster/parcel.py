@@ -78,8 +78,10 @@ def packed(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
 def _refuse_versions(spec: Spec) -> None:
     for board in spec.boards:
         for seat in board.seats:
-            if seat.program is not None and seat.program.version is not None:
-                raise ClusterError(f"{seat.label} is another version of a plugin, which no node is sent; leave out --cluster")
+            version = None if seat.program is None else seat.program.version
+            if version is not None:
+                what = "has a plugin of its own" if version.submitted else "is another version of a plugin"
+                raise ClusterError(f"{seat.label} {what}, which no node is sent; leave out --cluster")
 
 
 def unpacked(data: bytes) -> Parcel:

@@ -27,6 +27,6 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                 for warning in limit_warnings(ready):
                     say(f"warning: {warning}")
                 print(f"{spec}: no faults, {ready.size:,} matches", file=out)
-                for note in repeat_notes(ready.boards):
+                for note in (*ready.notes, *repeat_notes(ready.boards)):
                     say(f"note: {note}")
     return code

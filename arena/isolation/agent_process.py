@@ -19,7 +19,7 @@ from arena.limits import Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
-from arena.plugins.versions import files_of, moved_path
+from arena.plugins.versions import moved_path, readable_files
 from arena.processes.child import ChildLost, ChildProcess, python_environment, signal_name
 from arena.version import __version__
 
@@ -150,16 +150,16 @@ _CRASHES = {
 
 
 def _started(program: Program, memory: int, isolation: Isolation, module: str) -> ChildProcess:
-    asked = [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
+    alone = program.version is not None and program.version.submitted  # then all that it is to load is in its plugins
+    asked = [] if alone else [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
     command: Sequence[str] = program.command or (sys.executable, "-P", "-m", module)
     surroundings = os.environ if program.command else {**python_environment(), ENVIRONMENT: os.pathsep.join(asked)}
     files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
-    path = [] if program.version is None else moved_path(program.version.moved)
     if program.version is not None:
-        surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(path)}
+        surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(moved_path(program.version.moved))}
     if isolation == "sandbox":
         proven()
-        files += [] if program.version is None else files_of(Path(program.version.file), path)
+        files += [] if program.version is None else readable_files(program.version)
         command = enclosed(command, readable=files, folder=program.folder)
         surroundings = sandboxed(surroundings)
     return ChildProcess(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, get_args
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, IsolationError
 from arena.isolation import protocol
-from arena.isolation.agent_process import AgentLost, AgentProcess, NoAgentProcess
+from arena.isolation.agent_process import AgentLost, AgentProcess
 from arena.isolation.protocol import Broken
 from arena.match.match import Isolation, PluginVersion, Program
 from arena.traits import TRAITS
@@ -22,7 +22,8 @@ PATIENCE = 60.0
 Claim = Literal["cost", "length", "admissible"]
 """What a solver may promise of its solutions; see `Agent.optimal`."""
 
-
+Described = Mapping[tuple[str, ...], Mapping[bytes, Mapping[str, Any]]]
+"""The answers of processes that describe plugins, by request; the key tells the plugin, its code, and what it was loaded with."""
 Answered = TypeVar("Answered")
 
 
@@ -72,18 +73,24 @@ class CheckedValues:
 class DescribeHost:
     """The process that has loaded a plugin. NotDescribed from any method ends it.
 
-    In a sandbox it finds the plugins that this process has imported before, as an agent there does.
+    In a sandbox it finds the plugins that this process has imported before, as an agent there does. `told` are answers that it
+    gave to another process of arena, by request: only for others it is started.
     """
 
-    def __init__(self, plugin: PluginVersion, plugins: Sequence[str], folder: str, isolation: Isolation = "process") -> None:
-        program = Program(plugin.source, {}, None, tuple(plugins), folder, version=plugin)
-        self._plugin = plugin
-        try:
-            self._process = AgentProcess(program, None, isolation, module=HOST)
-        except (AgentLost, NoAgentProcess) as error:
-            raise NotDescribed(f"cannot be described: {error}") from error
-        request = {"type": "describe", "plugin": plugin.plugin, "plugins": list(plugins)}
-        self.description = self._asked(request, "description", _description)
+    def __init__(
+        self,
+        plugin: PluginVersion,
+        plugins: Sequence[str],
+        folder: str,
+        isolation: Isolation = "process",
+        told: Mapping[bytes, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._program = Program(plugin.source, {}, None, tuple(plugins), folder, version=plugin)
+        self._isolation: Isolation = isolation
+        self._process: AgentProcess | None = None
+        self._describe = {"type": "describe", "plugin": plugin.plugin, "plugins": list(plugins)}
+        self.told = dict(told or {})
+        self.description = self._asked(self._describe, "description", _description)
 
     def options(self, agent: str, given: Mapping[str, Any]) -> CheckedValues:
         """The options of an agent, checked by its own hints and by making it once."""
@@ -96,7 +103,8 @@ class DescribeHost:
 
     def end(self) -> None:
         """End the process."""
-        self._process.end()
+        if self._process is not None:
+            self._process.end()
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -108,11 +116,16 @@ class DescribeHost:
 
     def _asked(self, request: Mapping[str, Any], kind: str, read: Callable[[Mapping[str, Any]], Answered]) -> Answered:
         try:
-            answer = self._process.ask(protocol.line(request), PATIENCE)
+            line = protocol.line(request)
+            answer = self.told.get(line) or self._ready().ask(line, PATIENCE)
             protocol.expected(answer, kind, "failed")
             if answer["type"] == "failed":
                 raise NotDescribed(protocol.message_of(answer, "message") or "cannot be loaded")
-            return read(answer)
+            found = read(answer)
+            self.told[line] = answer
+            return found
+        except IsolationError as error:
+            raise NotDescribed(f"cannot be described: {error}") from error
         except AgentLost as lost:
             said = f"no answer within {PATIENCE:g} s" if lost.reason == "timeout" else lost.message
             raise NotDescribed(f"cannot be described: {said}") from lost
@@ -122,6 +135,14 @@ class DescribeHost:
         except (Broken, NotDescribed) as error:
             self.end()
             raise NotDescribed(str(error)) from error
+
+    def _ready(self) -> AgentProcess:
+        """The process; one that was told what another had answered loads the plugin with its first question."""
+        if self._process is None:
+            self._process = AgentProcess(self._program, None, self._isolation, module=HOST)
+            if self.told:
+                self._process.ask(protocol.line(self._describe), PATIENCE)
+        return self._process
 
 
 def _description(answer: Mapping[str, Any]) -> Description:

@@ -44,6 +44,8 @@ class PluginVersion:
     """A hash of its code, and of the user's own files that it imports."""
     heuristics: frozenset[tuple[str, str]] = frozenset()
     """The heuristics that it brings, each as (game, name)."""
+    submitted: bool = False
+    """Whether it is the `plugin` of an entry: then its process gets none of the user's files but its own and the game's."""
 
     @property
     def short(self) -> str:

@@ -1,8 +1,9 @@
-"""Another version of a plugin, beside the current one: its file, where it imports from, and a hash of its code."""
+"""Code that an entry brings, a plugin of its own or a version of one: its file, where it imports from, and a hash of it."""
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from arena.plugins.dependencies import imported, sources, stands_alone
 from arena.plugins.registry import Registry
 from arena.plugins.revisions import revision, taken_out
 from arena.plugins.sources import is_file
-from arena.plugins.syntax import parsed
+from arena.plugins.syntax import SUFFIX, parsed
 from arena.processes.child import import_path
 
 OURS = Path(__file__).parents[2]
@@ -20,7 +21,7 @@ OURS = Path(__file__).parents[2]
 
 
 class NoVersion(ArenaError):
-    """A version cannot be had; the message says why."""
+    """A version, or the plugin of an entry, cannot be had; the message says why."""
 
 
 def version_of(registry: Registry, agent: str, text: str, folder: Path) -> PluginVersion:
@@ -41,12 +42,44 @@ def version_beside(current: Path | None, text: str, folder: Path, module: str | 
     found = revision(text.removeprefix(GIT), current)
     file = taken_out(found, current, alone=True)
     if module is None and stands_alone(file) and "__file__" not in file.read_text(errors="replace"):
-        return PluginVersion(found.text, str(file), str(file), None, code_of(file, ()))
+        return PluginVersion(found.text, str(file), str(file), None, _hash(file, files_of(file, ())))
     file = taken_out(found, current, alone=False)
     root = found.root.resolve()
     tree = Path(str(file).removesuffix(current.resolve().relative_to(root).as_posix()))
     moved = (str(root), str(tree))
-    return PluginVersion(found.text, module or str(file), str(file), moved, code_of(file, moved_path(moved)))
+    return PluginVersion(found.text, module or str(file), str(file), moved, _hash(file, files_of(file, moved_path(moved))))
+
+
+def submission(text: str, folder: Path, others: Collection[Path]) -> PluginVersion:
+    """Return the plugin that an entry brings by its path `text` from `folder`. Nothing of it is run. NoVersion.
+
+    It may import from its own folder, unless one of `others`, the plugins of other entries, lies in there or below: then it is
+    its file alone, so that no entry gets the code of another.
+    """
+    file = _python_file(text, folder, "a Python file by its path from the spec")
+    shared = any(other != file and other.is_relative_to(file.parent) for other in others)
+    moved = None if shared or stands_alone(file) else ("", str(file.parent))
+    version = PluginVersion(text, str(file), str(file), moved, "", submitted=True)
+    return replace(version, code=code_of(version))
+
+
+def version_files(version: PluginVersion) -> set[Path]:
+    """The file of a version, the package that it lies in, and what of the user's own they import."""
+    return files_of(Path(version.file), moved_path(version.moved))
+
+
+def readable_files(version: PluginVersion) -> set[Path]:
+    """Those of its files that a version may read in a sandbox: of the plugin of an entry what lies in its own folder."""
+    if not version.submitted:
+        return version_files(version)
+    file = Path(version.file)
+    found = set() if version.moved is None else version_files(version)
+    return {file} | {one for one in found if one.resolve().is_relative_to(file.parent)}
+
+
+def code_of(version: PluginVersion) -> str:
+    """A hash of the code of a version as it is now; see `_hash`."""
+    return _hash(Path(version.file), version_files(version))
 
 
 def moved_path(moved: tuple[str, str] | None) -> list[str]:
@@ -63,13 +96,13 @@ def moved_path(moved: tuple[str, str] | None) -> list[str]:
     return [str(_moved(Path(entry).resolve(), before, now) or entry) for entry in path]
 
 
-def code_of(file: Path, path: Sequence[str]) -> str:
-    """A hash of the code of a file and of the user's own files that it imports from the folders of `path`, found by reading.
+def _hash(file: Path, files: set[Path]) -> str:
+    """A hash of the code of a file and of others that it imports, found by reading.
 
     Comments, docstrings, and the name and place of the file itself change nothing.
     """
     whole = blake2b(parsed(file).digest, digest_size=16)
-    for name, digest in sorted([(one.name, parsed(one).digest) for one in files_of(file, path) - {file}]):
+    for name, digest in sorted([(one.name, parsed(one).digest) for one in files - {file}]):
         whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
     return whole.hexdigest()
 
@@ -84,14 +117,19 @@ def files_of(file: Path, path: Sequence[str]) -> set[Path]:
 
 
 def _of_file(text: str, folder: Path) -> PluginVersion:
-    file = folder / text
-    if not file.is_file():
-        raise NoVersion(f"no such file: {file}; expected a Python file, or {GIT}REVISION such as {GIT}HEAD~1")
-    if file.suffix != ".py":
-        raise NoVersion(f"{text} is not a Python file; expected a name that ends in .py")
-    place = Path(os.path.realpath(file))
+    place = _python_file(text, folder, f"a Python file, or {GIT}REVISION such as {GIT}HEAD~1")
     moved = None if stands_alone(place) else ("", str(place.parent))  # its own folder first, as with `python FILE`
-    return PluginVersion(text, str(place), str(place), moved, code_of(place, moved_path(moved)))
+    return PluginVersion(text, str(place), str(place), moved, _hash(place, files_of(place, moved_path(moved))))
+
+
+def _python_file(text: str, folder: Path, expected: str) -> Path:
+    """The real place of a Python file; NoVersion where there is none."""
+    file = folder / text
+    if not os.path.isfile(file):  # noqa: PTH113 - takes a name that no file can have
+        raise NoVersion(f"no such file: {file}; expected {expected}")
+    if file.suffix != SUFFIX:
+        raise NoVersion(f"{text} is not a Python file; expected a name that ends in {SUFFIX}")
+    return Path(os.path.realpath(file))
 
 
 def _current(registry: Registry, agent: str) -> tuple[Path | None, str | None]:

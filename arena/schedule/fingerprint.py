@@ -12,7 +12,7 @@ from arena.match.match import PluginVersion, Seat
 from arena.plugins.dependencies import beside, required
 from arena.plugins.registry import Source
 from arena.plugins.syntax import parsed
-from arena.plugins.versions import code_of, files_of, moved_path
+from arena.plugins.versions import code_of, version_files
 from arena.spec import Board, Spec
 
 WHOLE = ""
@@ -57,7 +57,7 @@ class Part(NamedTuple):
     def files(self) -> set[Path]:
         """The files that its hash is over."""
         if self.version is not None:
-            return files_of(Path(self.version.file), moved_path(self.version.moved))
+            return version_files(self.version)
         if not self.command:
             return required(self.module)
         named = [place for word in self.command if isfile(place := Path(self.folder, word))]  # noqa: PTH113
@@ -66,7 +66,7 @@ class Part(NamedTuple):
     def hash(self) -> str:
         """A hash of its code as it is now; that of another version does not depend on where its file lies."""
         if self.version is not None:
-            return code_of(Path(self.version.file), moved_path(self.version.moved))
+            return code_of(self.version)
         return _hash(self.files())
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from arena.errors import SpecFault
 from arena.format import Field, Format
 from arena.game import Game
 from arena.heuristic import Evaluation
+from arena.isolation.describe import Described
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
 from arena.match.match import Positions, Seat, seat_identity
@@ -74,6 +75,8 @@ class Spec:
     """What was loaded beside the installed plugins, so that another process can load it too."""
     secret: bool = False
     """True if the seed was drawn for this run, and is to be revealed when that ends."""
+    described: Described = field(default_factory=dict, repr=False)
+    """What was told of plugins that no process of arena loads, so that workers need not ask again."""
 
     @property
     def commitment(self) -> str | None:

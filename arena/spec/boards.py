@@ -13,7 +13,6 @@ from arena.game import Puzzle
 from arena.heuristic import Evaluation, info_of
 from arena.identity import key
 from arena.match.match import Positions, Program, Seat
-from arena.plugins.sources import whole
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
@@ -22,6 +21,7 @@ from arena.spec.entries import Entry, features
 from arena.spec.entry_version import chosen_heuristic
 from arena.spec.faults import dotted
 from arena.spec.games import Rules, adjudication_of, titles
+from arena.spec.given_plugins import organisers
 from arena.spec.labels import default_labels
 from arena.spec.parameters import Report, validated
 from arena.spec.positions import read_positions
@@ -173,7 +173,7 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     options = entry.options if entry.command is None else {**entry.options, "command": list(entry.command)}
     code = None if entry.versioned is None else entry.versioned.version.code
     seat = make_seat(entry.agent, options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label, code)
-    return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading)
+    return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading, rules.name)
 
 
 def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
@@ -190,14 +190,18 @@ def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mappin
     return claim_of(agent, rules.game, admissible=admissible) == "cost"
 
 
-def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader) -> Seat:
-    """A seat in the process where its entry wants to run."""
+def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader, game: str) -> Seat:
+    """A seat in the process where its entry wants to run; that loads the plugins of its agent and of the game."""
     if entry.isolation == "none":
         return seat
     folder = str(reading.document.folder)
-    versioned = entry.versioned
-    plugins = tuple(map(whole, reading.plugins)) if versioned is None else versioned.plugins
-    version = None if versioned is None else versioned.version
+    version = None if entry.versioned is None else entry.versioned.version
+    if version is not None and not version.submitted:
+        assert entry.versioned is not None
+        plugins = entry.versioned.plugins
+    else:
+        own = None if version is None else version.file
+        plugins = organisers(reading, (game,), but=own, agent=seat.agent if version is None else None)
     program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version)
     return replace(seat, isolation=entry.isolation, program=program)
 

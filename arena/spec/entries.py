@@ -14,9 +14,10 @@ from arena.match.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices
 from arena.spec.document import Path
 from arena.spec.entry_version import KEY as VERSION
-from arena.spec.entry_version import VersionedAgent, check_known, checked_options, is_version, read_version
+from arena.spec.entry_version import PLUGIN, VersionedAgent, check_known, checked_options, code_key, read_version
 from arena.spec.external import ExternalAgent, called, found
 from arena.spec.games import Rules
+from arena.spec.given_plugins import note_trust
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
 from arena.spec.parameters import UNKNOWN_KEY, Report, adapter, checked, hinting, validated
@@ -76,7 +77,10 @@ def features(reading: SpecReader, entry: Entry, default: str | None) -> Features
         if getattr(entry.limits, name) != getattr(common, name):
             settings[f"limits.{name}" if name in settings else name] = getattr(entry.limits, name)
     word = " ".join(map(str, entry.choices.values())) or default or "default"
-    return Features(entry.name, entry.label, word, settings, None if entry.versioned is None else entry.versioned.version.short)
+    version = None if entry.versioned is None else entry.versioned.version
+    if version is not None and version.submitted:
+        return Features(entry.name, entry.label, word, settings, plugin=version.short)
+    return Features(entry.name, entry.label, word, settings, None if version is None else version.short)
 
 
 def _variants(reading: SpecReader, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
@@ -106,10 +110,13 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
     limits = _limits(reading, values.get("limits"), report)
     choices = read_choices(reading, values.get("heuristic"), path, variant)
     command = _command(reading, path, variant)
-    versioned = read_version(reading, values["agent"], values[VERSION], report) if is_version(reading, values) else None
-    agent, options = _made(reading, versioned, path, variant)
-    apart = None if command is None and versioned is None else "a program" if versioned is None else "another version"
+    own = code_key(reading, values)
+    apart = "a program" if command is not None else None if own is None else _APART[own]
     isolation = _isolation(reading, values.get("isolation"), limits, apart, report)
+    if own == PLUGIN and VERSION in values:
+        report((VERSION,), "an entry has a plugin of its own or another version of one; leave one of them out")
+    versioned = None if own is None else read_version(reading, values, own, isolation, report)
+    agent, options = _made(reading, versioned, path, variant)
     sound = reading.faults.noted == before
     if reading.games and versioned is None:
         check_choices(reading, choices, reading.games)
@@ -120,6 +127,8 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
     _check_fits(reading, rules, agent, path)
     if not sound or options is None:
         return None
+    if isolation == "sandbox" and command is None:
+        note_trust(reading, agent.name, versioned)
     return Entry(path, agent, options, values.get("label"), limits, choices, isolation, command, versioned)
 
 
@@ -131,7 +140,7 @@ def _made(
     if versioned is not None:
         checked = checked_options(versioned, without(variant.values, *KEYS), report)
         return (versioned.agent, None) if checked is None else (versioned.claiming(checked.optimal), checked.values)
-    if is_version(reading, variant.values):
+    if code_key(reading, variant.values) is not None:
         return None, None  # its fault is noted
     agent = ExternalAgent if isinstance(variant.values.get("agent"), dict) else _agent(reading, path, variant)
     return agent, None if agent is None else _options(reading, agent, path, variant)
@@ -139,7 +148,7 @@ def _made(
 
 def _options(reading: SpecReader, agent: type[Agent], path: Path, variant: Variant) -> dict[str, Any] | None:
     report = reading.below(path, variant)
-    given = {key: value for key, value in variant.values.items() if key == VERSION or key not in KEYS}
+    given = {key: value for key, value in variant.values.items() if key in _APART or key not in KEYS}
     if agent is ExternalAgent:
         return given
     options = validated(agent, given, (), lambda where, message: report(where, _hinted(where, message)))
@@ -188,7 +197,7 @@ def _command(reading: SpecReader, path: Path, variant: Variant) -> tuple[str, ..
 def _isolation(reading: SpecReader, given: Any, limits: Limits, apart: str | None, report: Report) -> Isolation:
     """Where an entry runs: as it says, as the spec says, or in a process of its own where a limit needs one.
 
-    `apart` is what it is where it always runs in a process of its own: a program, or another version.
+    `apart` is what it is where it always runs in a process of its own: a program, or code that the entry brings.
     """
     wanted: Isolation | None = given if given in _KINDS else reading.values.get("isolation")
     if wanted is None:
@@ -231,3 +240,5 @@ def _limits(reading: SpecReader, given: Any, report: Report) -> Limits:
 _LIMITS = adapter(DecisionLimits)
 _WORDS = adapter(Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)])
 _KINDS = get_args(Isolation)
+_APART = {PLUGIN: "an agent with a plugin of its own", VERSION: "another version"}
+"""What an entry is that brings code of its own, by the key that names it."""

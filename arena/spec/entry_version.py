@@ -1,4 +1,4 @@
-"""The key `version` of an entry: an agent of another version of its plugin, known by what its own process tells of it."""
+"""The keys `version` and `plugin` of an entry: an agent whose code is in its own process alone, known by what that tells."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,19 +9,22 @@ from arena.configured import parameters_of
 from arena.errors import suggestion
 from arena.game import Action, Game, State
 from arena.isolation.describe import CheckedValues, Claim, DescribedAgent, DescribeHost, NotDescribed
-from arena.match.match import PluginVersion
+from arena.match.match import Isolation, PluginVersion
 from arena.outcome import Answer, Path
 from arena.plugins.revisions import RevisionError
 from arena.plugins.sources import real_place, whole
-from arena.plugins.versions import NoVersion, version_of
+from arena.plugins.versions import NoVersion, submission, version_of
 from arena.search import Search
 from arena.spec.choices import Choices
 from arena.spec.document import Path as Where
 from arena.spec.games import Rules
+from arena.spec.given_plugins import organisers, submitted_files
 from arena.spec.parameters import Report
 from arena.spec.reader import SpecReader
 
 KEY = "version"
+PLUGIN = "plugin"
+_EXPECTED = {KEY: "a Python file or git:REVISION", PLUGIN: "a Python file"}
 
 
 class _Elsewhere(Agent):
@@ -32,16 +35,16 @@ class _Elsewhere(Agent):
 
 
 def _choose(self: Agent, game: Game, state: State, search: Search) -> Action:
-    raise TypeError("another version of an agent plays in a process of its own")
+    raise TypeError("an agent with code of its own plays in a process of its own")
 
 
 def _solve(self: Agent, game: Game, state: State, search: Search) -> Path | Answer | None:
-    raise TypeError("another version of an agent plays in a process of its own")
+    raise TypeError("an agent with code of its own plays in a process of its own")
 
 
 @dataclass(frozen=True, slots=True)
 class VersionedAgent:
-    """An agent of another version: what stands for its class here, where its code is, and who tells about it."""
+    """An agent with code of its own: what stands for its class here, where its code is, and who tells about it."""
 
     agent: type[Agent]
     version: PluginVersion
@@ -54,31 +57,41 @@ class VersionedAgent:
         return type(self.agent.__name__, (self.agent,), {"optimal": claim})
 
 
-def is_version(reading: SpecReader, values: Mapping[str, Any]) -> bool:
-    """True if an entry's `version` names another version of its agent, and is neither an option of it nor of a command."""
+def code_key(reading: SpecReader, values: Mapping[str, Any]) -> str | None:
+    """The key by which an entry brings code of its own, `plugin` before `version`; None where it brings none.
+
+    A key of that name is an option where the class of the agent declares one, and where the agent is a command.
+    """
     name = values.get("agent")
-    if KEY not in values or not isinstance(name, str):
-        return False
+    if not isinstance(name, str):
+        return None
     agent = reading.registry.agents.get(name)
-    return agent is None or KEY not in parameters_of(agent)
+    options = parameters_of(agent) if agent is not None else ()
+    return next((key for key in (PLUGIN, KEY) if key in values and key not in options), None)
 
 
-def read_version(reading: SpecReader, name: str, text: Any, report: Report) -> VersionedAgent | None:
-    """The agent `name` of a version; None after its fault has been noted. Its process lives as long as the spec is read."""
+def read_version(
+    reading: SpecReader, values: Mapping[str, Any], key: str, isolation: Isolation, report: Report
+) -> VersionedAgent | None:
+    """The agent of an entry whose code is told by `key`; None after its fault. Its process lives as long as the spec is read."""
+    name, text = values["agent"], values[key]
     if not isinstance(text, str) or not text:
-        report((KEY,), f"expected a Python file or git:REVISION, got {text!r}")
+        report((key,), f"expected {_EXPECTED[key]}, got {text!r}")
         return None
     try:
-        version = version_of(reading.registry, name, text, reading.document.folder)
-        plugins = _others(reading, name)
-        host = _host(reading, version, plugins)
+        if key == KEY:
+            version, plugins = version_of(reading.registry, name, text, reading.document.folder), _others(reading, name)
+            reading.pinned[text] = version.text
+        else:
+            version = submission(text, reading.document.folder, submitted_files(reading))
+            plugins = organisers(reading, reading.games, but=version.file)
+        host = _host(reading, version, plugins, isolation)
     except (NoVersion, RevisionError, NotDescribed) as error:
-        report((KEY,), str(error))
+        report((key,), str(error))
         return None
-    reading.pinned[text] = version.text
     described = host.description.agents.get(name)
     if described is None:
-        report(("agent",), f"no agent {name!r} in version {text}; {suggestion(name, host.description.agents)}")
+        report(("agent",), f"no agent {name!r} in {key} {text}; {suggestion(name, host.description.agents)}")
         return None
     return VersionedAgent(stand_in(described), replace(version, heuristics=host.description.heuristics), plugins, host)
 
@@ -108,11 +121,12 @@ def chosen_heuristic(versioned: VersionedAgent, choices: Choices, rules: Rules) 
 def check_known(versioned: VersionedAgent, choices: Choices, reading: SpecReader, games: Sequence[str]) -> None:
     """Note a fault for every heuristic that the process of the agent does not know for a game of the spec."""
     known = versioned.host.description.known
+    key = PLUGIN if versioned.version.submitted else KEY
     for game, choice in choices.items():
         wanted = [name for name in games if game in (None, name)]
         if not any((name, choice.name) in known for name in wanted):
             hint = suggestion(choice.name, [name for owner, name in known if owner in wanted])
-            reading.faults.add(choice.path, f"no heuristic {choice.name!r} of {' or '.join(games)} in that version; {hint}")
+            reading.faults.add(choice.path, f"no heuristic {choice.name!r} of {' or '.join(games)} in that {key}; {hint}")
 
 
 def pinned(value: Any, texts: Mapping[str, str]) -> Any:
@@ -146,10 +160,11 @@ def _others(reading: SpecReader, agent: str) -> tuple[str, ...]:
     return tuple([whole(plugin) for plugin in reading.plugins if real_place(plugin) != own])
 
 
-def _host(reading: SpecReader, version: PluginVersion, plugins: tuple[str, ...]) -> DescribeHost:
-    key = (version.plugin, version.code, plugins)
+def _host(reading: SpecReader, version: PluginVersion, plugins: tuple[str, ...], isolation: Isolation) -> DescribeHost:
+    key = (version.plugin, version.code, isolation, *plugins)
     if key not in reading.hosts:
-        reading.hosts[key] = DescribeHost(version, plugins, str(reading.document.folder))
+        folder = str(reading.document.folder)
+        reading.hosts[key] = DescribeHost(version, plugins, folder, isolation, reading.told.get(key))
     return reading.hosts[key]
 
 
@@ -157,7 +172,7 @@ def _sound(ask: Any, report: Report) -> CheckedValues | None:
     try:
         checked: CheckedValues = ask()
     except NotDescribed as error:
-        report((KEY,), str(error))
+        report(("agent",), str(error))
         return None
     for path, message in checked.faults:
         report(path, message)

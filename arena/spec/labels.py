@@ -17,6 +17,8 @@ class Features:
     settings: Mapping[str, Any]
     version: str | None = None
     """The version of its plugin; None for the current one."""
+    plugin: str | None = None
+    """The plugin of the entry alone; None where it has none."""
 
 
 def default_labels(entries: Sequence[Features]) -> list[str]:
@@ -27,7 +29,10 @@ def default_labels(entries: Sequence[Features]) -> list[str]:
 def _default(entry: Features, entries: Sequence[Features]) -> str:
     rivals = [other for other in entries if other.agent == entry.agent and other.label is None]
     parts = [] if entry.version is None else [f"version={entry.version}"]
-    rivals = [other for other in rivals if other.version == entry.version]  # another version has options of its own
+    if entry.plugin is not None and any(other.plugin != entry.plugin for other in rivals):
+        parts.append(f"plugin={entry.plugin}")
+    code = (entry.version, entry.plugin)
+    rivals = [other for other in rivals if (other.version, other.plugin) == code]  # other code has options of its own
     if any(other.heuristic != entry.heuristic for other in rivals):
         parts.append(entry.heuristic)
     for name, value in entry.settings.items():

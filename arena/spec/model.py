@@ -52,6 +52,7 @@ class EntryKeys(BaseModel):
     heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
     limits: DecisionLimits | Options | None = Field(None, description="Limits of this entry alone.")
     isolation: Isolation | None = Field(None, description="Where this agent runs; see the key of the spec.")
+    plugin: Any = Field(None, description="A Python file, relative to the spec, that this entry alone loads, in its own process.")
     version: Any = Field(None, description="Another version of the agent's plugin: a Python file, or git:REVISION.")
 
 
@@ -100,8 +101,8 @@ class SpecKeys(_Keys):
     limits: MatchLimits | None = Field(None, description="For every entry that gives none of its own.")
     isolation: Isolation | None = Field(
         None,
-        description="none: agents run in arena's own processes; process: each in one of its own, the default under a limit of "
-        "seconds or memory; sandbox: in one without network or files.",
+        description="none: agents run in arena's own processes; process: each in one of its own, the default for programs, for "
+        "entries with a plugin and under a limit of seconds or memory; sandbox: in one without network or files.",
     )
     openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for everyone.")
     adjudicate: AdjudicateKeys | None = Field(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.errors import Interrupted, PluginError, UnknownName, describe
-from arena.isolation.describe import DescribeHost
+from arena.isolation.describe import Described, DescribeHost
 from arena.plugins.registry import Registry
 from arena.secret import Seed
 from arena.spec.document import Document, Path
@@ -32,8 +32,10 @@ class SpecReader:
     notes: list[str] = field(default_factory=list)
     lines: list[str] | None = None
     """The positions that a file beside the spec gives."""
-    hosts: dict[tuple[Any, ...], DescribeHost] = field(default_factory=dict)
-    """The processes that describe versions of plugins; whoever reads the spec ends them."""
+    hosts: dict[tuple[str, ...], DescribeHost] = field(default_factory=dict)
+    """The processes that describe versions of plugins, and plugins of entries; whoever reads the spec ends them."""
+    told: Described = field(default_factory=dict)
+    """What another process of arena was told by its own ones."""
     pinned: dict[str, str] = field(default_factory=dict)
     """Versions of plugins as entries name them, and what they mean for ever."""
 

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any
 
 from arena.errors import PluginError
+from arena.isolation.describe import Described
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, load_plugins
 from arena.secret import SECRET, Seed, drawn_secret
@@ -39,18 +41,23 @@ def load_spec(
     return _resolved(read_document(source), plugins, seed)
 
 
-def reload_spec(document: Document, plugins: Sequence[str], seed: Seed, *, secret: bool = False) -> Spec:
-    """The spec of another process, from what its `document`, `plugins` and `seed` say, and whether that is `secret`."""
-    return replace(_resolved(document, plugins, seed), secret=secret)
+def reload_spec(
+    document: Document, plugins: Sequence[str], seed: Seed, *, secret: bool = False, described: Described = MappingProxyType({})
+) -> Spec:
+    """The spec of another process, from what its `document`, `plugins` and `seed` say, and whether that is `secret`.
+
+    `described` is what that process was told of plugins of entries.
+    """
+    return replace(_resolved(document, plugins, seed, described), secret=secret)
 
 
-def _resolved(document: Document, plugins: Sequence[str], seed: Seed | None) -> Spec:
+def _resolved(document: Document, plugins: Sequence[str], seed: Seed | None, described: Described = MappingProxyType({})) -> Spec:
     faults = Faults(document)
     values = checked_keys(document, faults)
     registry, loaded = _plugins(document, values, plugins, faults)
     secret = seed is None and values.get("seed") == SECRET
     chosen = seed if seed is not None else drawn_secret() if secret else values.get("seed") or 0
-    reading = SpecReader(document, values, registry, faults, chosen, loaded)
+    reading = SpecReader(document, values, registry, faults, chosen, loaded, told=described)
     try:
         rules = read_games(reading)
         entries = read_entries(reading, rules)
@@ -64,7 +71,8 @@ def _resolved(document: Document, plugins: Sequence[str], seed: Seed | None) -> 
         document = replace(document, values={**document.values, "positions": reading.lines})
     if reading.pinned:  # a branch moves on, while workers start and in a store that is read next year
         document = replace(document, values={**document.values, "agents": pinned(document.values["agents"], reading.pinned)})
-    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret)
+    told = {key: host.told for key, host in reading.hosts.items()}
+    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret, told)
 
 
 def _plugins(

@@ -26,8 +26,8 @@ def with_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
         return spec
     secret, revealed, rounds = held
     if not revealed or max(board.field.rounds for board in spec.boards) <= rounds:
-        return reload_spec(spec.document, spec.plugins, secret, secret=not revealed)
-    return reload_spec(spec.document, spec.plugins, extended(secret, rounds), secret=True)
+        return reload_spec(spec.document, spec.plugins, secret, secret=not revealed, described=spec.described)
+    return reload_spec(spec.document, spec.plugins, extended(secret, rounds), secret=True, described=spec.described)
 
 
 def _held(path: Path | None) -> tuple[str, bool, int] | None:

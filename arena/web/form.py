@@ -19,7 +19,7 @@ MOST_SWEPT = 20
 """Values of one sweep."""
 MOST_ACTIONS = 2000
 """Actions that are played again from a position."""
-TAKEN = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugins"})
+TAKEN = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugin", "plugins", "version"})
 """Keys of an entry that are no options of its agent."""
 
 

@@ -8,8 +8,10 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from arena.isolation.describe import Described
 from arena.match.record import Record
 from arena.plugins.syntax import Parsed, Stamp
 from arena.schedule.fingerprint import Fingerprint
@@ -32,6 +34,8 @@ class Recipe(NamedTuple):
     seed: Seed
     files: Mapping[Path, tuple[Stamp, Parsed]]
     """What the parent has read of the code, so that the worker need not parse it again."""
+    described: Described = MappingProxyType({})
+    """What the parent was told of plugins that no process of arena loads."""
     core: int | None = None
     """The core on which the worker and its agent processes run; None leaves it to the system."""
 

@@ -56,7 +56,7 @@ class WorkerProcess:
         os.set_blocking(self.requests, False)
         os.set_blocking(self.replies, False)
         self._frames = Frames()
-        self._unsent = bytearray(frame(Recipe(spec.document, spec.plugins, spec.seed, already_read(), core)))
+        self._unsent = bytearray(frame(Recipe(spec.document, spec.plugins, spec.seed, already_read(), spec.described, core)))
         self._beats = 0
         self._silence = 0.0
 

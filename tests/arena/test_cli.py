@@ -143,7 +143,15 @@ def test_the_schema_is_json_and_knows_every_key(spec: Path) -> None:
         "seed",
         "plugins",
     }
-    assert set(schema["$defs"]["Entry"]["properties"]) == {"agent", "label", "heuristic", "limits", "isolation", "version"}
+    assert set(schema["$defs"]["Entry"]["properties"]) == {
+        "agent",
+        "label",
+        "heuristic",
+        "limits",
+        "isolation",
+        "plugin",
+        "version",
+    }
 
 
 @pytest.mark.parametrize(

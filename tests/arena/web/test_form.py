@@ -10,7 +10,7 @@ from arena.web import form
 
 _NUMBERS = st.one_of(st.integers(-3, 1100), st.integers(), st.floats(), st.sampled_from([2**53 + 1, 10**400]))
 _LEAVES = st.one_of(_NUMBERS, st.booleans(), st.none(), st.text(max_size=5), st.sampled_from(["\ud800", "random", "x" * 201]))
-_KEYS = st.one_of(st.text(max_size=3), st.sampled_from(["sweep", "name", "plugins", "command", "label", "isolation", "depth"]))
+_KEYS = st.one_of(st.text(max_size=3), st.sampled_from(["sweep", "name", "plugin", "command", "label", "version", "depth"]))
 _ANYTHING = st.recursive(
     _LEAVES,
     lambda inner: st.one_of(st.lists(inner, max_size=22), st.dictionaries(_KEYS, inner, max_size=3)),
@@ -54,7 +54,9 @@ def _entry(entry: Any) -> bool:
         return True
     heuristic = entry.pop("heuristic", "x")
     named = isinstance(heuristic, str) or (isinstance(heuristic["name"], str) and all(map(_swept, heuristic.values())))
-    return named and not {"plugins", "isolation", "limits"} & entry.keys() and all(map(_swept, entry.values()))
+    return (
+        named and not {"plugin", "plugins", "version", "isolation", "limits"} & entry.keys() and all(map(_swept, entry.values()))
+    )
 
 
 @settings(max_examples=400)
@@ -92,6 +94,15 @@ def test_a_fault_says_where_it_is_what_was_expected_and_what_came(asked: Any, fa
     with pytest.raises(form.BadRequest) as refused:
         form.limits_of(asked)
     assert refused.value.faults == (fault,)
+
+
+@pytest.mark.parametrize("key", ["plugin", "version", "isolation"])
+def test_no_page_names_a_file_of_code(key: str) -> None:
+    """Nor where the agent runs."""
+    asked = {"name": "x", "game": {"name": "hex"}, "agents": [{"agent": "random", "options": {key: "x.py"}}]}
+    found = form.tournament_of(asked)
+    assert [fault for fault in found.faults if f"{key} is no option of an agent" in fault]
+    assert key not in str(found.values)
 
 
 def test_what_is_missing_is_named() -> None:

@@ -1,0 +1,242 @@
+"""What the plugin of an entry does when it is imported, made and asked stays in its own process; under `plugins` it does not."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from arena import Spec, run
+from arena.spec import load_spec
+from arena.store.run import run_of
+from tests.conftest import Arena
+
+FIRST = """
+{attack}
+from arena import Agent, hookimpl
+
+class First(Agent):
+    name = "{name}"
+
+    def __init__(self):
+        {made}
+
+    def choose(self, game, state, search):
+        {chosen}
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [First]
+"""
+REFEREE = """
+import sys
+import arena.match.referee, arena.schedule.runner
+
+def won(match, *more, _judged=arena.match.referee.play_match):
+    record = _judged(match, *more)
+    seats = [1.0 if label.startswith("referee") else -1.0 for label in record.labels]
+    return record._replace(returns=tuple(seats)) if 1.0 in seats else record
+
+for module in list(sys.modules.values()):
+    if getattr(module, "play_match", None) is arena.match.referee.play_match and module is not arena.match.referee:
+        module.play_match = won
+arena.match.referee.play_match = won
+"""
+RIVAL = """
+from arena_agents.alpha_beta import AlphaBeta
+
+AlphaBeta.choose = lambda self, game, state, search: "no action at all"
+"""
+MARKER = """
+import os, sys
+
+def mark(what):
+    print("seen:", what)
+    try:
+        with open({file!r}, "a") as file:
+            main = getattr(sys.modules["__main__"], "__spec__", None)
+            file.write(f"{{what}} {{main and main.name}} {{os.getpid()}}\\n")
+    except OSError:
+        pass
+
+mark("import")
+"""
+WITNESS = """import sys
+        if any("arena_plugin_marker" in name for name in sys.modules):
+            raise RuntimeError("the code of a rival is here")"""
+HOSTS = {"arena.isolation.agent_host", "arena.spec.describe_host"}
+
+
+def source(name: str, attack: str = "", made: str = "pass", chosen: str = "pass") -> str:
+    return FIRST.format(name=name, attack=attack, made=made, chosen=chosen)
+
+
+@pytest.fixture
+def walls(missing: Callable[[str, str], None]) -> Callable[[str], None]:
+    """Skip what needs a sandbox where none can be made."""
+
+    def walls(isolation: str) -> None:
+        line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
+        if isolation == "sandbox" and (not shutil.which("bwrap") or subprocess.run(line, check=False).returncode):
+            missing("sandbox", "bubblewrap does not run here")
+
+    return walls
+
+
+@pytest.fixture
+def submissions(tmp_path: Path) -> Path:
+    """The cheats, and an honest agent of the same kind, in one folder."""
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    (folder / "referee.py").write_text(source("referee", REFEREE))
+    (folder / "rival.py").write_text(source("rival", RIVAL))
+    attack = MARKER.format(file=str(tmp_path / "marks"))
+    (folder / "marker.py").write_text(source("marker", attack, made='mark("made")'))
+    (folder / "honest.py").write_text(source("honest", chosen=WITNESS))
+    return tmp_path
+
+
+def cup(folder: Path, entries: list[Any], **more: Any) -> Path:
+    values = {"game": "tic-tac-toe", "rounds": 1, "agents": entries, **more}
+    (folder / "cup.yaml").write_text(yaml.safe_dump(values))
+    return folder / "cup.yaml"
+
+
+def rows(arena: Arena, *words: str) -> dict[str, Any]:
+    done = arena("run", "cup.yaml", "--no-store", "--format", "json", "--quiet", *words)
+    assert done.returncode == 0, done.stderr
+    assert "seen:" not in done.stdout
+    return {row["agent"]: row for row in json.loads(done.stdout)["boards"][0]["rows"]}
+
+
+NAMES = ("referee", "rival", "marker", "honest")
+
+
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+def test_the_plugin_of_an_entry_attacks_itself_alone(
+    isolation: str, walls: Callable[[str], None], submissions: Path, arena: Arena
+) -> None:
+    """Perfect play loses no game of tic-tac-toe; the honest agent raises where it meets a rival's code; marks tell who ran it."""
+    walls(isolation)
+    entries = [{"agent": name, "plugin": f"submissions/{name}.py", "isolation": isolation} for name in NAMES]
+    cup(submissions, [*entries, {"agent": "alpha-beta", "isolation": isolation}, {"agent": "alpha-beta", "label": "here"}])
+    if isolation == "process":  # in a sandbox it could leave no mark
+        validated = arena("validate", "cup.yaml")
+        assert (validated.returncode, validated.stdout) == (0, "cup.yaml: no faults, 30 matches\n")
+    found = rows(arena, "--workers", "2")
+    assert [(found[name]["losses"], found[name]["failures"]) for name in ("alpha-beta", "here")] == [(0, 0), (0, 0)]
+    assert [found[name]["failures"] for name in NAMES] == [0, 0, 0, 0]
+    assert found["referee"]["wins"] == found["rival"]["wins"] == found["honest"]["wins"], "all four play the same"
+    marks = submissions / "marks"
+    if isolation == "sandbox":
+        assert not marks.exists()
+        return
+    lines = [line.split() for line in marks.read_text().splitlines()]
+    assert {module for _, module, _ in lines} == HOSTS
+    told = [pid for what, module, pid in lines if (what, module) == ("import", "arena.spec.describe_host")]
+    assert len(told) == 2, "one process describes it to validate, one to run and all of its workers"
+
+
+def test_under_plugins_it_is_trusted(submissions: Path, arena: Arena) -> None:
+    """The same files as plugins of the organiser: the cheat wins every match, alpha-beta plays nothing legal, everyone ran it."""
+    cup(submissions, ["referee", "marker", "alpha-beta"], plugins=[f"submissions/{name}.py" for name in NAMES])
+    found = rows(arena, "--workers", "2")
+    assert (found["referee"]["wins"], found["referee"]["games"]) == (4, 4)
+    assert found["alpha-beta"]["failures"] > 0
+    assert not {line.split()[1] for line in (submissions / "marks").read_text().splitlines()} <= HOSTS
+
+
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+def test_the_honest_twin_plays_as_under_plugins(isolation: str, walls: Callable[[str], None], submissions: Path) -> None:
+    """Every action of a deterministic agent is the same, whoever loads it; a store goes on, and plays nothing twice."""
+    walls(isolation)
+    (submissions / "honest.py").write_text(source("honest"))
+    rival = {"agent": "alpha-beta", "limits": {"depth": 2}}
+    trusted = run(cup(submissions, ["honest", rival], plugins=["honest.py"])).records
+    entry = {"agent": "honest", "plugin": "honest.py", "isolation": isolation}
+    path = cup(submissions, [entry, rival])
+    own = run(path, store=submissions / "s.db").records
+    assert [record.actions for record in own] == [record.actions for record in trusted]
+    assert all(record.termination == "normal" for record in own)
+    again = run(path, workers=2, store=submissions / "s.db").records
+    assert again == own
+    kept = run_of(load_spec(path)).load()
+    assert [seat.identity for seat in kept.boards[0].seats] == [seat.identity for seat in load_spec(path).boards[0].seats]
+
+
+SPY = """
+def looked():
+    for path in {paths!r}:
+        try:
+            open(path).close()
+        except OSError:
+            continue
+        raise RuntimeError(f"read {{path}}")
+    try:
+        import honest
+    except ImportError:
+        return
+    raise RuntimeError("imported a rival")
+"""
+
+
+def test_a_sandbox_shows_no_other_plugins(
+    walls: Callable[[str], None], submissions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not those of other entries, though it imports one of them by name, nor those of the organiser that it has no use for."""
+    walls("sandbox")
+    for name in ("named", "surrounding"):
+        (submissions / f"{name}.py").write_text(source(name))
+    monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "surrounding.py"))
+    paths = [str(submissions / name) for name in ("submissions/honest.py", "named.py", "surrounding.py")]
+    (submissions / "submissions" / "spy.py").write_text(source("spy", SPY.format(paths=paths), chosen="looked()"))
+    entries = [{"agent": name, "plugin": f"submissions/{name}.py", "isolation": "sandbox"} for name in ("spy", "honest")]
+    for record in run(cup(submissions, entries, plugins=["named.py"])).records:
+        assert (record.termination, record.message) == ("normal", None)
+
+
+def test_a_plugin_in_a_folder_of_its_own_has_that_folder(walls: Callable[[str], None], tmp_path: Path) -> None:
+    """It imports from beside it, in the sandbox as elsewhere; where a rival lies beside it, it cannot."""
+    walls("sandbox")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "choice_of_test.py").write_text("INDEX = 0")
+        (tmp_path / name / f"{name}.py").write_text(source(name, "from choice_of_test import INDEX"))
+    entries = [{"agent": name, "plugin": f"{name}/{name}.py", "isolation": "sandbox"} for name in ("one", "two")]
+    assert [record.termination for record in run(cup(tmp_path, entries)).records] == ["normal", "normal"]
+    shutil.move(tmp_path / "two" / "two.py", tmp_path / "one" / "two.py")
+    entries[1]["plugin"] = "one/two.py"
+    with pytest.raises(Exception, match="No module named 'choice_of_test'"):
+        load_spec(cup(tmp_path, entries))
+
+
+def test_who_is_trusted_is_said(walls: Callable[[str], None], submissions: Path, arena: Arena) -> None:
+    """By validate and by run, once for each agent, with what to write instead."""
+    walls("sandbox")
+    cup(submissions, [{"agent": "honest", "isolation": "sandbox"}, "random"], plugins=["submissions/honest.py"])
+    note = (
+        "honest plays in a sandbox, but arena itself loads its plugin submissions/honest.py, so that is trusted; "
+        "else write {agent: honest, plugin: submissions/honest.py, isolation: sandbox} and name it nowhere else"
+    )
+    assert arena("validate", "cup.yaml").stderr == f"note: {note}\n"
+    assert f"note: {note}\n" in arena("run", "cup.yaml", "--no-store", "--workers", "1").stderr
+    both = [{"agent": "honest", "plugin": "submissions/honest.py", "isolation": "sandbox"}, "random"]
+    (said,) = load_spec(cup(submissions, both, plugins=["submissions/honest.py"])).notes
+    assert said.endswith("so that is trusted; else name it nowhere else")
+    assert load_spec(cup(submissions, both)).notes == ()
+
+
+def test_a_process_is_given_the_plugins_of_its_agent_and_its_game(submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all that were asked for, those of ARENA_PLUGINS included; the agent of an entry has its own file beside."""
+    monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "submissions" / "marker.py"))
+    plugins = ["submissions/honest.py", "submissions/rival.py"]
+    entries = [{"agent": "honest", "isolation": "process"}, {"agent": "referee", "plugin": "submissions/referee.py"}]
+    spec: Spec = load_spec(cup(submissions, entries, plugins=plugins))
+    given = [seat.program and [os.path.basename(one) for one in seat.program.plugins] for seat in spec.boards[0].seats]  # noqa: PTH119
+    assert given == [["honest.py"], []]
