@@ -62,6 +62,9 @@ def _games(store: Store, plugins: tuple[str, ...]) -> Games:
 def _faults(store: Store, games: Games, share: float) -> Iterator[str]:
     boards = store.last().boards
     for record, place in store.records():
+        if place is not None and place.board >= len(boards):
+            yield f"match {record.id}: on board {place.board + 1} of {len(boards)}"
+            continue
         game = None if place is None else games[boards[place.board].title]
         if fault := _contradiction(record, game):
             yield f"match {record.id}: {fault}"

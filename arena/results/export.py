@@ -69,7 +69,7 @@ def _rows(store: Store) -> Iterator[dict[str, Any]]:
     runs = store.runs()
     boards = [_board(sheet) for sheet in runs[-1].boards] if runs else []
     for record, place in store.records(sound=True):
-        title, parameters = (None, None) if place is None else boards[place.board]
+        title, parameters = (None, None) if place is None or place.board >= len(boards) else boards[place.board]
         where = (title, None if place is None else place.pairing.round, parameters)
         yield {**ordered(record), **dict(zip(PLACED, where, strict=True))}
 

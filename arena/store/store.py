@@ -162,7 +162,10 @@ class Store:
         rows = self._all(f"SELECT started, ended, {columns} FROM run ORDER BY number")
         for started, _, _, *cells, kept in rows:
             self._hold(f"the run of {started}", cells, kept)
-        return [run_of_row(row[:-1]) for row in rows]
+        try:
+            return [run_of_row(row[:-1]) for row in rows]
+        except UNREADABLE as error:
+            raise self._damaged("a run") from error
 
     def last(self) -> Run:
         """The last run; StoreError where there is none."""
@@ -332,9 +335,16 @@ class Store:
         if sound and not self._strict:
             self.suspects += self.damaged()
         for row in self.query(f"{self._columns} {order}"):
-            found = self._found(row)
-            if not (sound and f"match {found[0].id}" in self.suspects):
-                yield found
+            try:
+                record, place = self._found(row)
+            except StoreDamaged:  # of a store that is not strict: not to be read at all
+                if self._strict or f"match {row[0].hex()}" not in self.suspects:
+                    raise
+                continue
+            if sound and place is not None and f"place {place.number}" in self.suspects:
+                place = None
+            if not (sound and (f"match {record.id}" in self.suspects or (boards and place is None))):
+                yield record, place
 
     def void(self) -> Iterator[Record]:
         """The void records on the boards of the last run, in the order of the schedule."""
@@ -354,10 +364,12 @@ class Store:
         return len(self) if self._old else int(self._one("SELECT count(*) FROM record WHERE digest IS NULL"))
 
     def damaged(self) -> Iterator[str]:
-        """Yield what does not fit its checksum, `match 1a2b...` or `place 7`; first, what is wrong with the file."""
+        """Yield what does not fit its checksum or lacks its other half, `match 1a2b...` or `place 7`; first, faults of the file."""
         yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
         for table, columns in () if self._old else CHECKED.items():
             yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> checksum({columns})")]
+        for half in _HALVES:
+            yield from [row[0] for row in self._all(half)]
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a question about the tables, one by one."""
@@ -409,7 +421,10 @@ class Store:
     def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
         *cells, kept, number, board, round_, seats = row
         self._hold(f"match {cells[0].hex()}", cells, kept)
-        record = record_of(cells)
+        try:
+            record = record_of(cells)
+        except UNREADABLE as error:
+            raise self._damaged(f"match {cells[0].hex()}") from error
         if isinstance(record.seed, int) and record.seed < 0:
             digits, revealed = list(self._secrets().items())[-1 - record.seed]
             record = record._replace(seed=digits if revealed else None)
@@ -485,6 +500,16 @@ _ANYWHERE = (
     "FROM record r JOIN detail d ON d.record = r.number "
     "LEFT JOIN place p ON p.number = (SELECT min(number) FROM place WHERE record = r.number)"
 )
+
+
+_HALVES = (
+    "SELECT 'match ' || lower(hex(id)) FROM record WHERE number NOT IN (SELECT record FROM detail)",
+    "SELECT 'detail ' || record FROM detail WHERE record NOT IN (SELECT number FROM record)",
+    "SELECT 'place ' || number FROM place WHERE record NOT IN (SELECT number FROM record)",
+)
+"""Rows that another one belongs to which is not there."""
+UNREADABLE = (ValueError, TypeError, KeyError, IndexError)
+"""What reading a damaged row may raise; JSON's errors are ValueErrors."""
 
 
 class _Repeated(Exception):

@@ -105,6 +105,35 @@ def test_a_record_that_contradicts_itself_is_found(store: Path, arena: Arena) ->
     assert re.search("action 2: '1'", arena("check", "cup.db", "--replay", "1").stdout)
 
 
+UNREADABLE = [
+    ("UPDATE detail SET labels = '[\"a' WHERE record = 1", "match "),
+    ("UPDATE detail SET decisions = 'zzz' WHERE record = 1", "match "),
+    ("UPDATE record SET returns = 'garbage' WHERE number = 1", "match "),
+    ("UPDATE place SET board = 9 WHERE number = 0", "place 0"),
+    ("DELETE FROM detail WHERE record = 1", "match "),
+    ("DELETE FROM record WHERE number = 1", "detail 1"),
+]
+
+
+@pytest.mark.parametrize(("statement", "named"), UNREADABLE)
+def test_what_cannot_be_read_is_named_and_left_out(store: Path, arena: Arena, statement: str, named: str) -> None:
+    """Check names it with exit code 1, and export leaves it out; neither ends in an error of its own."""
+    changed(store, statement)
+    done = arena("check", "cup.db")
+    assert (done.returncode, named in done.stdout, "Traceback" in done.stderr) == (1, True, False)
+    for style in ("jsonl", "tidy"):
+        rest = arena("export", "--sound", "--format", style, "cup.db")
+        assert rest.returncode == 0, rest.stderr
+        assert len(rest.stdout.splitlines()) >= 9
+
+
+def test_a_run_that_cannot_be_read_is_told(store: Path, arena: Arena) -> None:
+    """Without its boards nothing can be said of a store, and that is said."""
+    changed(store, "UPDATE run SET boards = 'garbage'")
+    done = arena("check", "cup.db")
+    assert (done.returncode, "cup.db is damaged: a run" in done.stderr) == (1, True)
+
+
 def test_a_whole_store_is_whole(store: Path, arena: Arena, tmp_path: Path) -> None:
     """With exit code 0; 2 for what is no store, name or file."""
     done = arena("check", "cup.db", "--replay", "1")

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.commands.dueling.duel_history import past_duels
 from arena.commands.dueling.version_folder import KeptVersion, VersionFolder
-from arena.errors import ArenaError, Refused, UnknownName, suggestion
+from arena.errors import ArenaError, Refused, UnknownName, describe, suggestion
 from arena.isolation.describe import DescribeHost, Description
 from arena.match.match import GIT, PluginVersion
 from arena.plugins.registry import Registry
@@ -88,7 +88,12 @@ def game_of(
     kind = stand_in(description.agents[agent])
     fitting = [name for name, game in sorted(registry.games_for(kind).items()) if game.players == 2]
     if asked is not None:
-        game = registry.game(asked)(**parameters)
+        try:
+            game = registry.game(asked)(**parameters)
+        except (TypeError, ValueError) as error:
+            raise ArenaError(
+                f"--set: {asked} cannot be made so: {describe(error)}; `arena show {asked}` lists its parameters"
+            ) from error
         reason = refusal(kind, game)
         if reason is not None or game.players != 2:
             raise Refused(reason or f"a duel is for two, and {asked} has {game.players} seats; {suggestion('', fitting)}")
