@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import IO
 
 from arena.console.notices import load
-from arena.errors import ArenaError, StoreError, describe
+from arena.errors import StoreError, describe
 from arena.game import Game
 from arena.match.record import Record
 from arena.match.replay import Differs, against_rules, steps
-from arena.schedule.board_info import BoardInfo
+from arena.schedule.board_info import known_game
 from arena.store import Store
 
 TOLERANCE = 1e-9
@@ -48,15 +48,7 @@ Games = Mapping[str, Game | None]
 
 def _games(store: Store, plugins: tuple[str, ...]) -> Games:
     registry = load(plugins)
-
-    def game_of(board: BoardInfo) -> Game | None:
-        parameters = {name: value for name, value in board.game.items() if name != "name"}
-        try:
-            return registry.game(board.game["name"])(**parameters)
-        except (ArenaError, TypeError, ValueError):
-            return None
-
-    return {board.title: game_of(board) for board in store.last().boards}
+    return {board.title: known_game(board, registry) for board in store.last().boards}
 
 
 def _faults(store: Store, games: Games, share: float) -> Iterator[str]:

@@ -224,8 +224,9 @@ class Server:
 
     async def _ask_of_store(self, request: Request, asked: dict[str, Any]) -> Response:
         """What a process tells of a store, whose path comes from the server and never from a page."""
-        store = str(self._tournament(request).store.absolute())
-        return await self._ask(request, {**asked, "store": store}, DEADLINES["view"])
+        tournament = self._tournament(request)
+        named = {"store": str(tournament.store.absolute()), "spec": None if tournament.spec is None else str(tournament.spec)}
+        return await self._ask(request, {**asked, **named}, DEADLINES["view"])
 
     async def save(self, request: Request) -> Response:
         """Keep the spec that a form stands for."""
