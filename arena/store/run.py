@@ -99,9 +99,8 @@ class ForeignCode(StoreError):
 
     def __init__(self, missing: Mapping[str, str | None]) -> None:
         """Take the places of the code, as `named_code` has them."""
-        super().__init__(
-            f"not loaded, since only the store names it: {', '.join([cut(place, LONGEST_PLACE) for place in missing])}"
-        )
+        places = ", ".join([cut(place, LONGEST_PLACE) for place in missing])
+        super().__init__(f"not loaded, since only the store names it: {places}")
         self.missing = missing
 
     def options(self, document: Document) -> list[str]:
