@@ -167,12 +167,12 @@ def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str
     `game` has the game's name.
     """
     text = "\n\n".join([record.position, " ".join(record.actions), *([record.answer] if record.answer else [])])
-    none = dict.fromkeys(("grid", "action", "seat", "label", "nodes", "evaluations", "depth", "value", "seconds"))
+    frame = Frame(0, record.position, text, None, None, None, None, None, None, None, None, None)
     return MatchView(
         id=record.id,
         game={"name": game["name"], "parameters": {}, "colors": {}},
         labels=record.labels,
-        frames=(Frame(number=0, state=record.position, rendered=text, **none),),  # type: ignore[arg-type] - all of them may be None
+        frames=(frame,),
         left_out=0,
         returns=record.returns,
         solved=record.solved,
