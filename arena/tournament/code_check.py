@@ -35,14 +35,16 @@ ASIDE = frozenset({"labels", "seed", "message", "traceback"})
 def checked(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *, accept: bool = False) -> Run:
     """Return a run as it is to begin; StoreError if a plugin has changed since the store's matches were played.
 
-    Older versions of arena kept hashes that do not tell what has changed since: a sample of the matches is played again, and
-    the plugins of those that come out otherwise have changed. `say` is told that this was done, in one line. With `accept`
-    nothing is refused, and the run notes which plugins changed.
+    Older versions of arena kept hashes that do not tell what has changed since, and what comes with arena changes with every
+    version of it: then a sample of the matches is played again, and the plugins of those that come out otherwise have changed.
+    `say` is told that this was done, in one line. With `accept` nothing is refused, and the run notes which plugins changed.
     """
     before, now = known_code(store.runs()), run.code()
-    changed = {key[0] for key, found in now.items() if before.get(key, found) != found}
+    differing = {key for key, found in now.items() if before.get(key, found) != found}
+    own = {key for key in differing if key[0].startswith(OWN)}
+    changed = {key[0] for key in differing - own}
     if not changed or accept:
-        unknown = {key for key in now if key not in before and (key[0], WHOLE) in before}
+        unknown = own | {key for key in now if key not in before and (key[0], WHOLE) in before}
         changed |= _changed(store, spec, run, unknown, say) if unknown else set()
     if changed and not accept:
         raise StoreError(

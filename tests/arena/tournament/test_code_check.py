@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -216,3 +217,26 @@ def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_pat
         store.begin(run_of(spec))
         proven.cache_clear()
         assert calls(proven.__wrapped__, lambda: MatchQueue(spec, store).take(1)) == 0
+
+
+def test_what_comes_with_arena_may_change_as_long_as_it_plays_the_same(mine: Path, arena: Arena, tmp_path: Path) -> None:
+    """Another hash of a built-in agent is another arena: the run goes on if its matches come out the same, else it is refused."""
+    arena("run", "s.yaml", "--store", "s.db")
+
+    def altered(**returns: str) -> None:
+        with sqlite3.connect(tmp_path / "s.db") as connection:
+            (text,) = connection.execute("SELECT plugins FROM run ORDER BY number DESC").fetchone()
+            plugins = re.sub("(agent greedy=)[0-9a-f]{4}", r"\g<1>0000", text)
+            assert plugins != text
+            connection.execute("UPDATE run SET plugins = ?, digest = NULL", (plugins,))
+            for column, value in returns.items():
+                connection.execute(f"UPDATE detail SET {column} = ?", (value,))
+                connection.execute("UPDATE record SET digest = NULL")
+        connection.close()
+
+    altered()
+    done = arena("run", "s.yaml", "--store", "s.db")
+    assert (done.returncode, "of its matches came out the same again" in done.stderr) == (0, True)
+    altered(actions="\n1\n2")
+    refused = arena("run", "s.yaml", "--store", "s.db")
+    assert (refused.returncode, re.search(r"gamearena:.* changed since", refused.stderr) is not None) == (2, True), refused.stderr
