@@ -187,6 +187,14 @@ def cut(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def without_controls(text: str) -> str:
+    """A text of several lines with escapes for what a terminal would take for an order; tabs and line ends stay."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
     """Call code of a plugin, and `otherwise` with whatever it raises, but for the user's interrupt."""
     try:

@@ -12,15 +12,13 @@ from pydantic import AllowInfNan, Field, InstanceOf, StrictBool, StrictInt, Type
 
 from arena.errors import ArenaError, shown
 from arena.format import Pairing
-from arena.game import Puzzle
 from arena.limits import LARGEST
-from arena.match.record import FAULTS, Decision, Reason, Record
-from arena.match.referee import lost
+from arena.match.contradictions import contradiction
+from arena.match.record import Decision, Reason, Record
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec
 from arena.spec.parameters import explained
 
-TOLERANCE = 1e-9
 MOST_TIMINGS = 16
 LONGEST_SECONDS = 1e9
 """Of a decision. The store keeps nanoseconds as 64-bit integers."""
@@ -157,13 +155,12 @@ class Reader:
                 return f"{key}: expected {shown(wanted)}, got {shown(got)}"
         if record.termination == "adjudicated" and board.adjudication is None:
             return "termination: expected one without adjudication, which the spec does not want, got adjudicated"
-        puzzle = isinstance(board.game, Puzzle)
-        answers = isinstance(board.game, Puzzle) and not board.game.path_matters
-        return (
-            _wrong_result(record, len(labels), puzzle=puzzle, zero_sum=board.game.zero_sum)
-            or _wrong_ending(record, len(labels), puzzle=puzzle, answers=answers)
-            or _wrong_seats(record, len(labels))
-        )
+        late = record.seat if record.termination == "timeout" else None
+        if late is not None and late < len(labels):
+            seat = board.seats[scheduled.pairing.seats[late]]
+            if seat.limits.seconds is None and seat.isolation == "none":
+                return f"termination: expected another than timeout, since seat {late} has no time limit"
+        return contradiction(record, board.game)
 
 
 def _decoded(body: Any) -> dict[str, Any]:
@@ -186,47 +183,3 @@ def _explained(error: ValidationError, row: list[Any]) -> str:
     """The first fault of a record: the key, what was expected and what came."""
     (number, *inside), message = explained(error, row)[0]
     return f"{Record._fields[int(number)]}{''.join([f'[{part}]' for part in inside])}: {message}"
-
-
-def _wrong_result(record: Record, seats: int, *, puzzle: bool, zero_sum: bool) -> str | None:
-    returns = record.returns
-    if len(returns) != seats or not all(-1.0 <= value <= 1.0 for value in returns):
-        return f"returns: expected {seats} numbers from -1 to 1, got {shown(returns)}"
-    if zero_sum and abs(sum(returns)) > TOLERANCE:
-        return f"returns: expected numbers that add up to 0, got {shown(returns)}"
-    if puzzle is (record.solved is None):
-        return f"solved: expected {'true or false' if puzzle else 'null'}, got {shown(record.solved)}"
-    if puzzle and list(returns) != [float(bool(record.solved))]:
-        return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {shown(returns)}"
-    if record.solved and record.termination != "normal":
-        return f"solved: expected false with {record.termination}, got true"
-    if record.answer is None and record.moves != len(record.actions):
-        return f"moves: expected {len(record.actions)}, the number of actions, got {shown(record.moves)}"
-    return None
-
-
-def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) -> str | None:
-    reason, seat = record.termination, record.seat
-    blamed = reason in FAULTS or reason == "gave-up"
-    if blamed and (seat is None or seat >= seats):
-        return f"seat: expected whose {reason} it was, less than {seats}, got {seat}"
-    if not blamed and seat is not None:
-        return f"seat: expected null with {reason}, got {seat}"
-    if not puzzle and reason in ("gave-up", "stuck"):
-        return f"termination: expected that of a game, got {reason}"
-    if record.answer is not None and (not answers or reason != "normal"):
-        return f"answer: expected null, got {shown(record.answer)}"
-    if reason in ("void", "move-limit") and any(record.returns):
-        return f"returns: expected zeros with {reason}, got {shown(record.returns)}"
-    if reason in FAULTS and seats > 1 and tuple(record.returns) != lost(seats, seat):
-        return f"returns: expected a loss of seat {seat} by {reason}, got {shown(record.returns)}"
-    return None
-
-
-def _wrong_seats(record: Record, seats: int) -> str | None:
-    if len(record.drew) != seats:
-        return f"drew: expected {seats} values, got {len(record.drew)}"
-    wrong = next((number for number, one in enumerate(record.decisions) if one[0] >= seats), None)
-    if wrong is None:
-        return None
-    return f"decisions[{wrong}]: expected a seat less than {seats}, got {shown(record.decisions[wrong][0])}"

@@ -8,7 +8,7 @@ from typing import IO
 from arena.configured import with_defaults
 from arena.console.notices import load
 from arena.console.output import results_alone
-from arena.errors import ArenaError
+from arena.errors import ArenaError, without_controls
 from arena.game import Game
 from arena.match.match import Program
 from arena.plugins.registry import Registry
@@ -92,7 +92,7 @@ class ProgramRun:
         return False
 
     def _say(self, line: str) -> None:
-        print(line, file=self.out, flush=True)
+        print(without_controls(line), file=self.out, flush=True)
 
 
 def check_program(

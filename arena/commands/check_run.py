@@ -11,7 +11,7 @@ from arena.agent import Agent
 from arena.commands.check_process import CheckProgress
 from arena.configured import initializer, parameters_of, with_defaults
 from arena.console.notices import say, tracebacks_wanted
-from arena.errors import ArenaError, Interrupted
+from arena.errors import ArenaError, Interrupted, without_controls
 from arena.game import Game
 from arena.plugins.contract import source_line
 from arena.plugins.registry import Key, Registry
@@ -95,7 +95,7 @@ class CheckRun:
         fine = all(kept for kept, _ in lines)
         told = [line for kept, line in lines if not (kept and self.brief)]
         headline = "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
-        print(f"{' '.join(key)}: {headline}", *told, sep="\n", file=self.out, flush=True)
+        print(f"{' '.join(key)}: {headline}", *map(without_controls, told), sep="\n", file=self.out, flush=True)
         return fine
 
     def _lines(self, key: Key, value: Any) -> Iterator[tuple[bool, str]]:

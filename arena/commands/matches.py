@@ -1,6 +1,5 @@
 """The command matches: the matches of a store, one a line."""
 
-import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -11,6 +10,7 @@ import click
 from arena.commands.leaderboard import format_option
 from arena.console.output import results_alone, room
 from arena.results import figures
+from arena.results.csv_cells import csv_line
 from arena.results.layout import DEFAULT, fits, folded, table
 from arena.results.match_list import ORDERS, RESULTS, ListedMatch, MatchChoice, listed
 from arena.results.tables import replay_command
@@ -62,12 +62,11 @@ def _write_csv(shown: Sequence[ListedMatch], out: IO[str]) -> None:
     rows = [match.as_dict() for match in shown]
     keys = [key for key in ListedMatch.__slots__ if key != "seats"]
     place = keys.index("result")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*keys[:place], *seats, *keys[place:]])
+    print(csv_line([*keys[:place], *seats, *keys[place:]]), file=out)
     for row in rows:
         labels = [*row["seats"], *[""] * (len(seats) - len(row["seats"]))]
         values = ["" if row[key] is None else row[key] for key in keys]
-        writer.writerow([*values[:place], *labels, *values[place:]])
+        print(csv_line([*values[:place], *labels, *values[place:]]), file=out)
 
 
 def _text(shown: Sequence[ListedMatch], more: int, choice: MatchChoice, store: str, style: str, width: int | None) -> str:

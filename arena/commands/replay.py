@@ -1,55 +1,63 @@
 """The command replay: a match of a store position by position, checked by the rules and played again by its agents."""
 
+import shlex
+from collections.abc import Collection
 from contextlib import closing
+from typing import IO
 
 import click
 
+from arena.commands.options import plugin_option
+from arena.console.notices import load
 from arena.console.output import results_alone
-from arena.errors import StoreError, shown
+from arena.errors import PluginError, SpecError, StoreError, shown
+from arena.game import Game
 from arena.match.adjudication import Adjudication
 from arena.match.record import Record
 from arena.match.replay import Differs, Step, against_rules, steps
+from arena.plugins.registry import Registry
+from arena.plugins.sources import real_place
 from arena.results import figures
+from arena.schedule.board_info import known_game
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Scheduled, timed
-from arena.spec import Spec
+from arena.spec import Spec, load_spec
 from arena.spec.faults import one_line
+from arena.spec.named_code import named_code
 from arena.store import Store
-from arena.store.run import mixed, run_of
+from arena.store.run import ForeignCode, Run, mixed, run_of
 
 
 @click.command()
 @click.argument("store")
 @click.argument("id")
-def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual uses
-    """Show match ID of STORE position by position, and check that it is what was recorded."""
+@plugin_option
+@click.option("--spec", "spec_file", metavar="FILE", help="The spec that was played: what it names may be loaded and started.")
+def replay(store: str, id: str, plugins: tuple[str, ...], spec_file: str | None) -> int:  # noqa: A002 - the word that the manual uses
+    """Show match ID of STORE position by position, and check that it is what was recorded.
+
+    A store is data: of what it names, code runs here only if it is installed, or named by --plugin or --spec.
+    """
     with results_alone() as out:
+        known = None if spec_file is None else load_spec(spec_file, plugins=plugins)
+        registry = load(plugins) if known is None else known.registry
+        allowed = named_code(known.document, known.plugins) if known is not None else dict.fromkeys(map(real_place, plugins))
         with Store.open(store, strict=False) as opened:
             record, place = opened.record(id)
             suspects = list(opened.suspects)
             runs = opened.runs()
-            spec = opened.last().load()
-        game = next((board.game for board in spec.boards if place is None or board is spec.boards[place.board]), None)
-        if game is None or game.name != record.game:
-            raise StoreError(f"the last run in {store} does not play {record.game}, so match {record.id} cannot be shown")
-        print(f"{record.id}: {' against '.join(record.labels)} at {record.game}", file=out)
-        differences: list[str] = []
-        first, last = None, None
-        try:
-            for step in steps(game, record):
-                print(f"\n{_headline(step, record)}\n{game.render(step.state)}", file=out)
-                first, last = first or step, step
-        except Differs as differs:
-            differences.append(str(differs))
-        print(f"\n{_ending(record)}", file=out)
-        if first is not None and last is not None and not differences:
-            differences += against_rules(game, record, first, last, *_terms(spec, place))
-        verdict = _verdict(spec, place, record, differences)
+            run = opened.last()
+        spec, missing = _loaded(run, allowed, f"arena replay {shlex.quote(store)} {record.id}")
+        print(f"{record.id}: {' against '.join(map(one_line, record.labels))} at {one_line(record.game)}", file=out)
+        game = _game(run, place, record, spec, registry)
+        differences, verdict = _shown(game, record, spec, place, out)
         differences += [f"hash: {what} is not as it was written" for what in suspects]
         for line in differences:
-            print(f"differs: {line}", file=out)
+            print(f"differs: {one_line(line)}", file=out)
         print("not what was recorded" if differences else verdict, file=out)
-        changed = mixed([*runs, run_of(spec)])
+        if missing is not None:
+            print(missing, file=out)
+        changed = [] if spec is None else mixed([*runs, run_of(spec)])
         if changed:
             print(
                 f"{', '.join(changed)}: not the same now, or in all runs of this store; that may be why something differs",
@@ -58,9 +66,60 @@ def replay(store: str, id: str) -> int:  # noqa: A002 - the word that the manual
     return 1 if differences else 0
 
 
-def _terms(spec: Spec, place: Scheduled | None) -> tuple[int | None, Adjudication | None]:
-    """The limit of moves and the adjudication of a match; none are known of one that is not in the schedule."""
-    if place is None:
+def _loaded(run: Run, allowed: Collection[str], command: str) -> tuple[Spec | None, str | None]:
+    """The spec of a run, or None and a line that says why, with the command that loads it."""
+    try:
+        return run.load(allowed), None
+    except ForeignCode as error:
+        return None, f"{one_line(str(error))}; with it: {command} {shlex.join(error.options(run.document))}"
+    except (SpecError, PluginError) as error:
+        return None, f"the spec of the run cannot be loaded here: {one_line(str(error))}"
+
+
+def _game(run: Run, place: Scheduled | None, record: Record, spec: Spec | None, registry: Registry) -> Game | None:
+    """The game of a match; None where it is not known here. StoreError where the last run does not play it."""
+    number = run.board_of(record.game, place)
+    if number is None:
+        raise StoreError(f"the last run of this store does not play {record.game}, so match {record.id} cannot be shown")
+    return known_game(run.boards[number], registry) if spec is None else spec.boards[number].game
+
+
+def _shown(game: Game | None, record: Record, spec: Spec | None, place: Scheduled | None, out: IO[str]) -> tuple[list[str], str]:
+    """Show a match; what differs from the rules and from the agents as they play now, and the result in words."""
+    if game is None:
+        _print_as_text(record, out)
+        return [], f"{one_line(record.game)} is not known here, so neither the rules nor the agents were asked"
+    differences: list[str] = []
+    first, last = None, None
+    try:
+        for step in steps(game, record):
+            print(f"\n{_headline(step, record)}\n{game.render(step.state)}", file=out)
+            first, last = first or step, step
+    except Differs as differs:
+        differences.append(str(differs))
+    print(f"\n{_ending(record)}", file=out)
+    if first is not None and last is not None and not differences:
+        differences += against_rules(game, record, first, last, *_terms(spec, place))
+    return differences, _verdict(spec, place, record, differences)
+
+
+def _print_as_text(record: Record, out: IO[str]) -> None:
+    """Write a match whose rules are not known: the position, and the actions as they were written."""
+    print(f"\n{one_line(record.position)}", file=out)
+    each = len(record.decisions) == len(record.actions)
+    for number, action in enumerate(record.actions):
+        who = (
+            f" {one_line(record.labels[seat])}:" if each and (seat := record.decisions[number].seat) < len(record.labels) else ""
+        )
+        print(f"{number + 1}.{who} {one_line(action)}", file=out)
+    if record.answer is not None:
+        print(one_line(record.answer), file=out)
+    print(f"\n{_ending(record)}", file=out)
+
+
+def _terms(spec: Spec | None, place: Scheduled | None) -> tuple[int | None, Adjudication | None]:
+    """The limit of moves and the adjudication of a match; none are known without the spec, and outside its schedule."""
+    if spec is None or place is None:
         return None, None
     board = spec.boards[place.board]
     return board.seats[place.pairing.seats[0]].limits.moves, board.adjudication
@@ -89,8 +148,10 @@ def _ending(record: Record) -> str:
     return f"{record.termination}{whose}{said}; {result}"
 
 
-def _verdict(spec: Spec, place: Scheduled | None, record: Record, differences: list[str]) -> str:
+def _verdict(spec: Spec | None, place: Scheduled | None, record: Record, differences: list[str]) -> str:
     """Let the agents play again, if they must play the same; add to `differences` what they do not. The result in words."""
+    if spec is None:
+        return "the rules agree; its agents did not play it again"
     if place is None:
         return "the rules agree; the match is not in the schedule of the last run, so its agents did not play it again"
     if timed(spec, place):

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
-from arena.console.notices import say
+from arena.commands.options import plugin_option
+from arena.console.notices import load, say
 from arena.console.output import results_alone
 from arena.report.carried import carried
 from arena.report.drawing import plots_of, require, whole
 from arena.report.evidence import Evidence, findings, read
 from arena.report.output_files import check_place, folder_for, write_whole
 from arena.report.page import page
+from arena.spec.faults import one_line
 from arena.store import Store
 
 
@@ -21,26 +23,28 @@ from arena.store import Store
 @click.option("-o", "--output", "out", metavar="FILE|DIR", required=True, help="The page, or the folder for the plots.")
 @click.option("--format", "style", type=click.Choice(["html", "png", "svg", "pdf"]), default="html", show_default=True)
 @click.option("--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="How many the page carries.")
-def report(store: str, out: str, style: str, matches: int) -> int:
+@plugin_option
+def report(store: str, out: str, style: str, matches: int, plugins: tuple[str, ...]) -> int:
     """Write what STORE holds as one page to look at, or each of its plots as a file."""
     require()
     with results_alone():  # whatever a plugin prints, there is no result on stdout
         if style == "html":
-            _write_page(Path(store), Path(out), matches)
+            _write_page(Path(store), Path(out), matches, plugins)
         else:
             _write_plots(Path(store), Path(out), style)
     return 0
 
 
-def _write_page(store: Path, out: Path, matches: int) -> None:
+def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) -> None:
     check_place(out)
+    registry = load(plugins)
     with Store.open(store) as opened, opened.snapshot():
         found = findings(opened)
-        kept = carried(opened, found, matches)
+        kept = carried(opened, found, matches, registry)
     content = page(found, kept)
     write_whole(out, content)
-    for note in kept.notes:
-        say(f"note: {note}")
+    for note in (*kept.notes, *([kept.trouble] if kept.trouble else [])):
+        say(f"note: {one_line(note)}")
     say(f"{out}: {len(kept.listed):,} of {kept.of:,} matches, {len(content) / 1e6:,.1f} MB")
 
 

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import IO
 
 from arena.console.notices import load
-from arena.errors import ArenaError, StoreError, describe
+from arena.errors import StoreError, describe
 from arena.game import Game
+from arena.match.contradictions import contradiction
 from arena.match.record import Record
 from arena.match.replay import Differs, against_rules, steps
-from arena.schedule.board_info import BoardInfo
+from arena.schedule.board_info import known_game
 from arena.store import Store
-
-TOLERANCE = 1e-9
 
 
 def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str]) -> int:
@@ -48,15 +47,7 @@ Games = Mapping[str, Game | None]
 
 def _games(store: Store, plugins: tuple[str, ...]) -> Games:
     registry = load(plugins)
-
-    def game_of(board: BoardInfo) -> Game | None:
-        parameters = {name: value for name, value in board.game.items() if name != "name"}
-        try:
-            return registry.game(board.game["name"])(**parameters)
-        except (ArenaError, TypeError, ValueError):
-            return None
-
-    return {board.title: game_of(board) for board in store.last().boards}
+    return {board.title: known_game(board, registry) for board in store.last().boards}
 
 
 def _faults(store: Store, games: Games, share: float) -> Iterator[str]:
@@ -66,27 +57,15 @@ def _faults(store: Store, games: Games, share: float) -> Iterator[str]:
             yield f"match {record.id}: on board {place.board + 1} of {len(boards)}"
             continue
         game = None if place is None else games[boards[place.board].title]
-        if fault := _contradiction(record, game):
+        if f"match {record.id}" in store.suspects:
+            continue  # told below
+        if fault := contradiction(record, game):
             yield f"match {record.id}: {fault}"
-        elif game is not None and int(record.id[:8], 16) < share * 2**32:
+        if game is not None and int(record.id[:8], 16) < share * 2**32:
             for difference in _against_rules(game, record):
                 yield f"match {record.id}: {difference}"
     for damaged in dict.fromkeys([*store.suspects, *store.damaged()]):
         yield f"{damaged}: not as it was written"
-
-
-def _contradiction(record: Record, game: Game | None) -> str | None:
-    """What a record says that cannot be, whatever was played; None if nothing."""
-    seats = range(len(record.labels))
-    if len(record.returns) != len(seats):
-        return f"{len(record.returns)} returns for {len(seats)} seats"
-    if record.seat is not None and record.seat not in seats:
-        return f"a fault of seat {record.seat} of {len(seats)}"
-    if any(decision.seat not in seats for decision in record.decisions):
-        return "a decision of a seat that does not exist"
-    if game is not None and game.zero_sum and len(seats) > 1 and abs(sum(record.returns)) > TOLERANCE:
-        return f"returns {record.returns} do not add up to 0"
-    return None
 
 
 def _against_rules(game: Game, record: Record) -> list[str]:

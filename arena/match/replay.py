@@ -50,6 +50,8 @@ def steps(game: Game, record: Record, start: State | None = None) -> Iterator[St
         seat = game.to_move(state)
         stepper.advance(_legal(game, state, text, number + 1), text)
         decision = record.decisions[number] if alone and number < len(record.decisions) else None
+        if decision is not None and not puzzle and decision.seat != seat:
+            raise Differs(f"action {number + 1}: recorded as a decision of seat {decision.seat}, and seat {seat} was to move")
         yield Step(stepper.state, number + 1, text, seat, decision, float(stepper.cost))
     if record.answer is not None and not record.answer.startswith("blake2b:"):
         answer = record.answer
@@ -118,6 +120,8 @@ def _against_values(record: Record, adjudication: Adjudication | None, *, contin
 
 def _game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[float, ...] | None:
     over = game.is_terminal(last.state)
+    if record.seat is not None and record.decisions and not over and game.to_move(last.state) != record.seat:
+        found.append(f"seat: recorded a fault of seat {record.seat}, and seat {game.to_move(last.state)} was to move")
     if record.termination == "normal" and over:
         return tuple(map(float, game.returns(last.state)))
     if record.termination == "normal":

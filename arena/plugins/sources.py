@@ -127,6 +127,12 @@ def is_file(path: str) -> bool:
     return path.endswith(".py") or os.sep in path or Path(path).is_file()
 
 
+def beside(folder: Path, name: str) -> str:
+    """Return a plugin that a spec in `folder` names: a file from there, or a module."""
+    file = folder / name
+    return str(file) if name.endswith(".py") or "/" in name or file.is_file() else name
+
+
 def whole(path: str) -> str:
     """The name of a plugin as a process in another folder understands it."""
     return str(Path(path).absolute()) if is_file(path) else path

@@ -2,21 +2,25 @@
 
 import base64
 import json
+import shlex
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any
 
-from arena.errors import ArenaError, describe
+from arena.errors import describe
 from arena.game import Game
 from arena.match.record import Record
 from arena.plugins.members import ignored
+from arena.plugins.registry import Registry
 from arena.report.evidence import Findings
 from arena.report.selection import Chosen, chosen, rank_of
+from arena.schedule.board_info import known_game
+from arena.spec.named_code import named_code
 from arena.store import Store
 from arena.store.run import Run
-from arena.views import BoardModule, Frame, MatchView, board_module, view
+from arena.views import BoardModule, Frame, MatchView, board_module, text_view, view
 
 TOGETHER = 40
 """Matches in one pack at the most: the page unpacks one of them at a time."""
@@ -48,9 +52,9 @@ class Carried:
     """Boards and grids that cannot be used."""
 
 
-def carried(store: Store, found: Findings, most: int) -> Carried:
-    """As many of the matches as were asked for and have room, packed."""
-    games = _games(found.run)
+def carried(store: Store, found: Findings, most: int, registry: Registry) -> Carried:
+    """As many of the matches as were asked for and have room, packed; their games are those of a registry."""
+    games = _games(found.run, registry)
     packs = _Packs()
     wanted = chosen(found.boards, most, MOST_POSITIONS)
     for start in range(0, len(wanted), TOGETHER):
@@ -103,7 +107,7 @@ class _Games:
     notes: dict[str, None] = field(default_factory=dict)
     """All that cannot be used, in the order in which it was met."""
     trouble: str | None = None
-    """The reason why they could not be loaded again."""
+    """The reason why some are missing."""
 
     def told(self, game: dict[str, Any]) -> dict[str, Any]:
         """What a view tells of a game, with the board that draws it, and what is wrong with that or with its grid."""
@@ -114,12 +118,10 @@ class _Games:
         return {**game, "board": name if module.source is not None else None, "note": module.note or note}
 
 
-def _games(run: Run) -> _Games:
-    try:
-        spec = run.load()
-    except ArenaError as error:
-        return _Games(trouble=f"The spec cannot be loaded here, so matches are shown as text alone: {error}")
-    kinds = {board.name: type(board.game) for board in spec.boards}
+def _games(run: Run, registry: Registry) -> _Games:
+    """The games that are known here: a store names plugins, and is no reason to load one."""
+    games = {number: game for number, sheet in enumerate(run.boards) if (game := known_game(sheet, registry)) is not None}
+    kinds = {game.name: type(game) for game in games.values()}
     modules = {name: board_module(kind) for name, kind in kinds.items()}
     notes = [
         f"game {name}: {note}"
@@ -127,7 +129,14 @@ def _games(run: Run) -> _Games:
         for note in (*ignored(kind), modules[name].note)
         if note is not None
     ]
-    return _Games({number: board.game for number, board in enumerate(spec.boards)}, modules, dict.fromkeys(notes))
+    unknown = dict.fromkeys([str(sheet.game["name"]) for number, sheet in enumerate(run.boards) if number not in games])
+    return _Games(games, modules, dict.fromkeys(notes), _trouble(run, list(unknown)) if unknown else None)
+
+
+def _trouble(run: Run, unknown: Sequence[str]) -> str:
+    plugins = [plugin for plugin in named_code(run.document, run.plugins_asked).values() if plugin is not None]
+    option = shlex.join([word for plugin in plugins for word in ("--plugin", plugin)]) or "--plugin FILE"
+    return f"{', '.join(unknown)}: not known here, so its matches are shown as text alone; with {option} they are drawn."
 
 
 def _records(store: Store, places: Sequence[int]) -> dict[int, Record]:
@@ -150,12 +159,12 @@ def _shown(games: _Games, record: Record, described: Mapping[str, Any], board: i
     """A match for the player of the views."""
     game = games.of.get(board)
     if game is None or game.name != record.game:
-        return _unplayed(record, described, [])
+        return _compact(text_view(record, described))
     try:
         shown = view(game, record, drawn=games.modules[record.game].source is not None)
         return {**_compact(shown), "game": games.told(shown.game)}
     except Exception as error:  # a plugin's own fault: the other matches go on
-        return _unplayed(record, described, [f"the match cannot be shown: {describe(error)}"])
+        return _compact(text_view(record, described, [f"the match cannot be shown: {describe(error)}"]))
 
 
 def _compact(shown: MatchView) -> dict[str, Any]:
@@ -168,28 +177,6 @@ def _values(frame: Frame) -> list[Any]:
     """The values that FRAME names. Times are rounded: their further digits are noise, which does not compress."""
     *values, seconds = _FRAME(frame)
     return [*values, None if seconds is None else float(f"{seconds:.3g}")]
-
-
-def _unplayed(record: Record, game: Mapping[str, Any], differences: Sequence[str]) -> dict[str, Any]:
-    """A match of which only the start can be shown, as text, with its actions below."""
-    text = "\n\n".join([record.position, " ".join(record.actions), *([record.answer] if record.answer else [])])
-    return {
-        "id": record.id,
-        "game": {"name": game["name"], "parameters": {}},
-        "labels": record.labels,
-        "frames": [[0, record.position, text, *[None] * (len(FRAME) - 3)]],
-        "left_out": 0,
-        "returns": record.returns,
-        "solved": record.solved,
-        "termination": record.termination,
-        "seat": record.seat,
-        "message": record.message,
-        "moves": record.moves,
-        "cost": record.cost,
-        "fallbacks": record.fallbacks,
-        "totals": [],
-        "differences": list(differences),
-    }
 
 
 def _line(record: Record, one: Chosen) -> dict[str, Any]:

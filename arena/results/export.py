@@ -1,12 +1,11 @@
 """Every record of a store as a line of JSON or CSV, for other programs."""
 
-import csv as csv_
-import io
 import json
 from collections.abc import Iterator
 from typing import Any
 
 from arena.match.record import Record
+from arena.results.csv_cells import csv_line
 from arena.results.tidy import tidy_rows
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
@@ -54,14 +53,14 @@ def _jsonl(store: Store) -> Iterator[str]:
 
 
 def _csv(store: Store) -> Iterator[str]:
-    yield _csv_line((*KEYS, *PLACED))
+    yield csv_line((*KEYS, *PLACED))
     for row in _rows(store):
-        yield _csv_line([_cell(value) for value in row.values()])
+        yield csv_line([_cell(value) for value in row.values()])
 
 
 def _tidy(store: Store) -> Iterator[str]:
     for row in tidy_rows(store):
-        yield _csv_line(map(_cell, row))
+        yield csv_line(map(_cell, row))
 
 
 def _rows(store: Store) -> Iterator[dict[str, Any]]:
@@ -92,9 +91,3 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value, allow_nan=False) if isinstance(value, (list, tuple, dict)) else value
-
-
-def _csv_line(cells: Any) -> str:
-    text = io.StringIO()
-    csv_.writer(text, lineterminator="").writerow(cells)
-    return text.getvalue()

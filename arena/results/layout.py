@@ -12,6 +12,8 @@ from typing import Any
 
 from tabulate import tabulate
 
+from arena.errors import without_controls
+
 DEFAULT = "simple"
 GAP = "  "
 NARROWEST = 8
@@ -19,10 +21,12 @@ NARROWEST = 8
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = DEFAULT, width: int | None = None) -> str:
-    """One table as text. Cells stand as they are: a label that looks like a number stays text.
+    """One table as text. Cells stand as they are, a label that looks like a number stays text;
+    orders to a terminal are written as escapes.
 
     Where it is too wide, its widest columns are wrapped.
     """
+    rows = [[without_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     text = tabulate(rows, list(headings), tablefmt=style, disable_numparse=True, colalign=_alignment(headings, rows) or None)
     if width is None or style != DEFAULT or _widest(text) <= width:
         return text

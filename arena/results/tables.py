@@ -1,7 +1,5 @@
 """Leaderboards as text: every format of tabulate, JSON and CSV."""
 
-import csv
-import io
 import json
 import shlex
 from collections.abc import Sequence
@@ -17,6 +15,7 @@ from arena.results.bracket_table import bracket_table
 from arena.results.cells import UNKNOWN, BoardTable, board_table, unrated_agents
 from arena.results.claims import Refutation
 from arena.results.conclusions import elo_interval, forecast_words, hypotheses, sprt_verdict
+from arena.results.csv_cells import csv_line
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
 from arena.results.remarks import fallback_remarks, rating_remarks
@@ -244,13 +243,9 @@ def _tested(board: Leaderboard) -> str:
 
 
 def _csv(board: Leaderboard) -> str:
-    text = io.StringIO()
     keys = [key for key in board.rows[0] if key != "superiority"] if board.rows else ["agent"]
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["board", *keys])
-    for row in board.rows:
-        writer.writerow([board.title, *[_plain(row[key]) for key in keys]])
-    return text.getvalue()
+    rows = [[board.title, *[_plain(row[key]) for key in keys]] for row in board.rows]
+    return "".join([f"{csv_line(cells)}\n" for cells in (["board", *keys], *rows)])
 
 
 def _plain(value: Any) -> Any:

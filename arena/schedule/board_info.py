@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from arena.errors import foreign
 from arena.format import Kind, RankedBy, own_columns, ranks
+from arena.game import Game
 from arena.limits import Limits
+from arena.plugins.registry import Registry
 from arena.schedule.ranking import Ranking
 from arena.spec import Board
+from arena.spec.parameters import validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,15 @@ class BoardInfo:
         lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
         ranking = values.get("ranking")
         return cls(**{**values, **lists, "ranking": None if ranking is None else Ranking.from_dict(ranking)})
+
+
+def known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
+    """Return the game of a board, made from a registry; None where that has none of its name that takes its parameters."""
+    kind = registry.games.get(sheet.game["name"])
+    given = {name: value for name, value in sheet.game.items() if name != "name"}
+    faults: list[str] = []
+    values = None if kind is None else validated(kind, given, (), lambda _, message: faults.append(message))
+    return None if kind is None or values is None else foreign(lambda: kind(**values), lambda _: None)
 
 
 def board_info(board: Board) -> BoardInfo:

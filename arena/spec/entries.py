@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from os.path import isfile
 from typing import Annotated, Any, get_args
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from arena.agent import Agent
 from arena.errors import shown, suggestion
@@ -105,7 +106,7 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
     before = reading.faults.noted
     for key in ("agent", "label", "heuristic", "isolation"):
         if key in values:
-            checked(adapter(EntryKeys.model_fields[key].rebuild_annotation()), values[key], (key,), report)
+            checked(_key_adapter(key), values[key], (key,), report)
     _check_words(values, report)
     limits = _limits(reading, values.get("limits"), report)
     choices = read_choices(reading, values.get("heuristic"), path, variant)
@@ -130,6 +131,12 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
     if isolation == "sandbox" and command is None:
         note_trust(reading, agent.name, versioned)
     return Entry(path, agent, options, values.get("label"), limits, choices, isolation, command, versioned)
+
+
+@cache
+def _key_adapter(key: str) -> TypeAdapter[Any]:
+    """The validator of a key of entries, made once: to make it takes longer than all else about an entry."""
+    return adapter(EntryKeys.model_fields[key].rebuild_annotation())
 
 
 def _made(

@@ -10,7 +10,7 @@ from typing import Any
 from arena.errors import PluginError
 from arena.isolation.describe import Described
 from arena.plugins.registry import Registry
-from arena.plugins.sources import add_plugin, load_plugins
+from arena.plugins.sources import add_plugin, beside, load_plugins
 from arena.secret import SECRET, Seed, drawn_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
@@ -84,15 +84,10 @@ def _plugins(
     for number, name in enumerate(values.get("plugins") or ()):
         if not isinstance(name, str) or not name:
             continue  # its fault is noted
-        place = _beside(document, name)
+        place = beside(document.folder, name)
         try:
             add_plugin(registry, place)
             wanted.append(place)
         except PluginError as error:
             faults.add(("plugins", number), str(error))
     return registry, tuple(wanted)
-
-
-def _beside(document: Document, name: str) -> str:
-    file = document.folder / name
-    return str(file) if name.endswith(".py") or "/" in name or file.is_file() else name

@@ -2,19 +2,22 @@
 
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from arena.configured import settings
+from arena.errors import StoreError, cut
 from arena.identity import canonical, key
 from arena.schedule.board_info import BoardInfo, board_info
 from arena.schedule.fingerprint import Fingerprint, fingerprints
+from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, commitment, newest
 from arena.spec import Board, Spec, reload_spec
-from arena.spec.document import Document
+from arena.spec.document import UNWRITTEN, Document
+from arena.spec.named_code import named_code
 from arena.spec.parameters import plain
 from arena.store.rows import clean
 from arena.version import __version__
@@ -49,11 +52,32 @@ class Run:
                 found.setdefault(code_key(name, part), []).append(one)
         return {part: " ".join(sorted(hashes)) for part, hashes in found.items()}
 
-    def load(self) -> Spec:
-        """The spec, ready to be played; what is wrong with it now is raised as from a file."""
-        document = Document(self.spec["name"], dict(self.spec["values"]), Path(self.spec["folder"]))
+    def load(self, allowed: Collection[str] = ()) -> Spec:
+        """The spec, ready to be played; what is wrong with it now is raised as from a file.
+
+        A store may be anyone's: ForeignCode where it names code whose place, as `named_code` has it, is not `allowed`.
+        """
+        named = named_code(self.document, self.plugins_asked)
+        missing = {place: plugin for place, plugin in named.items() if place not in allowed}
+        if missing:
+            raise ForeignCode(missing)
         seed = self.seed if self.secret is None else self.secret
-        return reload_spec(document, self.spec["plugins"], 0 if seed is None else seed, secret=self.hidden)
+        return reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
+
+    def board_of(self, game: str, place: Scheduled | None) -> int | None:
+        """The number of the board on which a match of `game` was played, the first where its place is not known; None if none."""
+        numbers = range(len(self.boards)) if place is None else [place.board]
+        return next((number for number in numbers if self.boards[number].game["name"] == game), None)
+
+    @property
+    def document(self) -> Document:
+        """The spec as it was written."""
+        return Document(self.spec["name"], dict(self.spec["values"]), Path(self.spec["folder"]))
+
+    @property
+    def plugins_asked(self) -> list[str]:
+        """The plugins that were loaded beside the installed ones."""
+        return [name for name in self.spec["plugins"] if isinstance(name, str)]
 
     @property
     def hidden(self) -> bool:
@@ -64,6 +88,27 @@ class Run:
     def commitment(self) -> str | None:
         """The hash of a seed that is or was secret; None of another one."""
         return None if self.secret is None else commitment(self.secret)
+
+
+LONGEST_PLACE = 300
+"""Characters of the place of some code in a message."""
+
+
+class ForeignCode(StoreError):
+    """The spec in a store names code that nobody here has asked for, so it was not loaded."""
+
+    def __init__(self, missing: Mapping[str, str | None]) -> None:
+        """Take the places of the code, as `named_code` has them."""
+        places = ", ".join([cut(place, LONGEST_PLACE) for place in missing])
+        super().__init__(f"not loaded, since only the store names it: {places}")
+        self.missing = missing
+
+    def options(self, document: Document) -> list[str]:
+        """The words of a command line that allow it; the spec itself where a plugin is not all that is missing."""
+        if all(plugin is not None for plugin in self.missing.values()):
+            return [word for plugin in self.missing.values() if plugin is not None for word in ("--plugin", plugin)]
+        file = document.folder / Path(document.name).name
+        return ["--spec", str(file) if document.name != UNWRITTEN else "FILE"]
 
 
 CodeKey = tuple[str, str]

@@ -364,7 +364,7 @@ class Store:
         return len(self) if self._old else int(self._one("SELECT count(*) FROM record WHERE digest IS NULL"))
 
     def damaged(self) -> Iterator[str]:
-        """Yield what does not fit its checksum or lacks its other half, `match 1a2b...` or `place 7`; first, faults of the file."""
+        """Yield what does not fit its checksum or lacks its other half, `match 1a2b...` or `place 7`; the file first."""
         yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
         for table, columns in () if self._old else CHECKED.items():
             yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> checksum({columns})")]

@@ -2,7 +2,7 @@
 
 from arena.views.board_files import BoardModule, board_module
 from arena.views.bundle import STATIC, board_script, bundle, served, static_files
-from arena.views.match_frames import Frame, MatchView, depicted, described, view
+from arena.views.match_frames import Frame, MatchView, depicted, described, text_view, view
 
 __all__ = [
     "STATIC",
@@ -16,5 +16,6 @@ __all__ = [
     "described",
     "served",
     "static_files",
+    "text_view",
     "view",
 ]

@@ -1,6 +1,6 @@
 """Matches as plain values, position by position, for reports and pages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -159,6 +159,32 @@ _USED = ("nodes", "evaluations", "depth", "value", "seconds")
 def _length(frame: Frame) -> int:
     """The characters of a frame in JSON, about."""
     return len(frame.state) + len(frame.rendered or "") + sum([len(mark) + 3 for row in frame.grid or () for mark in row])
+
+
+def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str] = ()) -> MatchView:
+    """Return a view of a record whose game is not here: one frame, with its position and its actions as text.
+
+    `game` has the game's name.
+    """
+    text = "\n\n".join([record.position, " ".join(record.actions), *([record.answer] if record.answer else [])])
+    frame = Frame(0, record.position, text, None, None, None, None, None, None, None, None, None)
+    return MatchView(
+        id=record.id,
+        game={"name": game["name"], "parameters": {}, "colors": {}},
+        labels=record.labels,
+        frames=(frame,),
+        left_out=0,
+        returns=record.returns,
+        solved=record.solved,
+        termination=record.termination,
+        seat=record.seat,
+        message=record.message,
+        moves=record.moves,
+        cost=record.cost,
+        fallbacks=record.fallbacks,
+        totals=(),
+        differences=tuple(differences),
+    )
 
 
 def _frame(game: Game, record: Record, step: Step, drawn: bool) -> tuple[Frame, str | None]:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from arena.console.notices import say
 from arena.errors import ArenaError
@@ -52,7 +53,7 @@ class Server:
         self.processes = processes
         self.stopping = asyncio.Event()
         self._files = files()
-        self._streams = 0
+        self.streams = 0
         self._inventory: dict[str, Any] | None = None
         self._boards = BoardAddresses()
         self._comparisons = Comparisons()
@@ -94,7 +95,9 @@ class Server:
         ]
         routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
         routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
-        handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ArenaError, BodyTooLong, ProcessEnded, Exception), failed)
+        handlers: dict[Any, Any] = dict.fromkeys(
+            (HTTPException, ArenaError, BodyTooLong, TimeoutError, ProcessEnded, Exception), failed
+        )
         return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
 
     @asynccontextmanager
@@ -176,17 +179,9 @@ class Server:
     async def events(self, request: Request) -> Response:
         """Its state now and after every change, as a stream of events."""
         tournament = self._tournament(request)
-        if self._streams >= MOST_STREAMS:
+        if self.streams >= MOST_STREAMS:
             raise HTTPException(429, f"{MOST_STREAMS} pages are listening already")
-        return StreamingResponse(self._counted(tournament), media_type="text/event-stream")
-
-    async def _counted(self, tournament: ServedTournament) -> AsyncIterator[str]:
-        self._streams += 1
-        try:
-            async for event in tournament.watcher.stream(self.stopping):
-                yield event
-        finally:
-            self._streams -= 1
+        return _CountedStream(self, tournament.watcher.stream(self.stopping), media_type="text/event-stream")
 
     async def matches(self, request: Request) -> Response:
         """A page of its matches."""
@@ -224,8 +219,9 @@ class Server:
 
     async def _ask_of_store(self, request: Request, asked: dict[str, Any]) -> Response:
         """What a process tells of a store, whose path comes from the server and never from a page."""
-        store = str(self._tournament(request).store.absolute())
-        return await self._ask(request, {**asked, "store": store}, DEADLINES["view"])
+        tournament = self._tournament(request)
+        named = {"store": str(tournament.store.absolute()), "spec": None if tournament.spec is None else str(tournament.spec)}
+        return await self._ask(request, {**asked, **named}, DEADLINES["view"])
 
     async def save(self, request: Request) -> Response:
         """Keep the spec that a form stands for."""
@@ -294,6 +290,21 @@ class Server:
         if "game" in told:
             self._boards.put(told["game"])
         return reply
+
+
+class _CountedStream(StreamingResponse):
+    """An event stream, counted as soon as it is granted, since its events begin later."""
+
+    def __init__(self, server: Server, events: AsyncIterator[str], media_type: str) -> None:
+        super().__init__(events, media_type=media_type)
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._server.streams += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._server.streams -= 1
 
 
 _ASKED = frozenset({"game", "state", "action", "actions", "agent", "limits", "seed", "tournament"})

@@ -42,6 +42,7 @@ _ERRORS: Sequence[tuple[type[Exception], int, str | None]] = (
     (StoreError, 404, None),
     (ArenaError, 400, None),
     (BodyTooLong, 413, "the body is too long"),
+    (TimeoutError, 408, "the body did not come in time"),
     (ProcessEnded, 499, "nobody waits for this any more"),
 )
 """Status and message of an error, by the first type that fits; None is its own message."""

@@ -1,5 +1,6 @@
 """Checks before every request: who may ask, how much they may send, and what a browser may do with the answer."""
 
+import asyncio
 import hmac
 import socket
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 512 << 10
 """Bytes of a request's body."""
+BODY_SECONDS = 20.0
+"""For each part of a body."""
 YEAR = 365 * 24 * 3600
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -160,12 +163,14 @@ class BodyTooLong(Exception):
 
 
 def _limited(receive: Receive) -> Receive:
-    """The messages of a request, as long as its body stays within bounds."""
-    taken = 0
+    """The messages of a request, as long as its body stays within bounds and comes in time."""
+    taken, whole = 0, False
 
     async def limited() -> Message:
-        nonlocal taken
-        message = await receive()
+        nonlocal taken, whole
+        async with asyncio.timeout(None if whole else BODY_SECONDS):  # once it is whole, what comes is the end of the connection
+            message = await receive()
+        whole = not message.get("more_body", False)
         taken += len(message.get("body", b""))
         if taken > LARGEST_BODY:
             raise BodyTooLong

@@ -18,14 +18,11 @@ from arena.match.referee import play_match
 from arena.plugins.registry import Registry
 from arena.spec import Board, load_spec
 from arena.spec.parameters import validated
-from arena.store import Store
-from arena.views import BoardModule, board_module, depicted, described, view
+from arena.views import BoardModule, board_module, depicted, described
 from arena.web import form
 from arena.web.form import BadRequest
 from arena.web.inventory import inventory
-from arena.web.seat_forms import entry_facts, play_on
-
-Reply = dict[str, Any]
+from arena.web.store_requests import Reply, StoreRequests, shown, with_board
 
 
 class Requests:
@@ -34,6 +31,7 @@ class Requests:
     def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
         self._registry = registry
         self._plugins = plugins
+        stored = StoreRequests(registry, plugins)
         self._known: dict[str, Callable[[Mapping[str, Any]], Reply]] = {
             "inventory": lambda asked: inventory(registry),
             "position": self.position,
@@ -41,8 +39,8 @@ class Requests:
             "move": self.move,
             "solve": self.solve,
             "spec": self.spec,
-            "view": self.view,
-            "entry": self.entry,
+            "view": stored.view,
+            "entry": stored.entry,
         }
 
     def answer(self, asked: Mapping[str, Any]) -> Reply:
@@ -70,7 +68,7 @@ class Requests:
         for text in form.read(form.ACTIONS, [] if asked.get("actions") is None else asked["actions"], "actions"):
             state, frame = self._after(game, state, text, module)
             frames.append(frame)
-        return {"game": _with_board(described(game), module), "frame": frames[0], "frames": frames}
+        return {"game": with_board(described(game), module), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: Mapping[str, Any]) -> Reply:
         """The position after `action`."""
@@ -114,7 +112,7 @@ class Requests:
         if not isinstance(board.game, Puzzle):
             raise BadRequest(f"{board.name} is no puzzle")
         record = _played(board)
-        return _shown(board.game, record)
+        return shown(board.game, record)
 
     def spec(self, asked: Mapping[str, Any]) -> Reply:
         """The spec that a form stands for, as YAML, and how many matches it has; an error with all its faults."""
@@ -129,24 +127,6 @@ class Requests:
         assert spec is not None
         written = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
         return {"yaml": written, "matches": spec.size, "notes": list(spec.notes)}
-
-    def view(self, asked: Mapping[str, Any]) -> Reply:
-        """A match of a store as a view. The store is named by the server, never by a page."""
-        with Store.open(asked["store"]) as store:
-            record, place = store.record(asked["id"])
-            spec = store.last().load()
-        boards = spec.boards if place is None else spec.boards[place.board : place.board + 1]
-        board = next((board for board in boards if board.name == record.game), None)
-        if board is None:
-            raise BadRequest(f"the last run of this store does not play {record.game}")
-        seats = [] if place is None else [board.seats[entry] for entry in place.pairing.seats]
-        return {**_shown(board.game, record), "play_on": play_on(spec, board, seats) if seats else None}
-
-    def entry(self, asked: Mapping[str, Any]) -> Reply:
-        """What an entry of the last run of a store is: its options, limits and source, board by board."""
-        with Store.open(asked["store"]) as store:
-            spec = store.last().load()
-        return {"entry": entry_facts(spec, asked["label"])}
 
     def _game(self, asked: Mapping[str, Any]) -> Game:
         given = form.read(form.GAME, asked.get("game"), "game")
@@ -200,18 +180,6 @@ class Requests:
             "value": None,
             "seconds": None,
         }
-
-
-def _shown(game: Game, record: Record) -> Reply:
-    """A match as a view with the board that draws it."""
-    module = board_module(type(game))
-    found = view(game, record, drawn=module.source is not None).as_dict()
-    return {"view": {**found, "game": _with_board(found["game"], module)}}
-
-
-def _with_board(told: Reply, module: BoardModule) -> Reply:
-    """What is told of a game, with the source of the module that draws it; the server gives that an address."""
-    return {**told, "board": module.source, "note": module.note or told.get("note")}
 
 
 def _told(error: SpecError) -> list[str]:

@@ -14,6 +14,7 @@ import uvicorn
 
 from arena.console.notices import say
 from arena.web.app import Server
+from arena.web.connections import BoundedConnection
 from arena.web.guard import Guard, is_loopback, is_wildcard
 from arena.web.plugin_process import PluginProcesses
 from arena.web.store_folder import stores_in
@@ -49,6 +50,7 @@ async def host(
         timeout_graceful_shutdown=GRACE,
         server_header=False,
         ws="none",
+        http=BoundedConnection,
     )
     running = _Uvicorn(config)
     with _signals(running, server.stopping):

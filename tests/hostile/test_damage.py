@@ -95,13 +95,13 @@ def exported(path: Path) -> list[object]:
 
 
 def test_a_record_that_contradicts_itself_is_found(store: Path, arena: Arena) -> None:
-    """Returns of a zero-sum game that do not add up, whatever the hash; moves against the rules are found by playing them."""
+    """Returns of a zero-sum game that do not add up, and fewer actions than moves, whatever the hash; playing them finds more."""
     changed(store, "UPDATE record SET returns = '1.0,1.0', digest = NULL, checksum = NULL WHERE number = 1")
     changed(store, "UPDATE detail SET actions = char(10) || '1' || char(10) || '1' WHERE record = 2")
     changed(store, "UPDATE record SET digest = NULL WHERE number = 2")
     found = arena("check", "cup.db")
     assert (found.returncode, "do not add up to 0" in found.stdout) == (1, True)
-    assert found.stdout.splitlines()[-1] == "cup.db: 10 matches, 1 fault; 2 of an older arena have no hash"
+    assert found.stdout.splitlines()[-1] == "cup.db: 10 matches, 2 faults; 2 of an older arena have no hash"
     assert re.search("action 2: '1'", arena("check", "cup.db", "--replay", "1").stdout)
 
 

@@ -11,6 +11,7 @@ from arena.commands.catalogue import text_width
 from arena.commands.check_process import CheckProgress
 from arena.commands.trying.standing import Tried
 from arena.console.output import room
+from arena.errors import without_controls
 from arena.game import Game
 from arena.plugins.registry import Registry
 from arena.results.layout import folded
@@ -53,7 +54,7 @@ class TrialBoard:
     def say(self, text: str = "") -> None:
         """Print a part of the result, wrapped to the terminal."""
         self.progress.clear()
-        print(folded(text, room(self.out)), file=self.out, flush=True)
+        print(without_controls(folded(text, room(self.out))), file=self.out, flush=True)
 
     @property
     def width(self) -> int:

@@ -145,7 +145,8 @@ def _twice(record: Record) -> Record:
 
 
 def _goes_on(record: Record) -> Record:
-    return record._replace(actions=(*record.actions, record.actions[0]), moves=len(record.actions) + 1)
+    decisions = (*record.decisions, record.decisions[0])
+    return record._replace(actions=(*record.actions, record.actions[0]), moves=len(record.actions) + 1, decisions=decisions)
 
 
 def _swapped(record: Record) -> Record:

@@ -105,7 +105,7 @@ def arena(played: Path) -> Arena:
 @pytest.fixture(scope="session")
 def html(played: Path, arena: Arena) -> Path:
     """The page of that store."""
-    done = arena("report", "cup.db", "-o", "cup.html")
+    done = arena("report", "cup.db", "-o", "cup.html", "--plugin", "plugin.py")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     return played / "cup.html"
 
@@ -169,7 +169,8 @@ def report_of() -> Callable[..., Page]:
     """The page of `cup.db` in a folder, written with some options."""
 
     def report_of(folder: Path, *options: object) -> Page:
-        done = arena_in(folder)("report", "cup.db", "-o", "page.html", *options)
+        plugin = ["--plugin", "plugin.py"] if (folder / "plugin.py").exists() else []
+        done = arena_in(folder)("report", "cup.db", "-o", "page.html", *plugin, *options)
         assert done.returncode == 0, done.stderr
         return Page((folder / "page.html").read_text(encoding="utf-8"))
 

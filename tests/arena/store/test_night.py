@@ -91,7 +91,7 @@ def test_a_changed_plugin_is_not_mixed_in_unnoticed(arena: Arena, tmp_path: Path
     again = arena("run", spec)
     assert (again.returncode, said in again.stdout) == (0, True)
     first = json.loads(arena("export", "results/s.db").stdout.splitlines()[0])["id"]
-    replayed = arena("replay", "results/s.db", first)
+    replayed = arena("replay", "results/s.db", first, "--plugin", plugin)
     assert replayed.returncode == 1
     assert "mine.py: not the same now" in replayed.stdout
 

@@ -137,9 +137,9 @@ def test_old_and_new_hashes_are_not_versions(mine: Path, arena: Arena, tmp_path:
     assert SEVERAL not in arena("leaderboard", "both.db").stdout
     first = json.loads(arena("export", "new.db").stdout.splitlines()[0])["id"]
     mine.write_text(MINE + "ONE = 1\n")
-    assert "mine.py: not the same now" in arena("replay", "new.db", first).stdout
+    assert "mine.py: not the same now" in arena("replay", "new.db", first, "--plugin", mine).stdout
     aged(tmp_path / "new.db")
-    assert "not the same now" not in arena("replay", "new.db", first).stdout
+    assert "not the same now" not in arena("replay", "new.db", first, "--plugin", mine).stdout
     assert "mine.py was another one for new.db than for s.db" in arena("merge", "not.db", "s.db", "new.db").stderr
 
 

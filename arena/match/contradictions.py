@@ -1,0 +1,89 @@
+"""What a record says that cannot be, whatever was played: a fault of itself, for which no rules have to be asked."""
+
+from arena.errors import shown
+from arena.game import Game, Puzzle
+from arena.match.record import FAULTS, Record
+from arena.match.referee import lost
+
+TOLERANCE = 1e-9
+LONGEST = 1 << 20
+"""Characters of one text. Messages are cut far below, and no notation needs as many."""
+
+
+def contradiction(record: Record, game: Game | None) -> str | None:
+    """Return the first value of a record that does not fit the others or its game; None if all fit.
+
+    The seats are those of its labels. Where the game is not known, a record with `solved` is taken for one of a puzzle.
+    """
+    seats = len(record.labels)
+    puzzle = record.solved is not None if game is None else isinstance(game, Puzzle)
+    answers = puzzle and not (isinstance(game, Puzzle) and game.path_matters)
+    return (
+        _wrong_result(record, seats, puzzle=puzzle, zero_sum=game is not None and game.zero_sum)
+        or _wrong_ending(record, seats, puzzle=puzzle, answers=answers)
+        or _wrong_seats(record, seats)
+        or _wrong_decisions(record, puzzle=puzzle)
+        or _too_long(record)
+    )
+
+
+def _wrong_result(record: Record, seats: int, *, puzzle: bool, zero_sum: bool) -> str | None:
+    returns = record.returns
+    if len(returns) != seats or not all(-1.0 <= value <= 1.0 for value in returns):
+        return f"returns: expected {seats} numbers from -1 to 1, got {shown(returns)}"
+    if zero_sum and abs(sum(returns)) > TOLERANCE:
+        return f"returns: {shown(returns)} do not add up to 0, as those of the game do"
+    if puzzle is (record.solved is None):
+        return f"solved: expected {'true or false' if puzzle else 'null'}, got {shown(record.solved)}"
+    if puzzle and list(returns) != [float(bool(record.solved))]:
+        return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {shown(returns)}"
+    if record.solved and record.termination != "normal":
+        return f"solved: expected false with {record.termination}, got true"
+    if record.answer is None and record.moves != len(record.actions):
+        return f"moves: expected {len(record.actions)}, the number of actions, got {shown(record.moves)}"
+    return None
+
+
+def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) -> str | None:
+    reason, seat = record.termination, record.seat
+    blamed = reason in FAULTS or reason == "gave-up"
+    if blamed and (seat is None or seat >= seats):
+        return f"seat: expected whose {reason} it was, less than {seats}, got {seat}"
+    if not blamed and seat is not None:
+        return f"seat: expected null with {reason}, got {seat}"
+    if not puzzle and reason in ("gave-up", "stuck"):
+        return f"termination: expected that of a game, got {reason}"
+    if record.answer is not None and (not answers or reason != "normal"):
+        return f"answer: expected null, got {shown(record.answer)}"
+    if reason in ("void", "move-limit") and any(record.returns):
+        return f"returns: expected zeros with {reason}, got {shown(record.returns)}"
+    if reason in FAULTS and seats > 1 and tuple(record.returns) != lost(seats, seat):
+        return f"returns: expected a loss of seat {seat} by {reason}, got {shown(record.returns)}"
+    return None
+
+
+def _wrong_seats(record: Record, seats: int) -> str | None:
+    if len(record.drew) != seats:
+        return f"drew: expected {seats} values, got {len(record.drew)}"
+    wrong = next((number for number, one in enumerate(record.decisions) if one[0] >= seats), None)
+    if wrong is None:
+        return None
+    return f"decisions[{wrong}]: expected a seat less than {seats}, got {shown(record.decisions[wrong][0])}"
+
+
+def _wrong_decisions(record: Record, *, puzzle: bool) -> str | None:
+    """Every action of a game has its decision, and a fault may have one more; a solver has one for all its actions."""
+    if record.termination == "void":
+        return None
+    actions, decisions = len(record.actions), len(record.decisions)
+    if puzzle and not decisions and (actions or record.answer is not None):
+        return "decisions: expected at least one, got none"
+    if not puzzle and decisions - actions not in ((0, 1) if record.termination in FAULTS else (0,)):
+        return f"decisions: expected {actions}, one for each action, got {decisions}"
+    return None
+
+
+def _too_long(record: Record) -> str | None:
+    texts = (record.position, record.answer, record.message, record.traceback, *record.actions)
+    longest = max([len(text) for text in texts if text is not None], default=0)
+    return None if longest <= LONGEST else f"expected texts of at most {LONGEST:,} characters, got one of {longest:,}"

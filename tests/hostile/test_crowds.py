@@ -1,0 +1,81 @@
+"""Connections that say nothing, or half of something, shut nobody out of `arena serve`; many agents do not stall a spec."""
+
+import http.client
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+
+import arena as api
+from arena.spec import load_spec
+from arena.spec.entries import _key_adapter
+from arena.web.app import MOST_STREAMS
+from arena.web.connections import HEAD_SECONDS
+
+FILES = 700
+"""File descriptors that the server may have; more connections than that would be the end of it."""
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    folder = tmp_path_factory.mktemp("served")
+    api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=folder / "cup.db")
+    words = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
+    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            assert server.stdout is not None
+            resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
+            yield int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        finally:
+            server.send_signal(signal.SIGINT)
+
+
+def connected(port: int, said: bytes) -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", port), timeout=60)
+    made.sendall(said)
+    return made
+
+
+def status(port: int) -> int:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as asking:
+        asking.request("GET", "/api/tournaments")
+        return asking.getresponse().status
+
+
+def test_silent_connections_give_way(port: int) -> None:
+    """More of them than the server has file descriptors: who asks is answered, and half a request is closed in time."""
+    half = b"GET / HTTP/1.1\r\nHost: 127.0.0.1"
+    with ExitStack() as stack:
+        for number in range(FILES + 50):
+            stack.enter_context(closing(connected(port, half if number % 7 == 0 else b"")))
+        assert status(port) == 200
+        last = stack.enter_context(closing(connected(port, half)))
+        began = time.monotonic()
+        assert last.recv(1000) == b""
+        assert time.monotonic() - began < HEAD_SECONDS + 10
+
+
+def test_streams_that_come_at_once_are_counted(port: int) -> None:
+    """230 requests are sent before any is read; as many as the limit says are streams, the others are told so."""
+    host = f"127.0.0.1:{port}"
+    asked = f"GET /api/t/cup/events HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    with ExitStack() as stack:
+        made = [stack.enter_context(closing(connected(port, asked))) for _ in range(MOST_STREAMS + 30)]
+        first = [one.recv(12) for one in made]
+    assert (first.count(b"HTTP/1.1 200"), first.count(b"HTTP/1.1 429")) == (MOST_STREAMS, 30)
+
+
+def test_a_validator_is_made_once_and_not_for_each_entry() -> None:
+    """A spec of many agents is read in the time of its agents: to make the validators of their keys took most of it."""
+    entries = [{"agent": "random", "label": f"a{number}", "limits": {"nodes": number + 1}} for number in range(200)]
+    before = _key_adapter.cache_info()
+    load_spec({"game": "tic-tac-toe", "agents": entries})
+    after = _key_adapter.cache_info()
+    assert after.misses - before.misses <= 2
+    assert after.hits - before.hits >= 398

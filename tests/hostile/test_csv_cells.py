@@ -1,0 +1,54 @@
+"""What agents and specs write into a store is no formula in a spreadsheet, and no order to a terminal."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+import arena as api
+from arena.results.csv_cells import csv_line
+from arena.results.layout import table
+from tests.conftest import Arena
+
+PLUGIN = '''
+from arena import Agent, hookimpl
+class Evil(Agent):
+    """Raises an order to the terminal."""
+    name = "evil"
+    def choose(self, game, state, search): raise ValueError("\\\\x1b]0;owned\\\\x07")
+@hookimpl
+def arena_agents(): return [Evil]
+'''
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1+1"])
+def test_a_text_that_begins_like_a_formula_is_text(text: str) -> None:
+    """Of what OWASP lists; a number is a number, and an empty cell is empty."""
+    (cells,) = csv.reader([csv_line([text, -1, -0.5, None, "a=b"])])
+    assert cells[0].startswith("'")
+    assert cells[1:] == ["-1", "-0.5", "", "a=b"]
+
+
+def test_no_csv_and_no_table_has_an_order_to_a_terminal(arena: Arena, tmp_path: Path) -> None:
+    """Labels are formulas, and the message of an exception has escape codes: exports, boards, lists of matches, and check."""
+    (tmp_path / "evil.py").write_text(PLUGIN)
+    spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [str(tmp_path / "evil.py")]}
+    api.run({**spec, "agents": ["evil", {"agent": "random", "label": "=HYPERLINK(1)"}]}, store=tmp_path / "cup.db")
+    for words in (["export", "--format", "csv"], ["export", "--format", "tidy"], ["leaderboard", "--format", "csv"]):
+        said = arena(words[0], "cup.db", *words[1:]).stdout
+        assert "\x1b" not in said
+        cells = [cell for row in csv.reader(io.StringIO(said)) for cell in row]
+        assert not [cell for cell in cells if cell.startswith("=")]
+        assert (words[-1] == "csv" and words[0] == "export") or "'=HYPERLINK(1)" in cells
+    listed = arena("matches", "cup.db", "--format", "csv").stdout
+    assert "'=HYPERLINK(1)" in next(csv.reader([listed.splitlines()[1]]))
+    checked = arena("check", "evil.py", "--game", "tic-tac-toe", "--matches", "1").stdout
+    assert "owned" in checked
+    assert "\x1b" not in checked
+
+
+def test_a_cell_of_a_table_is_no_order() -> None:
+    """Whoever wrote the label that is in the store."""
+    assert "\x1b" not in table(["agent"], [["\x1b[2J"]])
+    assert r"\x1b[2J" in table(["agent"], [["\x1b[2J"]])

@@ -1,0 +1,92 @@
+"""A node that makes records up is not believed where they contradict themselves; `arena check STORE` asks the same."""
+
+import io
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.cluster import wire
+from arena.cluster.audit import Audit
+from arena.commands.store_check import check_store
+from arena.match.record import Record
+from arena.match.referee import lost
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
+from arena.spec import Spec, load_spec
+
+SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", "greedy"], "isolation": "none"}
+
+
+@pytest.fixture(scope="module")
+def spec() -> Spec:
+    return load_spec(SPEC)
+
+
+@pytest.fixture(scope="module")
+def honest(spec: Spec) -> tuple[Scheduled, Record]:
+    """A match and what an honest node tells of it."""
+    scheduled = Schedule(spec).take(1)[0]
+    return scheduled, MatchRunner(spec).play(scheduled)
+
+
+def faulty(record: Record, reason: Any, seat: int) -> Record:
+    """The first four moves, and a fault of a seat in its fifth decision."""
+    used = record.decisions[0]._replace(seat=seat)
+    return record._replace(
+        actions=record.actions[:4], moves=4, decisions=(*record.decisions[:4], used), termination=reason, seat=seat,
+        returns=lost(2, seat), message="made up",
+    )  # fmt: skip
+
+
+LIES: list[tuple[Callable[[Record], Record], str]] = [
+    (lambda record: faulty(record, "timeout", 0), "timeout, since seat 0 has no time limit"),
+    (lambda record: record._replace(decisions=()), "decisions: expected .*, one for each action, got 0"),
+    (lambda record: record._replace(decisions=record.decisions * 2), "decisions: expected"),
+    (lambda record: record._replace(message="x" * 5_000_000), "texts of at most 1,048,576 characters, got one of 5,000,000"),
+    (lambda record: record._replace(position="x" * 5_000_000), "texts of at most"),
+]
+
+
+@pytest.mark.parametrize(("lie", "told"), LIES)
+def test_what_a_record_contradicts_by_itself_is_refused(
+    spec: Spec, honest: tuple[Scheduled, Record], lie: Callable[[Record], Record], told: str
+) -> None:
+    """The honest twin is taken."""
+    scheduled, record = honest
+    reader = wire.Reader(spec)
+    ids = reader.identities([scheduled])
+    assert reader.read(wire.answer([record], 0.1), [scheduled], ids).records == [record]
+    with pytest.raises(wire.Invalid, match=told):
+        reader.read(wire.answer([lie(record)], 0.1), [scheduled], ids)
+
+
+def test_a_fault_is_of_the_seat_that_is_to_move(spec: Spec, honest: tuple[Scheduled, Record]) -> None:
+    """After four moves of tic-tac-toe that is seat 0; and each decision is of the seat whose move it was."""
+    scheduled, record = honest
+    swapped = record._replace(decisions=(record.decisions[1], record.decisions[0], *record.decisions[2:]))
+    for told, expected in (
+        (faulty(record, "crash", 0), None),
+        (faulty(record, "crash", 1), "a fault of seat 1, and seat 0 was to move"),
+        (swapped, "a decision of seat 1, and seat 0 was to move"),
+    ):
+        audit = Audit(spec)
+        audit._began -= 1000.0  # so long ago that it has time for a match
+        fault = audit.fault([scheduled], [told])
+        assert (fault is None) if expected is None else (fault is not None and expected in fault)
+
+
+def test_check_asks_the_same_of_a_store(tmp_path: Path) -> None:
+    """A record whose decisions are more than its actions, in a row that has no hash."""
+    store = tmp_path / "cup.db"
+    arena.run(SPEC, store=store)
+    with sqlite3.connect(store) as connection:
+        connection.execute("UPDATE detail SET actions = '' WHERE record = 1")
+        connection.execute("UPDATE record SET moves = 0, digest = NULL, checksum = NULL WHERE number = 1")
+    connection.close()
+    out = io.StringIO()
+    assert check_store(str(store), 0.0, (), out) == 1
+    assert "decisions: expected 0, one for each action" in out.getvalue()
