@@ -13,6 +13,7 @@ from typing import TextIO
 
 import click
 
+from arena.commands.api_text import spelled_out
 from arena.commands.catalogue import paragraph
 from arena.console.output import draws, terminal_size
 from arena.errors import ArenaError
@@ -47,13 +48,13 @@ class ManualPage:
 
     @property
     def text(self) -> str:
-        """The Markdown of the page."""
-        return self.path.read_text("utf-8")
+        """The Markdown of the page, with what Sphinx makes of docstrings spelled out."""
+        return BUILT.sub(lambda block: spelled_out(block[0]), self.path.read_text("utf-8"))
 
     @property
     def title(self) -> str:
         """The heading of the page."""
-        return self.text.partition("\n")[0].lstrip("# ")
+        return self.path.read_text("utf-8").partition("\n")[0].lstrip("# ")
 
 
 @click.command()
@@ -162,7 +163,6 @@ def rendered(markdown: str, width: int, *, colors: bool) -> str:
 def for_terminal(markdown: str) -> str:
     """Markdown with words in place of what only the built manual can show: tables of contents, docstrings, pictures."""
     text = TOCTREE.sub("", markdown)
-    text = BUILT.sub("In the terminal: `arena COMMAND --help`, and `python -m pydoc arena.NAME`.", text)
     text = FILE.sub(r"`\1`:\n", text)
     text = COMMENT.sub("", text)
     return IMAGE.sub(r"(Picture: \g<told>, \g<file>)", text)

@@ -115,6 +115,8 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     terms = DuelTerms(agent, game, options.elo, options.limits_given, options.plies, options.seed, options.pairs, plugins)
     spec = terms.spec(new, old)
     place = store_of(folder, spec, new, old)
+    if past.why and place.exists():  # under other terms the same code may meet again
+        return _nothing(options, new, past.why, out)
     if not options.quiet:
         more = f"; --game takes {', '.join(others)} too" if others else ""
         say(f"{agent}: {new.told} against {old.told} at {game['name']}{more}")

@@ -22,7 +22,11 @@ class RunSeed(click.ParamType[int | str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
         """Return the number or the digits; BadParameter for anything else."""
-        return value.lower() if isinstance(value, str) and is_digits(value.lower()) else SEED.convert(value, param, ctx)
+        if isinstance(value, str) and is_digits(value.lower()):
+            return value.lower()
+        if isinstance(value, str) and not value.lstrip("+-").isdecimal():
+            self.fail(f"expected a whole number, or the 32 hexadecimal digits of a secret seed, got {value!r}", param, ctx)
+        return SEED.convert(value, param, ctx)
 
 
 plugin_option = click.option("--plugin", "plugins", multiple=True, metavar="FILE|MODULE", help="Load a plugin; may be repeated.")

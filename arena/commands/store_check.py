@@ -26,11 +26,12 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
             print(fault, file=out)
             faults += 1
         count, unhashed = len(store), store.unhashed()
+        again = f"; {100 * share:g} % of those whose games are known were played again by the rules" if share else ""
         without = "" if not unhashed else f"; {unhashed:,} of an older arena have no hash"
         unknown = sorted({name for name, game in games.items() if game is None})
         print(
             f"{path}: {count:,} {'match' if count == 1 else 'matches'}, "
-            f"{f'{faults:,} faults' if faults != 1 else '1 fault'}{without}",
+            f"{f'{faults:,} faults' if faults != 1 else '1 fault'}{without}{again}",
             file=out,
         )
         if unknown:

@@ -20,7 +20,7 @@ from arena.traits import refusal
 
 @dataclass(frozen=True, slots=True)
 class PastVersion:
-    """The version to play against; None where there is none, and why."""
+    """The version to play against, None where there is none; and why there may be nothing to play."""
 
     version: KeptVersion | None
     why: str = ""
@@ -54,7 +54,7 @@ def past_version(folder: VersionFolder, file: Path, code: str, against: str | No
             return PastVersion(last.new)
         if last.ended is None:
             return PastVersion(last.old)
-        return PastVersion(None, f"the same code as {last.new.told}, which has played")
+        return PastVersion(last.old, f"the same code as {last.new.told}, which has played")
     kept = folder.versions()
     if kept:
         return PastVersion(kept[-1], "")

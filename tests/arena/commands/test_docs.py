@@ -1,11 +1,13 @@
 """`arena docs`: the manual at hand, also where nothing but the wheel is installed."""
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from arena import Game
 from arena.commands.docs import contents, find, for_terminal, groups, manual, rendered
 from tests.conftest import ROOT, Arena
 
@@ -17,9 +19,18 @@ def test_every_page_of_the_manual_is_there() -> None:
     """In a checkout, and in the installed wheel, where .ci/run has this test run with the sources out of the way."""
     pages = manual()
     assert set(pages) == WRITTEN
-    assert {topic: page.text for topic, page in pages.items()} == {
+    assert {topic: page.path.read_text("utf-8") for topic, page in pages.items()} == {
         topic: (DOCS / f"{topic}.md").read_text("utf-8") for topic in WRITTEN
     }
+
+
+def test_what_is_made_from_docstrings_is_spelled_out(arena: Arena) -> None:
+    """Signatures and first sentences of the API, and no directive of Sphinx."""
+    shown = arena("docs", "api").stdout
+    assert "eval-rst" not in shown
+    assert ".. auto" not in shown
+    assert "**`Game.result(self, state: Any, action: Any) -> Any`**" in shown
+    assert (inspect.getdoc(Game.result) or "nothing") in shown
 
 
 def test_the_wheel_has_the_pages_and_their_examples_and_no_pictures() -> None:

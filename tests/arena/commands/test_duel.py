@@ -90,6 +90,7 @@ def test_the_history_goes_on(
     write(played, GOOD, before="# a comment")
     same = arena("duel", "edge.py", *QUICK)
     assert same.stdout.startswith("the same code as v2 ")
+    assert arena("duel", "edge.py", *QUICK, "--elo", "50", "0").returncode == 2, "a fault is one though there is nothing to play"
     assert "Nothing was played" in same.stdout
     write(played, BAD)
     worse = arena("duel", "edge.py", *QUICK, "--format", "json")
