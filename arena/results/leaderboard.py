@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
 from arena.columns import Column
-from arena.format import Kind, Pairing
+from arena.format import Kind, Pairing, Placing
 from arena.match.record import Record
 from arena.results.board_rows import Row, per, puzzle_row, versus_row
 from arena.results.claims import Refutation
@@ -199,25 +199,15 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
     ranking = tally.ranking()
     placings = None if ranking is None else ranking.placings
     by_rating = tally.ranked_by == "rating" and unknown is not None and not unknown.entries
-    merits = [_merit(entry, tally, rated if by_rating else None) for entry in range(len(counts))]
-    if placings is not None:
-        merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
-    order = sorted(range(len(counts)), key=lambda entry: (merits[entry], entry))
-    rows = [
-        versus_row(rank, entry, tally, rated) if versus else puzzle_row(rank, sheet.labels[entry], counts[entry])
-        for rank, entry in zip(_ranks([merits[entry] for entry in order]), order, strict=True)
-    ]
-    if placings is not None:
-        rows = [{**row, **placings[entry].values} for row, entry in zip(rows, order, strict=True)]
+    order = _order(tally, rated if by_rating else None, placings)
     refuted = tally.claims.refuted()
-    if refuted:
-        rows = [{**row, "refuted": any(row["agent"] == one.agent for one in refuted)} for row in rows]
+    rows = _rows(tally, rated, order, placings, refuted)
     return Leaderboard(
         title=sheet.title,
         game=sheet.game,
         kind=sheet.kind,
-        rows=tuple(rows),
-        cross=_cross(counts, order) if versus else None,
+        rows=rows,
+        cross=_cross(counts, [entry for _, entry in order]) if versus else None,
         games=tally.games,
         distinct_games=tally.distinct_games,
         folded=tally.matches.folded,
@@ -233,7 +223,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         sort=sheet.sort,
         anchor=sheet.anchor if sheet.anchor in sheet.labels else None,
         method=None if rated is None else rated.method,
-        cycles=() if rated is None else tuple([tuple([sheet.labels[entry] for entry in circle]) for circle in rated.cycles]),
+        cycles=_cycles(rated, sheet.labels),
         test=sprt_state(sheet, tally.matches),
         adjudicated=tally.adjudicated,
         own_columns=() if ranking is None else ranking.columns,
@@ -245,6 +235,38 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         unclear=tuple([label for label, count in zip(sheet.labels, counts, strict=True) if count.fallbacks is None]),
         bracket=tally.bracket(),
     )
+
+
+def _cycles(rated: Strengths | None, labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    return () if rated is None else tuple([tuple([labels[entry] for entry in circle]) for circle in rated.cycles])
+
+
+def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | None) -> list[tuple[int, int]]:
+    """The rank and the number of each entry, the first one first: by its format, or by rating or score."""
+    if placings is None:
+        merits = [_merit(entry, tally, rated) for entry in range(len(tally.counts))]
+    else:
+        merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
+    order = sorted(range(len(merits)), key=lambda entry: (merits[entry], entry))
+    return list(zip(_ranks([merits[entry] for entry in order]), order, strict=True))
+
+
+def _rows(
+    tally: Tally,
+    rated: Strengths | None,
+    order: Sequence[tuple[int, int]],
+    placings: Sequence[Placing] | None,
+    refuted: Sequence[Refutation],
+) -> tuple[Row, ...]:
+    """The rows in that order, with what the format shows of each entry, and which claims are refuted where any is."""
+    versus, labels = tally.sheet.kind == "versus", tally.sheet.labels
+    rows = []
+    for rank, entry in order:
+        row = versus_row(rank, entry, tally, rated) if versus else puzzle_row(rank, labels[entry], tally.counts[entry])
+        of_format = {} if placings is None else placings[entry].values
+        marks = {"refuted": any(labels[entry] == one.agent for one in refuted)} if refuted else {}
+        rows.append({**row, **of_format, **marks})
+    return tuple(rows)
 
 
 def _unrated(unknown: UnknownRatings | None, labels: Sequence[str]) -> UnratedAgents | None:
