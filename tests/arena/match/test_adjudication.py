@@ -202,7 +202,8 @@ def test_a_record_is_held_to_its_reported_values(cup: Cup) -> None:
         return against_rules(board.game, changed, gone[0], gone[-1], 1000, board.adjudication)
 
     level = tuple(decision._replace(value=0.0) for decision in record.decisions)
-    longer = {"actions": ("1",) * 20, "decisions": (*record.decisions, *record.decisions, *record.decisions, *record.decisions)}
+    twice = [decision._replace(seat=number % 2) for number, decision in enumerate(4 * record.decisions)]
+    longer = {"actions": ("1",) * 20, "decisions": tuple(twice)}
     assert told() == []
     assert told(returns=(1.0, -1.0)) == ["returns: recorded (1.0, -1.0), by the values (-1.0, 1.0)"]
     assert told(decisions=level) == ["termination: recorded adjudicated after 5 moves, by the values not at all"]
@@ -223,7 +224,13 @@ def test_a_store_replays_it_and_boards_say_it(cup: Cup, tmp_path: Path, capsys: 
     board = leaderboards(results)[0]
     assert [(row["agent"], row["wins"], row["failures"]) for row in board.rows] == [("b", 2, 0), ("a", 0, 0)]
     assert "2 games were adjudicated: ended by the values that the agents reported." in render(results, [board])
-    assert cli.main(["replay", str(tmp_path / "cup.db"), results.records[0].id], standalone_mode=False) == 0
+    assert (
+        cli.main(
+            ["replay", str(tmp_path / "cup.db"), results.records[0].id, "--plugin", str(tmp_path / "walk.py")],
+            standalone_mode=False,
+        )
+        == 0
+    )
     shown = capsys.readouterr().out
     assert "adjudicated: the first seat reported -0.9 or less in the last 3 moves; returns: -1.0 1.0" in shown
     assert "the agents have played the same again" in shown
