@@ -54,8 +54,11 @@ export function button(text, onclick, kind = "") {
   return h("button", { type: "button", class: kind, onclick }, text);
 }
 
-// What the address asks for under a key, as in /play?game=othello.
-export const query = (key) => new URLSearchParams(location.search).get(key);
+// The game that the address asks for, as in /play?game=othello, else the usual one.
+export function asked(games, usual) {
+  const name = new URLSearchParams(location.search).get("game");
+  return games.find((game) => game.name === name) ?? games.find((game) => game.name === usual) ?? games[0];
+}
 
 // A random seed.
 export function lot() {

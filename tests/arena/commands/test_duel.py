@@ -225,3 +225,11 @@ def test_the_bar_shows_where_the_test_stands(llr: float, place: int) -> None:
     assert bar.partition("├")[2].partition("┤")[0].index("●") == place
     assert curve.strip() == LEVELS[0] + LEVELS[4] + LEVELS[7]
     assert len(frame(state, [0.0] * 500, 21)[1].strip()) == 21
+
+
+def test_the_same_code_meets_again_under_other_terms(played: Path, arena: Arena) -> None:
+    """Another number of openings is another question: it is played, beside what was played before."""
+    other = arena("duel", "edge.py", *QUICK, "--openings", "1", "--quiet")
+    assert other.returncode == 0, other.stderr
+    assert other.stdout.startswith("edge v2 is better than edge v1")
+    assert sorted(store.name for store in (played / "duel-edge").glob("*.db")) == ["001-v2-v1.db", "002-v2-v1.db"]

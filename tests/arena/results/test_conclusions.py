@@ -234,3 +234,16 @@ def test_nothing_is_foretold_of_a_decided_test() -> None:
     assert whole is not None
     assert whole.at_score is None
     assert whole.under_h0 == pytest.approx(expected_pairs(test, 0))
+
+
+def test_a_verdict_is_not_denied_by_its_interval() -> None:
+    """Three pairs won and two level: whatever the p-value, an interval that holds the half tells no winner."""
+    worth = elo_of_pairs((0, 0, 2, 0, 3))
+    low, high = worth.score_low, worth.score_high
+    assert low is not None
+    assert high is not None
+    assert low <= 0.5 <= high
+    found = GamesComparison("a", "b", (0, 0, 2, 0, 3), worth, 0.04, None)
+    assert games_verdict(found, 0.04, "p = 0.04") == "a and b cannot be told apart: 80.0 % of the points for a, p = 0.04."
+    sure = replace(found, worth=elo_of_pairs((0, 0, 20, 0, 30)))
+    assert games_verdict(sure, 0.04, "p = 0.04").startswith("a is better than b: 80.0 % of the points")

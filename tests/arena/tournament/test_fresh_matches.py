@@ -132,3 +132,18 @@ def test_a_name_that_nobody_has(arena: Arena, played: Path) -> None:
     assert arena("run", "cup.yaml", "--fresh-for", "mine", "--fresh").returncode == 2
     assert arena("run", "cup.yaml", "--fresh-for", "mine", "--no-store").returncode == 2
     assert played.is_file()
+
+
+def test_another_version_is_not_what_has_changed(tmp_path: Path, arena: Arena) -> None:
+    """An entry that is held to a copy of the agent keeps the matches in which the current one does not sit."""
+    for name in ("mine", "yours"):
+        write(tmp_path, name, 0)
+    (tmp_path / "old.py").write_text((tmp_path / "mine.py").read_text())
+    agents = "[mine, {agent: mine, version: old.py, label: before}, greedy]"
+    (tmp_path / "cup.yaml").write_text(SPEC.replace("[mine, yours, greedy, random]", agents))
+    assert arena("run", "cup.yaml", "--quiet").returncode == 0
+    write(tmp_path, "mine", -1)
+    again = arena("run", "cup.yaml", "--fresh-for", "mine")
+    assert f"note: {2 * 2 * 3} matches of mine are played anew" in again.stderr, (
+        again.stderr
+    )  # of 18: two rivals, two orders, three rounds

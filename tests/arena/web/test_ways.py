@@ -157,6 +157,13 @@ def test_choosing_a_game_changes_the_board(laptop: Any) -> None:
     assert page.get_by_label("Heuristic").count() == 0
 
 
+def test_an_address_opens_a_game(laptop: Any) -> None:
+    """As an author would give it to somebody; one that is not there opens the first."""
+    laptop.go("/play?game=othello").wait_for_selector("svg.board-othello")
+    laptop.go("/puzzles?game=n-queens").wait_for_selector("svg.board-n-queens")
+    laptop.go("/play?game=chess").wait_for_selector("svg.board-tic-tac-toe")
+
+
 def test_progress_says_limits_and_versions_and_files_can_be_had(laptop: Any) -> None:
     page = laptop.go("/t/cup")
     page.wait_for_selector(".leaderboard")
