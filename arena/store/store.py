@@ -478,10 +478,6 @@ WHERE number = (SELECT max(number) FROM run) AND number > (SELECT min(number) FR
 """
 
 
-def _into(table: str, columns: int) -> str:
-    return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"
-
-
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
 

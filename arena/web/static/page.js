@@ -55,7 +55,7 @@ export function button(text, onclick, kind = "") {
 }
 
 // The game that the address asks for, as in /play?game=othello, else the usual one.
-export function asked(games, usual) {
+export function gameAsked(games, usual) {
   const name = new URLSearchParams(location.search).get("game");
   return games.find((game) => game.name === name) ?? games.find((game) => game.name === usual) ?? games[0];
 }

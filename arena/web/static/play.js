@@ -5,7 +5,7 @@ import { duration, h, whole, worth } from "./dom.js";
 import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
 import { Line } from "./line.js";
 import { Moves } from "./moves.js";
-import { asked, button, faultBox, head, lot, main } from "./page.js";
+import { button, faultBox, gameAsked, head, lot, main } from "./page.js";
 import { win } from "./player.js";
 
 const PAUSE = 350;
@@ -55,7 +55,7 @@ function build(found) {
     mine: (frame) => !frame.over && playing.agents[frame.to_move] === null,
   });
   return open(faults, resume, () => {
-    games.choose(asked(games.games, known.first.game));
+    games.choose(gameAsked(games.games, known.first.game));
     seatForms();
     return begin();
   });

@@ -5,7 +5,7 @@ import { duration, figure as written, h, whole } from "./dom.js";
 import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
 import { Line } from "./line.js";
 import { Moves } from "./moves.js";
-import { asked, button, counted, faultBox, figure, head, lot, main } from "./page.js";
+import { button, counted, faultBox, figure, gameAsked, head, lot, main } from "./page.js";
 
 const LONG = 200;
 
@@ -35,7 +35,7 @@ function build(found) {
   );
   main.append(h("div", { class: "columns columns-board" }, columns, setup));
   return open(faults, restore, () => {
-    games.choose(asked(games.games, known.first.puzzle));
+    games.choose(gameAsked(games.games, known.first.puzzle));
     compare.checked = false;
     return shuffle(true);
   });
