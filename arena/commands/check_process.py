@@ -46,7 +46,7 @@ class CheckProgress:
 
     @property
     def ended(self) -> list[Key]:
-        """What was checked in processes that have ended before this one."""
+        """The checks in processes that have ended before this one."""
         return [tuple(key) for key in self._values.get("ended", ())]
 
     def begin(self, key: Key, source: str | None, written: str | None) -> None:
@@ -154,7 +154,7 @@ def _how(code: int) -> str:
 
 
 _TOLD = {"position": "position", "asked": "asked at", "written": "written at"}
-"""What a note tells of a call, and its names in a finding."""
+"""Return what a note tells of a call, and its names in a finding."""
 
 
 def _finding(said: dict[str, Any], words: Sequence[str], code: int) -> str:

@@ -36,7 +36,7 @@ def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> i
 
 
 def _named(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
-    """What to show: a `folder`, or a `store` and the `spec` to play into it.
+    """Return what to show: a `folder`, or a `store` and the `spec` to play into it.
 
     SpecError for the faults of a spec, before anything starts.
     """

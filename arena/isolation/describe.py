@@ -33,7 +33,7 @@ class NotDescribed(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class DescribedAgent:
-    """What a run has to know of an agent."""
+    """The description of an agent: all that a run has to know of it."""
 
     name: str
     needs: frozenset[str]
@@ -47,7 +47,7 @@ class DescribedAgent:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a plugin brings."""
+    """The description of a plugin: all that it brings."""
 
     agents: Mapping[str, DescribedAgent]
     """By name; those of the plugin that is described."""
@@ -67,7 +67,7 @@ class CheckedValues:
     faults: Sequence[tuple[tuple[str | int, ...], str]]
     """The path of each value at fault, and what is wrong with it."""
     optimal: Claim | None = None
-    """What an agent with these options claims."""
+    """Return what an agent with these options claims."""
 
 
 class DescribeHost:

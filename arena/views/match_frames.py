@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from arena.configured import name_of, settings
 from arena.errors import describe
-from arena.game import Game, Puzzle, State
+from arena.game import Game, State
 from arena.match.record import Decision, Record
 from arena.match.replay import Differs, Step, against_rules, steps
 from arena.plugins.members import GRID, gives_grid, grid_fault, member
@@ -133,21 +133,36 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MOST) -
         left_out -= 1
     if first is not None and last is not None and not differences:
         differences = against_rules(game, record, first, last)
+    shown = {**described(game), "note": next((note for _, note in found if note is not None), None)}
+    totals = [_total(seat, label, record.decisions) for seat, label in enumerate(record.labels)]
+    return _view(record, shown, [frame for frame, _ in found], differences, left_out=left_out, totals=totals)
+
+
+def _view(
+    record: Record,
+    game: dict[str, Any],
+    frames: Iterable[Frame],
+    differences: Iterable[str],
+    *,
+    left_out: int = 0,
+    totals: Iterable[dict[str, Any]] = (),
+) -> MatchView:
+    """Return the view of a record that is shown as these frames."""
     return MatchView(
         id=record.id,
-        game={**described(game), "note": next((note for _, note in found if note is not None), None)},
+        game=game,
         labels=record.labels,
-        frames=tuple([frame for frame, _ in found]),
+        frames=tuple(frames),
         left_out=left_out,
         returns=record.returns,
-        solved=record.solved if isinstance(game, Puzzle) else None,
+        solved=record.solved,
         termination=record.termination,
         seat=record.seat,
         message=record.message,
         moves=record.moves,
         cost=record.cost,
         fallbacks=record.fallbacks,
-        totals=tuple([_total(seat, label, record.decisions) for seat, label in enumerate(record.labels)]),
+        totals=tuple(totals),
         differences=tuple(differences),
     )
 
@@ -168,23 +183,7 @@ def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str
     """
     text = "\n\n".join([record.position, " ".join(record.actions), *([record.answer] if record.answer else [])])
     frame = Frame(0, record.position, text, None, None, None, None, None, None, None, None, None)
-    return MatchView(
-        id=record.id,
-        game={"name": game["name"], "parameters": {}, "colors": {}},
-        labels=record.labels,
-        frames=(frame,),
-        left_out=0,
-        returns=record.returns,
-        solved=record.solved,
-        termination=record.termination,
-        seat=record.seat,
-        message=record.message,
-        moves=record.moves,
-        cost=record.cost,
-        fallbacks=record.fallbacks,
-        totals=(),
-        differences=tuple(differences),
-    )
+    return _view(record, {"name": game["name"], "parameters": {}, "colors": {}}, [frame], differences)
 
 
 def _frame(game: Game, record: Record, step: Step, drawn: bool) -> tuple[Frame, str | None]:

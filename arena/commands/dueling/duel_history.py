@@ -1,4 +1,4 @@
-"""What the stores of an agent's duels say: every version, when, against what, the bounds of the test, and its verdict."""
+"""The past duels of an agent, from their stores: every version, when, against what, the bounds of the test, the verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

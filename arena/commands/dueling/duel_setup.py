@@ -27,7 +27,7 @@ class PastVersion:
 
 
 def described(version: PluginVersion, file: Path, plugins: Sequence[str]) -> Description:
-    """What a file brings, told by a process of its own."""
+    """Return what a file brings, told by a process of its own."""
     with DescribeHost(version, [whole(one) for one in plugins], str(file.parent)) as host:
         return host.description
 

@@ -31,7 +31,7 @@ class KeptVersion:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its short name, `v3`."""
         return f"v{self.number}"
 
     @property
@@ -90,7 +90,7 @@ class VersionFolder:
             yield int(match[1]), int(match[2]), int(match[3]), place
 
     def store(self, new: KeptVersion, old: KeptVersion) -> Path:
-        """Where the next duel is kept."""
+        """Return the store of the next duel."""
         number = 1 + max((number for number, *_ in self.stores()), default=0)
         return self.path / f"{number:03}-{new.name}-{old.name}.db"
 
