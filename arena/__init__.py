@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
 from arena.columns import Column
-from arena.errors import ArenaError, GameError, OutOfBudget, PluginError, Refused, SpecError, SpecFault, UnknownName
+from arena.errors import ArenaError, GameError, OutOfBudget, PluginError, Refused, SpecError, SpecFault, Unavailable, UnknownName
 from arena.format import Field, Format, Outcomes, Pairing, Placing
-from arena.game import Action, Game, Puzzle, State, overrides
+from arena.game import CHANCE, Action, Game, Puzzle, State, overrides, uniform
 from arena.heuristic import heuristic
 from arena.hookspecs import hookimpl
 from arena.limits import Limits
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from arena.tournament.single import play
 
 __all__ = [
+    "CHANCE",
     "Action",
     "Agent",
     "Answer",
@@ -53,6 +54,7 @@ __all__ = [
     "SpecError",
     "SpecFault",
     "State",
+    "Unavailable",
     "UnknownName",
     "__version__",
     "heuristic",
@@ -63,6 +65,7 @@ __all__ = [
     "run",
     "tell_progress",
     "testing",
+    "uniform",
 ]
 
 # Looked up on first use, so that a plugin's `from arena import Agent` and `arena --help` do not pay for them.

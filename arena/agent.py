@@ -22,6 +22,8 @@ class Agent(Configured, ABC):
     """The key in the registry: small letters, digits and dashes."""
     needs: ClassVar[frozenset[str]] = frozenset()
     """The traits that a game must have; see `arena.traits`."""
+    copes: ClassVar[frozenset[str]] = frozenset()
+    """Which of `chance` and `hidden-information` it knows how to play. Without the word it is refused on such a game."""
     wants_heuristic: ClassVar[bool] = False
     """Whether the agent is at a loss without a heuristic."""
     uses_heuristic: ClassVar[bool]

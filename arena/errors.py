@@ -13,6 +13,7 @@
     |   +-- StoreConflict       two stores have different records under one id
     +-- ClusterError            a cluster that cannot play what it was asked to
     |   +-- ClusterLost         a cluster that was there and is gone
+    +-- Unavailable             an agent's backend that does not answer
     +-- IsolationError          an agent that cannot be given the process that its entry asks for
 
     What only one part can raise is declared there: NoAgentProcess and SandboxError in `arena.isolation`, CannotWrite in
@@ -121,6 +122,10 @@ class ClusterLost(ClusterError):
 
 class IsolationError(ArenaError):
     """An agent cannot be given the process or the sandbox that its entry asks for, through no fault of its own."""
+
+
+class Unavailable(ArenaError):
+    """The backend of an agent does not answer. It is asked again; in the end the match is void, and nobody loses it."""
 
 
 class OutOfBudget(BaseException):

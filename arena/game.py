@@ -7,7 +7,9 @@ in and handed back. That is what makes a search safe, a record replayable and a 
 import ast
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cache
+from inspect import getattr_static, isclass, signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.configured import Configured, name_of
@@ -17,12 +19,24 @@ State = Any
 Action = Any
 """An action: hashable and immutable."""
 
+CHANCE = -1
+"""The seat that `to_move` gives where chance moves: then `actions` are its outcomes."""
+
+
+def uniform(outcomes: Iterable[Action]) -> list[tuple[Action, float]]:
+    """Return `outcomes` of chance, each with the same probability. ValueError without any."""
+    listed = list(outcomes)
+    if not listed:
+        raise ValueError("expected at least one outcome, got none")
+    return [(outcome, 1.0 / len(listed)) for outcome in listed]
+
 
 class Game(Configured, ABC):
-    """The rules of a deterministic game with perfect information, played in turns.
+    """The rules of a game in turns: seats and chance move, and every seat gets an observation of the state.
 
-    A subclass gives `name` and the abstract methods. Its `__init__` takes the parameters of the game, keyword-only and
-    hinted, straight from a spec; it raises ValueError where they do not fit together.
+    A game without `chance_outcomes` and `observation` is deterministic, with perfect information. A subclass
+    gives `name` and the abstract methods. Its `__init__` takes the parameters of the game, keyword-only and hinted, straight from
+    a spec; it raises ValueError where they do not fit together.
     """
 
     name: ClassVar[str]
@@ -31,6 +45,12 @@ class Game(Configured, ABC):
     """The number of seats."""
     zero_sum: bool = True
     """Whether the returns of all seats add up to 0 at every terminal state."""
+    perfect_recall: bool = True
+    """Whether an observation tells all that its seat has seen and done, so that it stands for the information set."""
+    min_return: float = -1.0
+    """The least that a seat can get at the end."""
+    max_return: float = 1.0
+    """The most that a seat can get at the end; inf where nothing bounds it."""
     default_heuristic: ClassVar[str | None] = None
     """The name of the heuristic that agents get where a spec names none."""
     board: ClassVar[str | None]
@@ -47,7 +67,7 @@ class Game(Configured, ABC):
 
     @abstractmethod
     def to_move(self, state: State) -> int:
-        """Return the seat whose turn it is, from 0."""
+        """Return the seat whose turn it is, from 0; CHANCE where chance moves."""
 
     @abstractmethod
     def actions(self, state: State) -> Sequence[Action]:
@@ -63,7 +83,29 @@ class Game(Configured, ABC):
 
     @abstractmethod
     def returns(self, state: State) -> Sequence[float]:
-        """Return what each seat gets at a terminal state, each in [-1, 1]."""
+        """Return what each seat gets at a terminal state, each from `min_return` to `max_return`."""
+
+    if TYPE_CHECKING:  # optional, and without a default: what a game gives decides what it is
+
+        def chance_outcomes(self, state: State) -> Sequence[tuple[Action, float]]:
+            """Return the `actions` of a state where chance moves, in their order, with probabilities that add up to 1."""
+
+        def resample(self, observation: State, seat: int, rng: random.Random) -> State:
+            """Return a state drawn from those that `seat` cannot tell from the one that it observes."""
+
+        def action_space(self) -> Sequence[Action]:
+            """Return every action that may ever be legal, in a fixed order: for learning, and for bridges."""
+
+        def standing(self, state: State) -> Sequence[float]:
+            """Return what each seat has so far: its result at the move limit, and where another seat is at fault."""
+
+    def chance_stream(self, state: State) -> Hashable:
+        """Return the name of the stream from which chance is drawn in `state`: dice are named after the seat that throws."""
+        return ""
+
+    def observation(self, state: State, seat: int) -> State:
+        """Return `state` as `seat` sees it: a state in which what it may not know is blanked. By default the whole state."""
+        return state
 
     def threats(self, state: State, seat: int) -> Collection[Action]:
         """Return the actions that would win at once if it were `seat`'s turn; optional."""
@@ -171,6 +213,34 @@ class Puzzle(Game):
         The view has `cost`, `propose(rng) -> move`, `delta(move) -> change of cost`, `apply(move)` and `state()`.
         """
         raise _missing(self, "local")
+
+
+_ARGUMENTS = {"chance_outcomes": 1, "chance_stream": 1, "observation": 2, "resample": 3, "action_space": 0, "standing": 1}
+
+
+def gives(game: Game | type[Game], method: str) -> bool:
+    """Tell whether the author of `game` gave one of the optional methods of chance and observations.
+
+    A member of that name that is no method, or takes another number of arguments, is the author's own and does not count.
+    """
+    return _gives(game if isinstance(game, type) else type(game), method)
+
+
+@cache
+def _gives(kind: type[Game], method: str) -> bool:
+    return overrides(kind, method) and takes(getattr_static(kind, method), _ARGUMENTS[method])
+
+
+def takes(given: Any, arguments: int) -> bool:
+    """Tell whether a member of a class, as it stands in the class, is a method that can be called with so many arguments."""
+    function = given.__func__ if isinstance(given, (staticmethod, classmethod)) else given
+    if isclass(function) or not callable(function):
+        return False
+    try:
+        signature(function).bind(*[None] * (arguments + (not isinstance(given, staticmethod))))
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def overrides(game: Game | type[Game], method: str) -> bool:

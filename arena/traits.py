@@ -3,7 +3,7 @@
 from arena.agent import Agent, chooses
 from arena.configured import name_of
 from arena.errors import suggestion
-from arena.game import Game, Puzzle, overrides
+from arena.game import Game, Puzzle, gives, overrides
 
 TRAITS = {
     "single-player": "players = 1: every Puzzle",
@@ -14,8 +14,15 @@ TRAITS = {
     "solution-only": "a Puzzle with path_matters = False: only the final state counts",
     "local": "random_state and neighbors, or a local view",
     "genetic": "crossover and mutate",
+    "chance": "chance_outcomes: chance moves where to_move gives CHANCE",
+    "hidden-information": "observation: a seat does not see the whole state",
+    "imperfect-recall": "perfect_recall = False: an observation does not tell all that its seat has seen and done",
+    "resample": "resample: a state can be drawn from those that a seat cannot tell apart",
 }
 """Every trait, with what gives it to a game."""
+
+COPED = ("chance", "hidden-information")
+"""What an agent is refused on unless it says that it copes."""
 
 
 def traits(game: Game) -> frozenset[str]:
@@ -30,6 +37,14 @@ def traits(game: Game) -> frozenset[str]:
         found.add("local")
     if overrides(game, "crossover") and overrides(game, "mutate"):
         found.add("genetic")
+    if gives(game, "chance_outcomes"):
+        found.add("chance")
+    if gives(game, "observation"):
+        found.add("hidden-information")
+    if game.perfect_recall is False:
+        found.add("imperfect-recall")
+    if gives(game, "resample"):
+        found.add("resample")
     return frozenset(found)
 
 
@@ -54,7 +69,10 @@ def refusal(agent: type[Agent], game: Game) -> str | None:
         if missing <= {"single-player"} and "single-player" in has:
             return f"{name_of(agent)} cannot play {name_of(game)}: it only solves puzzles, and {name_of(game)} is a game"
         missing |= {"single-player"}
+    name = name_of(game)
+    unknown = [trait for trait in COPED if trait in has and trait not in agent.copes]
+    if unknown and not missing:
+        return f"{name_of(agent)} cannot play {name}: {name} has {' and '.join(unknown)}"
     if not missing:
         return None
-    name = name_of(game)
     return f"{name_of(agent)} cannot play {name}: needs {listed(missing)}; {name} is {listed(has)}"

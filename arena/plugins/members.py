@@ -6,12 +6,13 @@ A member of another shape is ignored with a note: a plugin that loads today load
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from inspect import getattr_static, isclass, signature
+from inspect import getattr_static
+from math import isnan
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
 from arena.errors import foreign, shown
-from arena.game import Game
+from arena.game import Game, takes
 from arena.limits import Limits
 from arena.traits import TRAITS
 
@@ -103,13 +104,18 @@ def _listed(value: Any) -> bool:
 
 def _takes_one(given: Any) -> bool:
     """Whether a member is a method of one argument, or is not there."""
-    if given is None:
-        return True
-    function = given.__func__ if isinstance(given, (staticmethod, classmethod)) else given
-    if isclass(function) or not callable(function):
-        return False
-    signature(function).bind(*[None] * (1 if isinstance(given, staticmethod) else 2))  # raises if it cannot be called so
-    return True
+    return given is None or takes(given, 1)
+
+
+def _method(name: str, parameters: str) -> Member:
+    """An optional method of games, by its name and parameters."""
+    count = len(parameters.split(", ")) - 1
+    default = vars(Game).get(name)
+    return Member(default, f"a method {name}({parameters})", lambda given: given is default or takes(given, count))
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, (int, float)) and not isinstance(given, bool) and not isnan(given)
 
 
 def _are_colors(given: Any) -> bool:
@@ -131,6 +137,15 @@ _OF_GAMES = {
     ),
     "grid": Member(None, "a method grid(self, state)", _takes_one),
     "grid_colors": Member({}, "a mapping of marks to colours such as '#d33' or 'crimson'", _are_colors),
+    "chance_outcomes": _method("chance_outcomes", "self, state"),
+    "chance_stream": _method("chance_stream", "self, state"),
+    "observation": _method("observation", "self, state, seat"),
+    "resample": _method("resample", "self, observation, seat, rng"),
+    "action_space": _method("action_space", "self"),
+    "standing": _method("standing", "self, state"),
+    "perfect_recall": Member(True, "True or False", lambda given: isinstance(given, bool)),
+    "min_return": Member(-1.0, "a number", _is_number),
+    "max_return": Member(1.0, "a number", _is_number),
 }
 _OF_AGENTS = {
     "reference": Member(

@@ -16,7 +16,7 @@ import arena.testing
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 WORDS = set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text("utf-8").partition("## Words")[2].partition("\n## ")[0], re.MULTILINE))
 """Parameters that mean the same everywhere, explained once on the page of the API."""
-ALIASES = {"Action", "State", "__version__", "hookimpl", "testing"}
+ALIASES = {"CHANCE", "Action", "State", "__version__", "hookimpl", "testing"}
 """Public names that are no class and no function."""
 MADE_BY_ARENA = {"arena.Results", "arena.Search"}
 """Classes that nobody else has reason to make."""
@@ -63,7 +63,7 @@ def test_all_is_sorted_and_complete(module: Any) -> None:
     imports = [node for node in body if isinstance(node, ast.ImportFrom)]
     imports += [node for part in body if isinstance(part, ast.If) for node in part.body if isinstance(node, ast.ImportFrom)]
     bound = {name.asname or name.name for node in imports if node.module != "typing" for name in node.names}
-    assert module.__all__ == sorted(module.__all__)
+    assert module.__all__ == sorted(module.__all__, key=lambda name: (not name.isupper(), name))
     assert set(module.__all__) == bound
     assert all(getattr(module, name) is not None for name in module.__all__)
 
