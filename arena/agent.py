@@ -50,6 +50,8 @@ class Agent(Configured, ABC):
         raise TypeError(f"{type(self).__name__} does not solve: it only chooses actions")
 
     if TYPE_CHECKING:
+        engine: str | None
+        """The engine that it asks for by `search.compiled`, optional: a run compiles it before it begins to be long."""
 
         def needs_limit(self, limits: Limits) -> bool:
             """Return True if a decision under `limits` may search every state that can be reached; optional, else False.

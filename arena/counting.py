@@ -17,6 +17,10 @@ CLOCK_STRIDE = 16
 """How many nodes may pass between two looks at the clock."""
 
 
+class GoPlain(BaseException):
+    """A compiled search cannot go on: the whole decision is made again by the plain one."""
+
+
 class Meter:
     """Counts what one decision uses, and ends it at its limits.
 
@@ -25,9 +29,17 @@ class Meter:
     ValueError: nobody generates that many, but an agent may claim to have.
     """
 
-    __slots__ = ("_deadline", "_limited", "_most", "evaluations", "exhausted", "nodes", "stop")
+    __slots__ = ("_deadline", "_limited", "_most", "compiled", "evaluations", "exhausted", "game", "nodes", "paused", "stop")
+
+    game: Game | None
+    """The game itself, whose view counts here."""
 
     def __init__(self) -> None:
+        self.game = None
+        self.paused = 0.0
+        """Seconds of this decision that are not the agent's."""
+        self.compiled = False
+        """Whether a compiled loop has run in any decision."""
         self.begin(None, None)
 
     def begin(self, nodes: int | None, seconds: float | None) -> None:
@@ -45,6 +57,28 @@ class Meter:
         self.nodes += nodes
         if self.nodes > self.stop:
             self.look()
+
+    @property
+    def most(self) -> int:
+        """The node limit."""
+        return self._most
+
+    @property
+    def timed(self) -> bool:
+        """Whether there is a limit of time."""
+        return self._deadline is not None
+
+    def reached(self) -> None:
+        """Say that the next state would be one too many, or that time has passed: OutOfBudget where a limit is reached."""
+        if self.nodes >= self._most or (self._deadline is not None and perf_counter() >= self._deadline):
+            self.nodes += 1
+            self.look()
+
+    def pause(self, seconds: float) -> None:
+        """Take seconds that have passed off the clock of this decision."""
+        self.paused += seconds
+        if self._deadline is not None:
+            self._deadline += seconds
 
     def look(self) -> None:
         """Decide whether the decision may go on; called when `nodes` has passed `stop`."""
@@ -66,6 +100,7 @@ def counting_view(game: Game, meter: Meter) -> Game:
     `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its own methods,
     which do not count.
     """
+    meter.game = game
     view = _shallow(game)
     shadows: dict[str, Any] = view.__dict__
     shadows["result"] = _counted_result(game.result, meter)

@@ -16,6 +16,7 @@ class Lookahead(Agent):
     """
 
     name = "lookahead"
+    engine = "full-width"
     wants_heuristic: ClassVar[bool] = True
     reference = "games"
 
@@ -29,7 +30,9 @@ class Lookahead(Agent):
         if isinstance(game, Puzzle):
             value = _farthest(game, search, depth)
         elif game.players == 2 and game.zero_sum:
-            negamax = full_width(game, search, depth, Horizon())
+            horizon = Horizon()
+            loop = search.compiled("full-width", depth=depth, horizon=horizon)
+            negamax = full_width(game, search, depth, horizon) if loop is None else loop
             value = lambda child: negamax(child, seat, 1)  # noqa: E731
         else:
             everyone = _for_everyone(game, search, depth)

@@ -48,7 +48,7 @@ _TYPES: dict[str, Any] = {
     "fallbacks": Count,
     "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None], ...],
     "drew": tuple[Flag, ...],
-    "timing": Annotated[dict[Text, Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
+    "timing": Annotated[dict[Text, Flag | Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
 }
 """The type of each key of a record on the wire."""
 _HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))

@@ -230,12 +230,15 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
     puzzle = stepper.puzzle is not None
     answered = state.answer is not None
     solved = state.solved and ending.reason == "normal"
-    used_rng, fallbacks, timing = [False] * len(match.seats), 0, None
+    used_rng, fallbacks = [False] * len(match.seats), 0
+    timing: dict[str, Any] | None = None
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng
         fallbacks += player.fallbacks
         if player.overrun is not None:
             timing = {"overrun": round(player.overrun, 6)}
+        if player.compiled:
+            timing = {**(timing or {}), "compiled": True}
     return Record(
         match.id,
         name_of(match.game),

@@ -1,0 +1,90 @@
+"""Sliding tiles over whole numbers, for compiled searches: boards of at most 16 cells, four bits a cell in one number."""
+
+from collections.abc import Iterator
+
+from arena.compiled import Estimate, Rules
+from arena.compiled.rules import Words
+
+MOST = 16
+"""Cells that one number holds."""
+
+
+class SlidingRules(Rules):
+    """A state is (the tiles, four bits a cell, cell 0 lowest; the cell of the blank). An action is the cell that slides."""
+
+    words = 2
+    width = 4
+    players = 1
+
+    def __init__(self, beside: list[list[int]], goal: bytes) -> None:
+        self.beside = beside
+        self.goal = goal
+        self.goal_tiles = self.packed(goal)
+
+    def packed(self, state: bytes) -> int:
+        """Return the tiles of a state in one number of signed 64 bits."""
+        bits = sum(tile << 4 * cell for cell, tile in enumerate(state))
+        return bits - (1 << 64) if bits >> 63 else bits
+
+    def encode(self, state: bytes) -> Words:
+        """Return the tiles and the cell of the blank."""
+        return self.packed(state), state.index(0)
+
+    def action(self, state: bytes, number: int) -> int:
+        """Return the tile on a cell."""
+        return state[number]
+
+    def actions(self, state: Words) -> Iterator[int]:
+        """Yield the cells beside the blank."""
+        yield from self.beside[state[1]]
+
+    def result(self, state: Words, action: int) -> Words:
+        """Slide the tile on a cell into the blank, which is 0."""
+        tiles, blank = state
+        tile = (tiles >> 4 * action) & 15
+        return (tiles ^ self.on(tile, blank) ^ self.on(tile, action), action)
+
+    def on(self, tile: int, cell: int) -> int:
+        """Return the bits of a tile on a cell; those of the last cell of 16 reach the sign."""
+        if cell == 15:
+            return (tile - (tile & 8) * 2) << 60
+        return tile << 4 * cell
+
+    def is_goal(self, state: Words) -> bool:
+        """Tell whether all tiles are in order."""
+        return state[0] == self.goal_tiles
+
+    def is_terminal(self, state: Words) -> bool:
+        """Tell whether the goal is reached."""
+        return state[0] == self.goal_tiles
+
+    def reverse(self, state: Words, action: int) -> int:
+        """Return the cell where the blank was: sliding that tile leads back."""
+        return state[1]
+
+
+class TileSums(Estimate):
+    """An estimate that is a sum over the tiles of a number for the tile and its cell."""
+
+    words = 1
+
+    def __init__(self, cells: int, costs: list[list[int]]) -> None:
+        self.cells = cells
+        self.costs = costs
+        """By tile and cell; 0 for the blank."""
+
+    def first(self, state: Words) -> Words:
+        """Return the sum."""
+        total = 0
+        for cell in range(self.cells):
+            total += self.costs[(state[0] >> 4 * cell) & 15][cell]
+        return (total,)
+
+    def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
+        """Return the sum after one tile has moved to where the blank was."""
+        tile = (state[0] >> 4 * action) & 15
+        return (carried[0] + self.costs[tile][state[1]] - self.costs[tile][action],)
+
+    def value(self, carried: Words) -> float:
+        """Return the sum."""
+        return carried[0]

@@ -1,0 +1,95 @@
+"""The engines of puzzles find what the plain searches find: the same paths, counts and limits."""
+
+from collections.abc import Callable, Iterator
+from time import process_time
+from typing import Any
+
+import pytest
+
+import arena
+from arena import Game, Limits
+from arena.heuristic import bind
+from arena_agents.ida_star import IdaStar
+from arena_games.sliding_tiles import Manhattan, SlidingTiles
+from tests.arena.compiled.conftest import decision
+
+Twice = Callable[..., Any]
+
+EIGHT = "8 6 7 / 2 5 4 / 3 . 1"
+"""One of the two hardest positions of the 8-puzzle: 31 slides (A. Reinefeld, 1993)."""
+KORF_79 = "0 1 9 7 11 13 5 3 14 12 4 2 8 6 10 15"
+"""An instance of Korf (1985) whose shortest solution has 42 slides."""
+
+
+@pytest.mark.parametrize("agent", [IdaStar(), IdaStar(weight=1.6)], ids=["", "weight"])
+def test_the_hardest_position_of_the_8_puzzle(twice: Twice, agent: Any) -> None:
+    game = SlidingTiles()
+    found = twice(agent, game, game.parse_state(EIGHT), Manhattan).found
+    assert len(found.actions) == 31 or agent.weight > 1
+
+
+def test_without_a_heuristic_and_beside_the_shape_of_a_square(twice: Twice) -> None:
+    """One module serves all sizes: nothing is compiled again for the second board."""
+    flat = SlidingTiles(rows=2, columns=5, goal="blank-first")
+    state = flat.goal
+    for action in (1, 6, 5, 1, 6, 2, 7, 6):
+        if action in flat.actions(state):
+            state = flat.result(state, action)
+    twice(IdaStar(), flat, state)
+    twice(IdaStar(), flat, state, Manhattan)
+
+
+def limits(total: int) -> Iterator[int]:
+    yield from range(1, 60)
+    yield from range(60, total, max(1, total // 40))
+    yield from (total - 1, total, total + 1)
+
+
+def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
+    game = SlidingTiles()
+    state = game.parse_state("8 1 3 / 4 . 2 / 7 6 5")
+    total = twice(IdaStar(), game, state, Manhattan).nodes
+    for nodes in limits(total):
+        outcome = twice(IdaStar(), game, state, Manhattan, {"nodes": nodes})
+        assert outcome.nodes == min(nodes, total)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 9, 30])
+def test_a_limit_of_depth(twice: Twice, depth: int) -> None:
+    game = SlidingTiles()
+    outcome = twice(IdaStar(), game, game.parse_state("8 1 3 / 4 . 2 / 7 6 5"), Manhattan, {"depth": depth, "nodes": 50_000})
+    assert outcome.found is None or isinstance(outcome.found, tuple) or len(outcome.found.actions) <= depth
+
+
+def test_the_15_puzzle_as_a_match(same: Callable[..., arena.Record]) -> None:
+    """The whole record, through the referee; Korf's own count of nodes leaves out what leads straight back."""
+    game = SlidingTiles(rows=4, columns=4, goal="blank-first")
+    record = same(game, IdaStar(), position=KORF_79)
+    assert record.cost == 42
+
+
+def test_a_time_limit_ends_a_decision_between_two_slices(twice: Twice) -> None:
+    """It has used no more of the processor than the limit and a slice."""
+    game = SlidingTiles(rows=4, columns=4, goal="blank-first")
+    state = game.parse_state("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3")  # Korf's first, 57 slides
+    evaluation = bind(Manhattan, game)
+    decision(IdaStar(), game, state, evaluation, Limits(nodes=10))  # loads the code
+    began = process_time()
+    outcome, ran = decision(IdaStar(), game, state, evaluation, Limits(seconds=0.2))
+    assert ran
+    assert outcome.found == ("out of", "seconds")
+    assert process_time() - began < 0.3
+
+
+class Shuffled(SlidingTiles):
+    """Changes the rules that `compiled` of its base tells."""
+
+    def actions(self, state: Any) -> Any:
+        return super().actions(state)[::-1]
+
+
+def test_inherited_rules_do_not_count_where_the_game_has_changed(compiling: None) -> None:
+    game: Game = Shuffled()
+    record = arena.play(game, IdaStar(), position=EIGHT, heuristics=Manhattan)
+    assert record.cost == 31
+    assert record.timing is None
