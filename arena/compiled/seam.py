@@ -93,7 +93,7 @@ def _prepare(pair: CompiledPair, limits: Any, spent: float) -> None:
 
 def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> Loop | None:
     """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
-    if find_spec("llvmlite") is None:
+    if not _installed("llvmlite"):
         raise NotCompilable(MISSING)
     edition, rules, estimate, module = assembly(game, evaluation, engine)
     try:
@@ -115,6 +115,13 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: 
     return loop
 
 
+def _installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # somebody has put None into its place
+        return False
+
+
 def assembly(game: Game, evaluation: Evaluation | None, engine: str) -> tuple[Edition, "Specialiser", "Specialiser", Module]:
     """Return what an engine would run; NotCompilable says why it runs plain."""
     if engine not in ENGINES:
@@ -130,7 +137,7 @@ def compiled(module: Module, *, compiling: bool) -> tuple[str, bytes] | None:
     key = cache.key_of(module.text, module.kinds)
     found = cache.read(key)
     if found is None and compiling:
-        if find_spec("numba") is None:
+        if not _installed("numba"):
             raise NotCompilable(MISSING)
         try:
             from arena.compiled.compiler import object_code

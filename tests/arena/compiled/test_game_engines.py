@@ -31,19 +31,24 @@ def walked(game: Game, seed: int, plies: int) -> Any:
             return state
 
 
-BOARDS: list[tuple[Game, Any]] = [
+MARKS, WIDE, STONES, SMALL = (
     (TicTacToe(), OpenLanes),
     (TicTacToe(rows=4, columns=5, in_a_row=4), OpenLanes),
     (ConnectFour(), OpenLines),
     (ConnectFour(rows=4, columns=5, in_a_row=3), Centre),
+)
+PAIRS = [
+    *[(AlphaBeta(depth=4), board) for board in (MARKS, WIDE, STONES, SMALL)],
+    *[(Minimax(depth=2), board) for board in (MARKS, WIDE)],
+    *[(Lookahead(depth=2), board) for board in (WIDE,)],
+    *[(TypeA(depth=2), board) for board in (STONES,)],
 ]
-AGENTS = [AlphaBeta(depth=4), Minimax(depth=2), Lookahead(depth=2), TypeA(depth=2)]
 
 
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
-@pytest.mark.parametrize(("game", "heuristic"), BOARDS, ids=lambda board: getattr(board, "name", None))
-def test_every_board_and_agent(twice: Twice, agent: Any, game: Game, heuristic: Any) -> None:
+@pytest.mark.parametrize(("agent", "board"), PAIRS, ids=lambda one: getattr(one, "name", None))
+def test_every_agent_on_boards_of_several_sizes(twice: Twice, agent: Any, board: tuple[Game, Any]) -> None:
     """One module serves the boards of all sizes of a game."""
+    game, heuristic = board
     for seed in range(3):
         twice(agent, game, walked(game, seed, 4 + 2 * seed), heuristic, {"nodes": 4_000} if isinstance(agent, TypeA) else None)
     twice(agent, game, walked(game, 9, 3), heuristic, {"nodes": 400})
@@ -71,5 +76,4 @@ def test_a_limit_of_depth(twice: Twice, depth: int) -> None:
 
 def test_a_match_is_the_same_record(same: Callable[..., arena.Record]) -> None:
     game = ConnectFour()
-    same(game, [AlphaBeta(depth=5), Lookahead(depth=2)], heuristics=OpenLines)
-    same(game, [TypeA(depth=2), Minimax(depth=3)], heuristics=OpenLines, limits={"nodes": 200, "moves": 12})
+    same(game, [AlphaBeta(depth=4), TypeA(depth=1)], heuristics=OpenLines, limits={"nodes": 2_000, "moves": 14})
