@@ -188,11 +188,12 @@ def owner_of(evaluation: Evaluation | None) -> object:
 
 
 def _second(edition: Edition, target: Any, parameters: dict[str, Any]) -> Estimate | None:
-    compiled = getattr(target, "compiled", None)
+    function = inspect.isfunction(target)
+    compiled = getattr(target, "estimate" if function else "compiled", None)
     if compiled is None or edition.rules is edition.game:
         return None
     try:
-        made = compiled(edition.game, edition.rules, **parameters) if inspect.isfunction(target) else compiled(edition.rules)
+        made = compiled(edition.game, edition.rules, **parameters) if function else compiled(edition.rules)
     except Interrupted:
         raise
     except Exception as error:

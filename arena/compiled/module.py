@@ -75,10 +75,11 @@ def helpers(one: Specialiser, words: int) -> None:
     loads = ", ".join([f"at(_table, _row * {words} + {word})" for word in range(words)])
     stores = "\n    ".join([f"_put(_table, _row * {words} + {word}, _state[{word}])" for word in range(words)])
     same = " and ".join([f"_one[{word}] == _other[{word}]" for word in range(words)])
-    factor = "_mixed = _mixed * -7046029254386353131"
-    lines = ["_mixed = _state[0]", *[f"{factor} ^ _state[{word}]" for word in range(1, words)], factor]
-    mixed = "\n    ".join([*lines, "return (_mixed ^ (_mixed >> 29)) & 9223372036854775807"])
-    given(one, _HELPERS.format(root=one.root, loads=loads, stores=stores, same=same, hash=mixed))
+    factors = [(-7046029254386353131 * (2 * word + 1) + 2 * word) % (1 << 63) | 1 for word in range(words)]
+    mixed = " + ".join([f"_state[{word}] * {factor}" for word, factor in enumerate(factors)])
+    given(
+        one, _HELPERS.format(root=one.root, loads=loads, stores=stores, same=same, hash=f"return (({mixed}) >> 32) & 2147483647")
+    )
 
 
 def given(one: Specialiser, text: str) -> None:

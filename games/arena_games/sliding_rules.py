@@ -9,6 +9,11 @@ MOST = 16
 """Cells that one number holds."""
 
 
+def _signed(bits: int) -> int:
+    """The number of signed 64 bits with these bits."""
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
 class SlidingRules(Rules):
     """A state is (the tiles, four bits a cell, cell 0 lowest; the cell of the blank). An action is the cell that slides."""
 
@@ -19,12 +24,13 @@ class SlidingRules(Rules):
     def __init__(self, beside: list[list[int]], goal: bytes) -> None:
         self.beside = beside
         self.goal = goal
+        self.placed = [[_signed(tile << 4 * cell) for cell in range(MOST)] for tile in range(MOST)]
+        """The bits of a tile on a cell."""
         self.goal_tiles = self.packed(goal)
 
     def packed(self, state: bytes) -> int:
         """Return the tiles of a state in one number of signed 64 bits."""
-        bits = sum(tile << 4 * cell for cell, tile in enumerate(state))
-        return bits - (1 << 64) if bits >> 63 else bits
+        return _signed(sum(tile << 4 * cell for cell, tile in enumerate(state)))
 
     def encode(self, state: bytes) -> Words:
         """Return the tiles and the cell of the blank."""
@@ -42,13 +48,7 @@ class SlidingRules(Rules):
         """Slide the tile on a cell into the blank, which is 0."""
         tiles, blank = state
         tile = (tiles >> 4 * action) & 15
-        return (tiles ^ self.on(tile, blank) ^ self.on(tile, action), action)
-
-    def on(self, tile: int, cell: int) -> int:
-        """Return the bits of a tile on a cell; those of the last cell of 16 reach the sign."""
-        if cell == 15:
-            return (tile - (tile & 8) * 2) << 60
-        return tile << 4 * cell
+        return (tiles ^ self.placed[tile][blank] ^ self.placed[tile][action], action)
 
     def is_goal(self, state: Words) -> bool:
         """Tell whether all tiles are in order."""

@@ -2,18 +2,22 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 import arena
 from arena import Game
+from arena.compiled import seam
+from arena.compiled.rehearsal import tried
 from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.lookahead import Lookahead
 from arena_agents.minimax import Minimax
 from arena_agents.type_a import TypeA
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import Centre, OpenLines
+from arena_games.othello import Othello, corners_mobility, discs
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
 
 Twice = Callable[..., Any]
@@ -37,7 +41,10 @@ MARKS, WIDE, STONES, SMALL = (
     (ConnectFour(), OpenLines),
     (ConnectFour(rows=4, columns=5, in_a_row=3), Centre),
 )
+SQUARES, FEW = (Othello(), corners_mobility), (Othello(size=6), discs)
 PAIRS = [
+    (AlphaBeta(depth=3), SQUARES),
+    (Lookahead(depth=2), FEW),
     *[(AlphaBeta(depth=4), board) for board in (MARKS, WIDE, STONES, SMALL)],
     *[(Minimax(depth=2), board) for board in (MARKS, WIDE)],
     *[(Lookahead(depth=2), board) for board in (WIDE,)],
@@ -72,6 +79,20 @@ def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
 def test_a_limit_of_depth(twice: Twice, depth: int) -> None:
     game = ConnectFour()
     twice(AlphaBeta(), game, walked(game, 5, 8), OpenLines, {"depth": depth})
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_the_last_square_of_othello(size: int) -> None:
+    """Its bit is the sign on 8x8: every state of some whole random games, uncompiled, with numbers held to 64 bits."""
+    game = Othello(size=size)
+    for seed in range(3):
+        edition, rules, estimate, module = seam.assembly(game, partial(corners_mobility, game), "alpha-beta")
+        samples, rng, state = [], random.Random(seed), game.initial(random.Random(seed))
+        while not game.is_terminal(state):
+            samples.append(state)
+            state = game.result(state, rng.choice(game.actions(state)))
+        for one in [*samples[-12:], state]:
+            tried(module, edition._replace(samples=(one,)), rules, estimate, partial(corners_mobility, game))
 
 
 def test_a_match_is_the_same_record(same: Callable[..., arena.Record]) -> None:
