@@ -71,6 +71,19 @@ def edition_of(game: Game) -> Edition:
     return Edition(game, rules, rules.words, rules.width, rules.players, rules.encode, rules.action, samples)
 
 
+def why_plain(game: Game) -> str | None:
+    """Return why searches of a game run plain whatever the heuristic; None where they need not."""
+    try:
+        specialised = edition_of(game).specialised()
+        for method in ("is_goal",) if isinstance(game, Puzzle) else ("to_move", "is_terminal", "returns"):
+            specialised.method(method)
+        specialised.method("actions")
+        specialised.method("result")
+    except NotCompilable as reason:
+        return str(reason)
+    return None
+
+
 def _rules(game: Game) -> Rules | None:
     """The second edition; None without one. One that was inherited does not count where rules were changed since."""
     giver = next((kind for kind in type(game).__mro__ if "compiled" in vars(kind)), None)

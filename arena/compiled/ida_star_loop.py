@@ -4,7 +4,7 @@ from typing import Any
 
 from arena.compiled.loop import Loop, huge
 
-LEVELS, SLOTS = 128, 4096
+SLOTS = 65_536
 OVER = 2
 
 

@@ -212,7 +212,7 @@ def discs(game: Othello, state: State, player: int = 0) -> float:
     return -value if player else value
 
 
-@discs.compiled  # type: ignore[attr-defined]
+@discs.compiled  # type: ignore[attr-defined,untyped-decorator]
 def _compiled_discs(game: Othello, rules: DiscRules) -> DiscDifference:
     return DiscDifference(rules)
 
@@ -238,6 +238,6 @@ def corners_mobility(game: Othello, state: State, player: int = 0) -> float:
     return -value if player else value
 
 
-@corners_mobility.compiled  # type: ignore[attr-defined]
+@corners_mobility.compiled  # type: ignore[attr-defined,untyped-decorator]
 def _compiled_corners_mobility(game: Othello, rules: DiscRules) -> CornersMobility:
     return CornersMobility(rules, game.corners, CORNERS)

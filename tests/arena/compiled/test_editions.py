@@ -23,27 +23,28 @@ class Nim(Game):
 
     name = "nim"
 
-    def __init__(self, *, heap: int = 21, most: int = 3):
+    def __init__(self, *, heap: int = 21, most: int = 3) -> None:
         self.heap, self.most = heap, most
 
-    def initial(self, rng):
+    def initial(self, rng: Any) -> Any:
         return (self.heap, 0)  # matches left, seat to move
 
-    def to_move(self, state):
-        return state[1]
+    def to_move(self, state: Any) -> int:
+        seat: int = state[1]
+        return seat
 
-    def actions(self, state):
+    def actions(self, state: Any) -> Any:
         return range(1, min(self.most, state[0]) + 1)
 
-    def result(self, state, action):
+    def result(self, state: Any, action: int) -> Any:
         return (state[0] - action, 1 - state[1])
 
-    def returns(self, state):
+    def returns(self, state: Any) -> Any:
         return (1, -1) if state[1] == 1 else (-1, 1)
 
 
 @heuristic("remainder", game="nim")
-def remainder(game, state, player=0):
+def remainder(game: Nim, state: Any, player: int = 0) -> float:
     lost = state[0] % (game.most + 1) == 0  # whoever moves now loses against perfect play
     return 0.9 if lost == (state[1] != player) else -0.9
 
@@ -59,41 +60,41 @@ def test_the_nim_of_the_readme_compiles_as_it_stands(twice: Twice) -> None:
 class Doubling(Nim):
     """Its numbers leave 64 bits after 31 turns."""
 
-    def initial(self, rng):
+    def initial(self, rng: Any) -> Any:
         return (1, 0)
 
-    def actions(self, state):
+    def actions(self, state: Any) -> Any:
         return range(1, 3) if state[0].bit_length() < 70 else ()
 
-    def result(self, state, action):
+    def result(self, state: Any, action: int) -> Any:
         return (state[0] * 4 + action, 1 - state[1])
 
 
 class FromTheEnd(Nim):
     """Reads a table from its end."""
 
-    def __init__(self, *, heap: int = 21, most: int = 3):
+    def __init__(self, *, heap: int = 21, most: int = 3) -> None:
         super().__init__(heap=heap, most=most)
         self.table = [1, 0]
 
-    def result(self, state, action):
+    def result(self, state: Any, action: int) -> Any:
         return (state[0] - action, self.table[state[1] - 2])
 
 
 class Worded(Nim):
     """Has actions that are no numbers."""
 
-    def actions(self, state):
+    def actions(self, state: Any) -> Any:
         return [str(number) for number in super().actions(state)]
 
-    def result(self, state, action):
+    def result(self, state: Any, action: Any) -> Any:
         return (state[0] - int(action), 1 - state[1])
 
 
 class Listed(Nim):
     """Uses what numbers alone cannot say."""
 
-    def result(self, state, action):
+    def result(self, state: Any, action: int) -> Any:
         try:
             return (state[0] - action, 1 - state[1])
         finally:
@@ -122,29 +123,31 @@ class Lying(Rules):
 
     words, width = 2, 9
 
-    def encode(self, state):
+    def encode(self, state: Any) -> Any:
         return state
 
-    def to_move(self, state):
-        return state[1]
+    def to_move(self, state: Any) -> int:
+        seat: int = state[1]
+        return seat
 
-    def actions(self, state):
+    def actions(self, state: Any) -> Any:
         yield from range(1, min(3, state[0]) + 1)
 
-    def result(self, state, action):
+    def result(self, state: Any, action: int) -> Any:
         return (state[0] - action, 1 - state[1])
 
-    def is_terminal(self, state):
-        return state[0] == 0
+    def is_terminal(self, state: Any) -> bool:
+        over: bool = state[0] == 0
+        return over
 
-    def returns(self, state):
+    def returns(self, state: Any) -> Any:
         return (0.0, 0.0)
 
 
 class Wrong(Nim):
     """Gives rules that are not its own."""
 
-    def compiled(self):
+    def compiled(self) -> Rules:
         return Lying()
 
 
@@ -156,7 +159,7 @@ def test_rules_that_differ_from_the_game_are_found_before_they_are_used(compilin
 class Narrow(Nim):
     """Has a state with more actions than random play meets from a heap of 300."""
 
-    def actions(self, state):
+    def actions(self, state: Any) -> Any:
         return range(1, 400 if state[0] == 5 else min(3, state[0]) + 1)
 
 
