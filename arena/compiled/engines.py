@@ -2,15 +2,19 @@
 
 from typing import Any
 
+from arena.compiled.best_first_loops import AStarLoop, CostLoop, GreedyLoop
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.negamax_loops import AlphaBetaLoop, FullWidthLoop, QuietLoop
 
 ENGINES: dict[str, type[Loop]] = {
+    "a-star": AStarLoop,
     "alpha-beta": AlphaBetaLoop,
+    "best-first": GreedyLoop,
     "full-width": FullWidthLoop,
     "ida-star": IdaStarLoop,
     "type-a": QuietLoop,
+    "uniform-cost": CostLoop,
 }
 
 

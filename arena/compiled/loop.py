@@ -53,9 +53,10 @@ class Loop:
 
     def drive(self, registers: Any) -> int:
         """Run the kernel to its end and return its status."""
-        return self._drive.run(self.meter, self.memory, self._grow)
+        return self._drive.run(self.meter, self.memory, self.grow)
 
-    def _grow(self) -> None:
+    def grow(self) -> None:
+        """Make room for twice as many levels."""
         self.levels *= 2
         self.memory.grow(self.sizes())
         self.memory["registers"][5] = self.levels

@@ -14,6 +14,7 @@ class Memory:
     """Arrays by name; `arguments` are their addresses, in the order of the kernel's parameters."""
 
     def __init__(self, kinds: tuple[tuple[str, str], ...], sizes: Mapping[str, int]) -> None:
+        self.kinds = kinds
         self.arrays = {name: array(_CODES[kind], bytes(_bytes(kind) * max(1, sizes[name]))) for name, kind in kinds}
         self._look()
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import arena
-from arena import Game, Limits
+from arena import Game, Limits, Puzzle
 from arena.heuristic import bind
+from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.ida_star import IdaStar
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from tests.arena.compiled.conftest import decision
@@ -26,6 +27,54 @@ def test_the_hardest_position_of_the_8_puzzle(twice: Twice, agent: Any) -> None:
     game = SlidingTiles()
     found = twice(agent, game, game.parse_state(EIGHT), Manhattan).found
     assert len(found.actions) == 31 or agent.weight > 1
+
+
+@pytest.mark.parametrize("agent", [AStar(), AStar(weight=2.5), BestFirst(), UniformCost()], ids=["", "weight", "best", "cost"])
+def test_searches_that_remember_states(twice: Twice, agent: Any) -> None:
+    """Across several sizes of the table, and under limits of nodes; without a limit the way is a shortest one."""
+    game = SlidingTiles()
+    found = twice(agent, game, game.parse_state(EIGHT), Manhattan).found
+    assert len(found.actions) == 31 or agent.name == "best-first" or getattr(agent, "weight", 1) > 1
+    state = game.parse_state("8 1 3 / 4 . 2 / 7 6 5")
+    total = twice(agent, game, state, Manhattan).nodes
+    for nodes in (*range(1, 40), 200, 900, total - 1, total, total + 1):
+        assert twice(agent, game, state, Manhattan, {"nodes": nodes}).nodes == min(nodes, total)
+
+
+class Toll(Puzzle):
+    """From 0 to the goal by steps of 1 to 3; each costs what its square tells, also nothing, and some ways are dear at first."""
+
+    name = "toll"
+
+    def __init__(self) -> None:
+        self.tolls = [7 * n * n % 11 / 2 for n in range(60)]
+
+    def initial(self, rng: Any) -> Any:
+        return (0,)
+
+    def actions(self, state: Any) -> Any:
+        return range(1, min(3, 59 - state[0]) + 1)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] + action,)
+
+    def is_goal(self, state: Any) -> Any:
+        return state[0] == 59
+
+    def step_cost(self, state: Any, action: int, successor: Any) -> float:
+        cost: float = self.tolls[successor[0]] * action
+        return cost
+
+
+@pytest.mark.parametrize("agent", [UniformCost(), AStar(), IdaStar()], ids=lambda agent: agent.name)
+def test_steps_of_any_cost(same: Callable[..., arena.Record], agent: Any) -> None:
+    """The least cost is what dynamic programming finds."""
+    tolls = Toll().tolls
+    least = [0.0, *[9e9] * 59]
+    for square in range(1, 60):
+        least[square] = min(least[square - step] + tolls[square] * step for step in (1, 2, 3) if square >= step)
+    record = same(Toll(), agent, limits={"nodes": 30_000})
+    assert record.cost == least[59] or agent.name == "ida-star"
 
 
 def test_without_a_heuristic_and_beside_the_shape_of_a_square(twice: Twice) -> None:
