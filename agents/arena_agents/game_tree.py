@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import log, sqrt
+from typing import Any
 
 from arena import Action, Game, Puzzle, Search, State
 from arena_agents.deepening import PROVEN, STEP
@@ -82,6 +83,16 @@ class GameTree:
         child = self._expand(path[-1], ply)
         path.append(child)
         self._back_up(path, child.proven or self._play_on(child.state, ply))
+
+    def grow(self, loop: Any, rollouts: int | None) -> None:
+        """Have a compiled loop make all simulations, and take over what it leaves of the root."""
+        root = self._root
+        try:
+            loop(root.state, self._search.rng, self._squared, self._longest, rollouts)
+        finally:
+            listed, best, root.proven = loop.children(root.state)
+            root.children = [_child(one) for one in listed]
+            root.best = None if best is None else _child(best)
 
     def _descend(self) -> list[Node]:
         """The way from the root to a node with an untried action, each step to the child with the highest UCT value."""
@@ -166,6 +177,12 @@ class GameTree:
         if child.proven is not None:
             return child.proven[self._root.mover]
         return child.total / max(1, child.visits)
+
+
+def _child(grown: Any) -> Node:
+    node = Node(grown.action, None, 0, [], grown.proven)
+    node.visits, node.total = grown.visits, grown.total
+    return node
 
 
 def _playout(game: Game, random: Callable[[], float], longest: int, cut_off: Callable[[State], Returns]) -> Playout:

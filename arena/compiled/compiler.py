@@ -4,6 +4,7 @@ import linecache
 import operator
 from collections import namedtuple
 from collections.abc import Callable
+from math import log, sqrt
 from typing import Any
 
 from numba import njit, types
@@ -106,7 +107,7 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     space: dict[str, Any] = {
         "__name__": f"arena_{name}", "namedtuple": namedtuple, "at": at, "_put": put, "offset": offset, "_int64": types.int64,
-        "bit_count": bit_count, "bit_length": bit_length,
+        "bit_count": bit_count, "bit_length": bit_length, "log": log, "sqrt": sqrt,
     }  # fmt: skip
     exec(compile(text, file, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
     entry = space.pop("entry")

@@ -5,6 +5,7 @@ from typing import Any
 from arena.compiled.best_first_loops import AStarLoop, CostLoop, GreedyLoop
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
+from arena.compiled.mcts_loop import MctsLoop
 from arena.compiled.negamax_loops import AlphaBetaLoop, FullWidthLoop, QuietLoop
 
 ENGINES: dict[str, type[Loop]] = {
@@ -13,6 +14,7 @@ ENGINES: dict[str, type[Loop]] = {
     "best-first": GreedyLoop,
     "full-width": FullWidthLoop,
     "ida-star": IdaStarLoop,
+    "mcts": MctsLoop,
     "type-a": QuietLoop,
     "uniform-cost": CostLoop,
 }
