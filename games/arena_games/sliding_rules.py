@@ -88,3 +88,57 @@ class TileSums(Estimate):
     def value(self, carried: Words) -> float:
         """Return the sum."""
         return carried[0]
+
+
+class PatternSums(Estimate):
+    """The heuristic `pattern-db`: where each tile is, four bits a tile, and the same of the mirror image."""
+
+    words = 2
+
+    def __init__(
+        self, tables: list[tuple[bytes, int, int]], shifts: dict[int, int], mirror_shifts: dict[int, int], mirror: list[int]
+    ) -> None:
+        self.table = b"".join([table for table, _, _ in tables])
+        self.offsets = [sum(len(table) for table, _, _ in tables[:number]) for number in range(len(tables))]
+        self.starts = [start for _, start, _ in tables]
+        self.masks = [mask for _, _, mask in tables]
+        self.parts = len(tables)
+        self.shifts = [shifts.get(tile, 0) for tile in range(MOST)]
+        self.mirror_shifts = [mirror_shifts.get(tile, 0) for tile in range(MOST)]
+        self.mirrored = len(mirror) > 0
+        self.mirror = mirror or list(range(MOST))
+        """For every cell the one across the diagonal."""
+        self.cells = len(shifts) + 1
+
+    def first(self, state: Words) -> Words:
+        """Return where the tiles are."""
+        own = 0
+        image = 0
+        for cell in range(self.cells):
+            tile = (state[0] >> 4 * cell) & 15
+            if tile:
+                own += cell << self.shifts[tile]
+                if self.mirrored:
+                    image += self.mirror[cell] << self.mirror_shifts[tile]
+        return (own, image)
+
+    def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
+        """Return where they are after one has moved to where the blank was."""
+        tile = (state[0] >> 4 * action) & 15
+        blank = state[1]
+        own = carried[0] + (blank - action) * (1 << self.shifts[tile])
+        image = carried[1]
+        if self.mirrored:
+            image += (self.mirror[blank] - self.mirror[action]) * (1 << self.mirror_shifts[tile])
+        return (own, image)
+
+    def total(self, packed: int) -> int:
+        """Return the sum of the tables."""
+        found = 0
+        for part in range(self.parts):
+            found += self.table[self.offsets[part] + ((packed >> self.starts[part]) & self.masks[part])]
+        return found
+
+    def value(self, carried: Words) -> float:
+        """Return the larger sum."""
+        return max(self.total(carried[0]), self.total(carried[1])) if self.mirrored else self.total(carried[0])

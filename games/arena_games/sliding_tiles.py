@@ -230,3 +230,8 @@ class Misplaced:
         """Return the estimated number of slides to the goal."""
         wrong = sum(map(int.__ne__, state, self._goal))
         return wrong - 1 if state[self._home] else wrong
+
+    def compiled(self, rules: SlidingRules) -> TileSums:
+        """Return the same, as a sum over the tiles."""
+        cells = range(len(self._goal))
+        return TileSums(len(cells), [[int(tile > 0 and self._goal[cell] != tile) for cell in cells] for tile in cells])

@@ -1,5 +1,6 @@
 """The engines of puzzles find what the plain searches find: the same paths, counts and limits."""
 
+import random
 from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Any
@@ -11,7 +12,8 @@ from arena import Game, Limits, Puzzle
 from arena.heuristic import bind
 from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.ida_star import IdaStar
-from arena_games.sliding_tiles import Manhattan, SlidingTiles
+from arena_games.pattern_db import PatternDB
+from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
 from tests.arena.compiled.conftest import decision
 
 Twice = Callable[..., Any]
@@ -75,6 +77,18 @@ def test_steps_of_any_cost(same: Callable[..., arena.Record], agent: Any) -> Non
         least[square] = min(least[square - step] + tolls[square] * step for step in (1, 2, 3) if square >= step)
     record = same(Toll(), agent, limits={"nodes": 30_000})
     assert record.cost == least[59] or agent.name == "ida-star"
+
+
+@pytest.mark.parametrize("goal", ["blank-last", "blank-first"])
+def test_other_heuristics_of_tiles(twice: Twice, goal: Any) -> None:
+    """Pattern databases with a mirror image and without, and misplaced tiles."""
+    game = SlidingTiles(goal=goal, shuffle=30)
+    for seed in range(3):
+        state = game.initial(random.Random(seed))
+        lengths = {len(twice(IdaStar(), game, state, one).found.actions) for one in (Misplaced, PatternDB, Manhattan)}
+        assert len(lengths) == 1
+    wide = SlidingTiles(rows=3, columns=4, shuffle=60, goal=goal)
+    twice(IdaStar(), wide, wide.initial(random.Random(7)), PatternDB, {"nodes": 20_000})
 
 
 def test_without_a_heuristic_and_beside_the_shape_of_a_square(twice: Twice) -> None:
