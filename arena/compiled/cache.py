@@ -28,24 +28,31 @@ def folder() -> Path:
 
 
 @cache
-def _runtime() -> str:
-    """What the code of a module depends on beside its text: the compiler, the processor, and our own part of it."""
+def _versions() -> str:
+    """What the code of a module depends on beside its text and the processor: the compiler, and our own part of it."""
+    own = (Path(__file__).parent / "compiler.py").read_bytes()
+    return f"{FORMAT} {_version('numba')} {_version('llvmlite')} {blake2b(own, digest_size=16).hexdigest()}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
+@cache
+def _processor() -> str:
+    """A hash of the processor that code is made for. To ask takes a large library, so it is asked where there is code alone."""
     import llvmlite.binding as llvm
 
-    versions = []
-    for package in ("numba", "llvmlite"):
-        try:
-            versions.append(version(package))
-        except PackageNotFoundError:
-            versions.append("none")
-    own = (Path(__file__).parent / "compiler.py").read_bytes()
-    processor = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-    return f"{FORMAT} {versions} {processor} {blake2b(own, digest_size=16).hexdigest()}"
+    told = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    return blake2b(told.encode(), digest_size=8).hexdigest()
 
 
 def key_of(text: str, kinds: tuple[str, ...]) -> str:
     """Return the name of a module: the hash of its text and of what it is compiled with."""
-    return blake2b(f"{_runtime()}\n{kinds}\n{text}".encode(), digest_size=16).hexdigest()
+    return blake2b(f"{_versions()}\n{kinds}\n{text}".encode(), digest_size=16).hexdigest()
 
 
 def read(key: str) -> tuple[str, bytes] | None:
@@ -56,9 +63,9 @@ def read(key: str) -> tuple[str, bytes] | None:
         return None
     head, _, code = data.partition(b"\n")
     words = head.decode("utf-8", "replace").split()
-    if len(words) != 4 or head + b"\n" != _head(key, words[2], code):
+    if len(words) != 5 or head + b"\n" != _head(key, words[3], code):
         return None
-    return words[2], code
+    return words[3], code
 
 
 def write(key: str, symbol: str, code: bytes) -> None:
@@ -76,4 +83,4 @@ def write(key: str, symbol: str, code: bytes) -> None:
 
 
 def _head(key: str, symbol: str, code: bytes) -> bytes:
-    return f"gamearena {key} {symbol} {blake2b(code, digest_size=16).hexdigest()}\n".encode()
+    return f"gamearena {key} {_processor()} {symbol} {blake2b(code, digest_size=16).hexdigest()}\n".encode()

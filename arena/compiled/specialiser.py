@@ -395,8 +395,9 @@ class Rewriter(ast.NodeTransformer):
         source = self.visit(node.iter)
         table: TableView | None = _table_of(source)
         if table is None:
-            if not (isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"):
-                raise self.fault(node, "expected a loop over a range or a table")
+            counted = isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
+            if not (counted or isinstance(source, ast.Tuple)):
+                raise self.fault(node, "expected a loop over a range, a table, or numbers one by one")
             return ast.For(self.visit(node.target), source, self.body(node.body), [])
         if table.row is None and table.level != len(table.field.shape) - 1:
             raise self.fault(node, "expected a loop over numbers, this one is over rows")

@@ -57,6 +57,18 @@ def test_the_nim_of_the_readme_compiles_as_it_stands(twice: Twice) -> None:
     assert twice(AlphaBeta(depth=3), Nim(), (21, 0), remainder).found == 1
 
 
+class Heap(Nim):
+    """As in the tutorial: its actions are a list."""
+
+    def actions(self, state: Any) -> Any:
+        return [number for number in (1, 2, 3) if number <= state[0]]
+
+
+def test_the_game_of_the_tutorial_compiles_as_it_stands(twice: Twice) -> None:
+    outcome = twice(Minimax(), Heap(heap=9), (9, 0))
+    assert outcome.report.value > 0
+
+
 class Doubling(Nim):
     """Its numbers leave 64 bits after 31 turns."""
 
@@ -193,6 +205,11 @@ def test_a_file_of_the_cache_that_was_cut_short_counts_as_none(tmp_path: Path, m
         file.write_bytes(data[:cut])
         assert cache.read("ab" * 16) is None
     file.write_bytes(data[:-1] + b"x")
+    assert cache.read("ab" * 16) is None
+    head, _, code = data.partition(b"\n")
+    words = head.split()
+    words[2] = b"0" * len(words[2])  # another processor
+    file.write_bytes(b" ".join(words) + b"\n" + code)
     assert cache.read("ab" * 16) is None
 
 
