@@ -22,6 +22,9 @@ TYPES = {
     "reals": types.CPointer(types.float64),
     "octets": types.CPointer(types.uint8),
 }
+LEFT = ("_threats", "filled", "on_path")
+"""Functions that are called and not put in place: they are long, and not called for every state."""
+_leave: Callable[..., Any] = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _force: Callable[..., Any] = njit(forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
@@ -113,7 +116,7 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
     entry = space.pop("entry")
     for key, value in list(space.items()):
         if getattr(value, "__code__", None) is not None and value.__code__.co_filename == file:
-            space[key] = _force(value)
+            space[key] = (_leave if key.endswith(LEFT) else _force)(value)
     flags = compiler.Flags()
     flags.nrt = False
     flags.no_cpython_wrapper = True
