@@ -220,10 +220,10 @@ class Search:
         return self._start.state()
 
     def compiled(self, engine: str, **options: Any) -> Any:
-        """Return the compiled inner loop of a search, such as `ida-star`; None where the plain one is to run.
+        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None where the plain one is to run.
 
-        Both find the same, with the same counts, reports and random numbers. Which loops there are, and what each takes:
-        `arena.compiled.engines`.
+        Both find the same, with the same counts, reports and random numbers. What a loop takes as `options`, such as
+        `weight` or `depth`, and how it is called: `arena.compiled.engines`.
         """
         return None if self._find_loop is None else self._find_loop(self, engine, options)
 
