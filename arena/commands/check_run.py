@@ -133,7 +133,7 @@ class CheckRun:
         for seat in [] if made is None else all_seeing(made, self.how.seed):
             yield (
                 True,
-                f"  note    seat {seat} tells all states apart that were met; what should be hidden from it its observation tells",
+                f"  note    seat {seat} tells all states apart that were met: its observation hides nothing from it",
             )
 
     def _default_heuristic(self, name: str, game: type[Game]) -> Iterator[tuple[bool, str]]:
