@@ -4,6 +4,7 @@ from arena.agent import Agent, chooses
 from arena.configured import name_of
 from arena.errors import suggestion
 from arena.game import Game, Puzzle, gives, overrides
+from arena.simultaneous import Simultaneous
 
 TRAITS = {
     "single-player": "players = 1: every Puzzle",
@@ -17,6 +18,7 @@ TRAITS = {
     "chance": "chance_outcomes: chance moves where to_move gives CHANCE",
     "hidden-information": "observation: a seat does not see the whole state",
     "imperfect-recall": "perfect_recall = False: an observation does not tell all that its seat has seen and done",
+    "simultaneous": "a Simultaneous: several seats act at once, and none sees what the others choose",
     "resample": "resample: a state can be drawn from those that a seat cannot tell apart",
 }
 """Every trait, with what gives it to a game."""
@@ -43,6 +45,8 @@ def traits(game: Game) -> frozenset[str]:
         found.add("hidden-information")
     if game.perfect_recall is False:
         found.add("imperfect-recall")
+    if isinstance(game, Simultaneous):
+        found.add("simultaneous")
     if gives(game, "resample"):
         found.add("resample")
     return frozenset(found)
