@@ -113,7 +113,7 @@ class Goofspiel(Simultaneous):
 
     def parse_state(self, text: str) -> State:
         """Return the state of `7:2<5 3:4=4 9`; ValueError for other cards, one that comes twice, a wrong order."""
-        words = text.split() if text.strip() != "-" else []
+        words = [] if text.strip() == "-" else text.split() or [""]
         prize = int(words.pop()) if words and words[-1].isdecimal() else 0
         found = [TURN.fullmatch(word) for word in words]
         if None in found:

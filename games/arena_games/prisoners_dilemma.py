@@ -1,6 +1,7 @@
 """The iterated prisoner's dilemma (R. Axelrod, The Evolution of Cooperation, 1984)."""
 
 import random
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -71,6 +72,10 @@ class PrisonersDilemma(Simultaneous):
         """Return the seat whose choice may be turned."""
         return 0 if state[-2] in "cd" else 1
 
+    def history(self, state: State, seat: int) -> str:
+        """Return what a seat has done in all turns that are over, a letter each, also from an observation."""
+        return "".join(re.findall("[CD]{2}", self.settled(state)))[seat::2]
+
     def standing(self, state: State) -> Sequence[float]:
         """Return the means so far."""
         done = [self._payoffs[state[place : place + 2]] for place in range(0, len(state), 2) if state[place + 1] in "CD"]
@@ -104,9 +109,9 @@ class PrisonersDilemma(Simultaneous):
 
     def parse_state(self, text: str) -> State:
         """Return the state of `CC CD`; ValueError for other letters, half a turn, or too many turns."""
-        turns = text.split() if text.strip() != "-" else []
+        turns = [] if text.strip() == "-" else text.split() or [""]
         last = "CDcd?" if self.noise else "CD"  # noise may be at work on the last turn alone
-        odd = any(len(turn) != 2 or set(turn) - set("CD" if turn is not turns[-1] else last) for turn in turns)
-        if odd or len(turns) > self.turns:
+        odd = set("".join(turns[:-1])) - set("CD") or set("".join(turns[-1:])) - set(last)
+        if odd or len(turns) > self.turns or any(len(turn) != 2 for turn in turns):
             raise ValueError(f"expected up to {self.turns} turns of C and D, as in CC CD, or -, got {text!r}")
         return "".join(turns)

@@ -70,7 +70,7 @@ class RockPaperScissors(Simultaneous):
 
     def parse_state(self, text: str) -> State:
         """Return the state of `rock-paper paper-paper`; ValueError for other words or too many rounds."""
-        rounds = [tuple(each.split("-")) for each in text.split()] if text.strip() != "-" else []
+        rounds = [] if text.strip() == "-" else [tuple(each.split("-")) for each in text.split() or [""]]
         if len(rounds) > self.rounds or any(len(each) != 2 or set(each) - set(CHOICES) for each in rounds):
             raise ValueError(f"expected up to {self.rounds} rounds such as rock-paper, or -, got {text!r}")
         return tuple([(first, second) for first, second in rounds])
