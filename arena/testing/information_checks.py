@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from arena.errors import GameError, foreign
 from arena.game import CHANCE, Action, Game, State, gives
 from arena.match.chance_streams import chance_outcomes
+from arena.simultaneous import Simultaneous
 from arena.testing.trial import Trial, copied
 
 CHECKS = {
@@ -180,8 +181,11 @@ def _looks_alike(game: Game, distinct: Sequence[State], seat: int) -> bool:
 
 
 def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
-    """Return the seats from which nothing was hidden in some random plays, though something was from others."""
-    if not gives(game, "observation"):
+    """Return the seats from which nothing was hidden in some random plays, though something was from others.
+
+    None where seats act at once: who is asked first sees no more than who is asked last.
+    """
+    if not gives(game, "observation") or isinstance(game, Simultaneous):
         return []
     found = set(range(game.players))
 
