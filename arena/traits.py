@@ -57,6 +57,12 @@ def listed(found: frozenset[str]) -> str:
     return ", ".join(trait for trait in TRAITS if trait in found)
 
 
+def coped(agent: type[Agent]) -> frozenset[str]:
+    """The traits that an agent says it knows how to play; none where it uses the word for something else."""
+    given = agent.copes
+    return frozenset(given) if isinstance(given, (set, frozenset)) else frozenset()
+
+
 def unknown_needs(agent: type[Agent]) -> str | None:
     """What is wrong with the words in `needs`, None where all are traits."""
     for word in sorted(agent.needs):
@@ -73,7 +79,7 @@ def made_for(agent: type[Agent]) -> frozenset[str]:
 
 def not_coped_with(agent: type[Agent], game: Game) -> frozenset[str]:
     """The traits of a game that an agent does not say it copes with."""
-    return (traits(game) & set(COPED)) - agent.copes
+    return (traits(game) & set(COPED)) - coped(agent)
 
 
 def refusal(agent: type[Agent], game: Game) -> str | None:
