@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from arena import SpecError
+from arena import SpecError, heuristic
 from arena.spec import load_spec
+from arena.testing import Violation, check_heuristic
 from arena_games.twenty_forty_eight import Snake, TwentyFortyEight, slide
 from tests.games.game_tree import check_state, random_match, start
 
@@ -147,8 +148,9 @@ def test_a_board_without_room_for_two_tiles_is_refused() -> None:
 
 PLUGIN = """
 from arena import hookimpl
-from arena import SpecError
+from arena import SpecError, heuristic
 from arena.spec import load_spec
+from arena.testing import Violation, check_heuristic
 from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
 
 @hookimpl
@@ -173,3 +175,17 @@ def test_a_spec_names_it_by_a_number_or_a_text(tmp_path: Path) -> None:
     assert all(spec.boards[0].parameters == {"rows": 4, "columns": 4} for spec in specs)
     with pytest.raises(SpecError, match="game: expected text or a mapping, got true"):
         load_spec({"game": True, "agents": ["random"]})
+
+
+def test_snake_keeps_to_the_scale_of_the_returns() -> None:
+    """The check of heuristics holds it to the returns, which nothing bounds above; one below the least is found."""
+    game = TwentyFortyEight(rows=2, columns=3)
+    assert check_heuristic(Snake, game, matches=2) == ("range", "repeats")
+    with pytest.raises(Violation, match=r"expected: within \[0.0, inf\]"):
+        check_heuristic(negative, game, matches=1)
+
+
+@heuristic("negative", game="2048")
+def negative(game: TwentyFortyEight, state: Any, player: int = 0) -> float:
+    """A value that no return can have."""
+    return -1.0
