@@ -1,6 +1,6 @@
 """The keys of a spec and what they take. The JSON Schema that editors use is written from this."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, WithJsonSchema, WrapValidator
 
@@ -115,6 +115,11 @@ class SpecKeys(_Keys):
     anchor: Annotated[str, Field(min_length=1)] | None = Field(None, description="The entry whose rating is 0.")
     columns: Annotated[list[str], Field(min_length=1)] | None = Field(None, description="The columns of the boards, in order.")
     sort: str | None = Field(None, description="A column; with `-` before it the largest comes first.")
+    rank: Literal["wins", "returns"] | None = Field(
+        None,
+        description="What games are ranked by: wins and half draws, or mean returns, the default where a game is not zero-sum.",
+    )
+    orders: Any = Field(None, description="Of the formats round-robin and gauntlet: all orders of seats, or rotations alone.")
     challengers: Any = Field(None, description="Of the format gauntlet, which may have it as an option, too.")
     test: Any = Field(None, description="Of the format head-to-head, likewise.")
     replays: Any = Field(None, description="Of the format knockout, likewise.")
