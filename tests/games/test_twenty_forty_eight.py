@@ -146,30 +146,12 @@ def test_a_board_without_room_for_two_tiles_is_refused() -> None:
         TwentyFortyEight(rows=1, columns=1)
 
 
-PLUGIN = """
-from arena import hookimpl
-from arena import SpecError, heuristic
-from arena.spec import load_spec
-from arena.testing import Violation, check_heuristic
-from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
-
-@hookimpl
-def arena_games():
-    return [TwentyFortyEight]
-
-@hookimpl
-def arena_heuristics():
-    return [Snake]
-"""
-
-
 def test_a_spec_names_it_by_a_number_or_a_text(tmp_path: Path) -> None:
     """YAML reads `2048` as a number; both are the same board, and what is neither is a fault."""
-    (tmp_path / "plugin.py").write_text(PLUGIN)
     texts = ["game: 2048", "game: '2048'", "games: [2048]", "game: {name: 2048}", "game: {name: '2048', rows: 4}"]
     specs = []
     for number, text in enumerate(texts):
-        (tmp_path / f"{number}.yaml").write_text(f"plugins: [plugin.py]\nagents: [random]\n{text}\n")
+        (tmp_path / f"{number}.yaml").write_text(f"agents: [random]\n{text}\n")
         specs.append(load_spec(tmp_path / f"{number}.yaml"))
     assert {spec.boards[0].name for spec in specs} == {"2048"}
     assert all(spec.boards[0].parameters == {"rows": 4, "columns": 4} for spec in specs)
