@@ -61,6 +61,9 @@ def read_games(reading: SpecReader) -> list[Rules]:
     found: list[Rules] = []
     first: dict[str, Path] = {}
     for path, value in given:
+        if value["name"].isdecimal() and value["name"] not in reading.registry.games:
+            reading.unknown(path, f"expected the name of a game, got {value['name']}")
+            continue
         for rules in _rules(reading, path, value):
             other = first.setdefault(canonical([rules.name, rules.parameters]), path)
             if len(first) > len(found):

@@ -21,6 +21,10 @@ SpecSeed = Annotated[
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Options = dict[str, Any]
 Source = Annotated[str, Field(min_length=1)]
+GivenGame = Annotated[  # a name such as 2048 is read as a number
+    str | Options,
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "object", "additionalProperties": True}]}),
+]
 
 
 class _Keys(BaseModel):
@@ -92,8 +96,8 @@ class SpecKeys(_Keys):
     """A tournament."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(None, description="Default: the file's stem.")
-    game: str | Options | None = Field(None, description="A name, or {name: ..., parameters}.")
-    games: Annotated[list[str | Options], Field(min_length=1)] | None = Field(None, description="Several boards.")
+    game: GivenGame | None = Field(None, description="A name, or {name: ..., parameters}.")
+    games: Annotated[list[GivenGame], Field(min_length=1)] | None = Field(None, description="Several boards.")
     format: str | Options | None = Field(None, description="Default: round-robin for games, benchmark for puzzles.")
     rounds: Count | None = Field(None, description="Positions drawn; default 10.")
     positions: str | list[str] | None = Field(None, description="Texts, or a file with one text a line.")

@@ -57,6 +57,7 @@ class Backgammon(Game):
 
     name = "backgammon"
     default_heuristic: ClassVar[str | None] = "pip-count"
+    board = "boards/backgammon.js"
 
     def initial(self, rng: random.Random) -> State:
         """Return the standard start, seat 0 to throw."""

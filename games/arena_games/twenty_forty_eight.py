@@ -33,6 +33,7 @@ class TwentyFortyEight(Game):
     min_return = 0.0
     max_return = inf
     default_heuristic: ClassVar[str | None] = "snake"
+    board = "boards/twenty_forty_eight.js"
 
     def __init__(self, *, rows: Side = 4, columns: Side = 4) -> None:
         if rows * columns < 2:
