@@ -57,6 +57,12 @@ def listed(found: frozenset[str]) -> str:
     return ", ".join(trait for trait in TRAITS if trait in found)
 
 
+def coped(agent: type[Agent]) -> frozenset[str]:
+    """The traits that an agent says it knows how to play; none where it uses the word for something else."""
+    given = agent.copes
+    return frozenset(given) if isinstance(given, (set, frozenset)) else frozenset()
+
+
 def unknown_needs(agent: type[Agent]) -> str | None:
     """What is wrong with the words in `needs`, None where all are traits."""
     for word in sorted(agent.needs):
@@ -74,7 +80,7 @@ def refusal(agent: type[Agent], game: Game) -> str | None:
             return f"{name_of(agent)} cannot play {name_of(game)}: it only solves puzzles, and {name_of(game)} is a game"
         missing |= {"single-player"}
     name = name_of(game)
-    unknown = [trait for trait in COPED if trait in has and trait not in agent.copes]
+    unknown = [trait for trait in COPED if trait in has and trait not in coped(agent)]
     if unknown and not missing:
         return f"{name_of(agent)} cannot play {name}: {name} has {' and '.join(unknown)}"
     if not missing:

@@ -7,6 +7,7 @@ class Random(Agent):
     """Plays a legal action at random, each with the same chance."""
 
     name = "random"
+    copes = frozenset({"chance", "hidden-information"})
     uses_heuristic = False
     reference = True
 

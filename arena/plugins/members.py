@@ -156,5 +156,6 @@ _OF_AGENTS = {
     ),
     "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights, inherited=False),
     "needs_limit": Member(None, "a method needs_limit(self, limits)", _takes_one),
+    "copes": Member(frozenset(), "a set of texts such as {'chance'}", lambda given: isinstance(given, (set, frozenset))),
     "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool), inherited=False),
 }

@@ -9,9 +9,10 @@ from arena.columns import COLUMNS, by_key
 from arena.configured import parameters_of
 from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format, own_columns
-from arena.game import Puzzle
+from arena.game import Puzzle, gives
 from arena.heuristic import Evaluation, info_of
 from arena.identity import key
+from arena.match.chance_streams import has_chance
 from arena.match.match import Positions, Program, Seat
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
@@ -45,9 +46,25 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     named = zip(rules, titles(list(rules)), strict=True)
     boards = [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
     check_view(reading, boards)
+    _note_shared_deals(reading, boards)
     if reading.values.get("adjudicate") and reading.several and boards and not any(board.adjudication for board in boards):
         reading.faults.add(("adjudicate",), "none of the games can be adjudicated; leave adjudicate out", key=True)
     return boards
+
+
+def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
+    """Note that matches of a round have the same deals, where nothing keeps an agent from remembering them."""
+    shared = [board for board in boards if has_chance(board.game) or gives(board.game, "observation")]
+    near = {seat.isolation for board in shared for seat in board.seats}
+    titles = ", ".join([board.title for board in shared])
+    if "none" in near:
+        hint = "with isolation: process a process meets a deal once, with sandbox it leaves no files, either"
+        reading.note(
+            f"{titles}: matches of a round have the same deals; that agents do not remember them is a convention; {hint}"
+        )
+    elif "process" in near:
+        hint = "with isolation: sandbox it leaves no files, either"
+        reading.note(f"{titles}: matches of a round have the same deals; a process meets a deal once; {hint}")
 
 
 def _labelled(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
