@@ -71,8 +71,17 @@ def unknown_needs(agent: type[Agent]) -> str | None:
     return None
 
 
+def made_for(agent: type[Agent]) -> frozenset[str]:
+    """The names of the games that an agent says it is made for; none where it plays any, or uses the word for something else."""
+    given = getattr(agent, "games", None)
+    return given if isinstance(given, frozenset) and all(isinstance(name, str) for name in given) else frozenset()
+
+
 def refusal(agent: type[Agent], game: Game) -> str | None:
     """Why `agent` cannot play `game`; None where it can."""
+    games = made_for(agent)
+    if games and name_of(game) not in games:
+        return f"{name_of(agent)} cannot play {name_of(game)}: it plays {' and '.join(sorted(games))} alone"
     has = traits(game)
     missing = agent.needs - has
     if not chooses(agent) and not isinstance(game, Puzzle):

@@ -18,6 +18,7 @@ from arena_agents.lookahead import Lookahead
 from arena_agents.mcts import MCTS
 from arena_agents.min_conflicts import MinConflicts
 from arena_agents.minimax import Minimax
+from arena_agents.policy_table import PolicyTable
 from arena_agents.type_a import TypeA
 from arena_agents.type_a_plus import TypeAPlus
 
@@ -46,4 +47,5 @@ def arena_agents() -> Sequence[type[Agent]]:
         Beam,
         Genetic,
         MCTS,
+        PolicyTable,
     ]
