@@ -22,6 +22,7 @@ class PrisonersDilemma(Simultaneous):
     """
 
     name = "prisoners-dilemma"
+    board = "boards/rounds.js"
     zero_sum = False
     min_return = 0.0
     max_return = 5.0

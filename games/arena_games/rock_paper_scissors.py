@@ -22,6 +22,7 @@ class RockPaperScissors(Simultaneous):
     """
 
     name = "rock-paper-scissors"
+    board = "boards/rounds.js"
 
     def __init__(self, *, rounds: Annotated[int, Field(ge=1, le=10_000)] = 1) -> None:
         self.rounds = rounds
