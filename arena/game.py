@@ -51,6 +51,8 @@ class Game(Configured, ABC):
     """The least that a seat can get at the end."""
     max_return: float = 1.0
     """The most that a seat can get at the end; inf where nothing bounds it."""
+    default_moves: int | None = None
+    """The limit of moves of a match where a spec and a caller name none; None for that of Limits."""
     default_heuristic: ClassVar[str | None] = None
     """The name of the heuristic that agents get where a spec names none."""
     board: ClassVar[str | None]

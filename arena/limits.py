@@ -11,7 +11,7 @@ from arena.errors import shown
 MARGIN = 0.1
 """Seconds that a decision may run over its limit before it is lost on time, and its process killed."""
 MOVES = 1000
-"""Moves of a match where nothing else is said."""
+"""Moves of a match where nothing else is said, by its game or by whoever plays it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ class DescribedAgent:
     """Traits of games."""
     copes: frozenset[str]
     """Traits of games that it knows how to play."""
+    games: frozenset[str]
+    """The names of the games that it is made for; none where it plays any."""
     wants_heuristic: bool
     chooses: bool
     solves: bool
@@ -166,6 +168,7 @@ def _agent(told: Mapping[str, Any]) -> DescribedAgent:
         protocol.text_of(answer, "name"),
         needs,
         frozenset(protocol.texts_of(answer, "copes")),
+        frozenset(protocol.texts_of(answer, "games")),
         protocol.flag(answer, "wants_heuristic", default=False),
         protocol.flag(answer, "chooses", default=False),
         protocol.flag(answer, "solves", default=False),

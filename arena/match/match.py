@@ -10,7 +10,7 @@ from arena.agent import Agent
 from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
-from arena.limits import Limits
+from arena.limits import MOVES, Limits
 from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, opened
 from arena.secret import Seed, seed_of_round
@@ -195,6 +195,12 @@ class Positions:
     def repetition(self, number: int) -> int:
         """How many equal texts were given before this one; 0 for drawn positions."""
         return 0 if self.texts is None else self._repetitions[number]
+
+
+def move_limit(game: Game) -> int:
+    """Return the limit of moves of a match of `game` where nobody names another one."""
+    own = game.default_moves
+    return own if type(own) is int and own > 0 else MOVES
 
 
 def seat_identity(

@@ -145,6 +145,9 @@ _OF_GAMES = {
     "standing": _method("standing", "self, state"),
     "perfect_recall": Member(True, "True or False", lambda given: isinstance(given, bool)),
     "min_return": Member(-1.0, "a number", _is_number),
+    "default_moves": Member(
+        None, "a whole number from 1 or None", lambda given: given is None or (type(given) is int and given > 0)
+    ),
     "max_return": Member(1.0, "a number", _is_number),
 }
 _OF_AGENTS = {

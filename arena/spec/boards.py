@@ -13,7 +13,7 @@ from arena.game import Puzzle, gives
 from arena.heuristic import Evaluation, info_of
 from arena.identity import key
 from arena.match.chance_streams import has_chance
-from arena.match.match import Positions, Program, Seat
+from arena.match.match import Positions, Program, Seat, move_limit
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
@@ -191,7 +191,10 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
         reading.note(f"{one.label} has no heuristic on {rules.name}: it takes all unfinished states for equal")
     options = entry.options if entry.command is None else {**entry.options, "command": list(entry.command)}
     code = None if entry.versioned is None else entry.versioned.version.code
-    seat = make_seat(entry.agent, options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label, code)
+    limits = entry.limits
+    if "moves" not in (reading.values.get("limits") or {}):
+        limits = replace(limits, moves=move_limit(rules.game))
+    seat = make_seat(entry.agent, options, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
     return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading, rules.name)
 
 

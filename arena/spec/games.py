@@ -8,6 +8,7 @@ from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation
 from arena.identity import canonical
 from arena.match.adjudication import Adjudication
+from arena.returns import bounds
 from arena.spec.document import Path
 from arena.spec.faults import dotted
 from arena.spec.labels import shown
@@ -95,9 +96,9 @@ def adjudication_of(reading: SpecReader, rules: Rules) -> Adjudication | None:
     if found == Adjudication():
         reading.faults.add(("adjudicate",), "expected draw or resign, as in {resign: {moves: 4, value: 0.95}}")
         return None
-    if not rules.puzzle and rules.game.players == 2 and rules.game.zero_sum:
+    if not rules.puzzle and rules.game.players == 2 and rules.game.zero_sum and bounds(rules.game) == (-1, 1):
         return found
-    what = "a puzzle" if rules.puzzle else "no zero-sum game of two seats"
+    what = "a puzzle" if rules.puzzle else "no zero-sum game of two seats with returns from -1 to 1"
     message = f"{rules.name} is {what}, so its matches cannot be adjudicated"
     if reading.several:
         reading.note(f"adjudicate: {message}")

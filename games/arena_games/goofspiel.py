@@ -27,6 +27,7 @@ class Goofspiel(Simultaneous):
     """
 
     name = "goofspiel"
+    board = "boards/goofspiel.js"
 
     def __init__(self, *, cards: Annotated[int, Field(ge=1, le=13)] = 13, hidden: bool = True) -> None:
         self.cards = cards

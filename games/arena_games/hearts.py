@@ -43,6 +43,7 @@ class Hearts(Game):
     """
 
     name = "hearts"
+    board = "boards/hearts.js"
     players = 4
     zero_sum = False
     min_return = 0.0

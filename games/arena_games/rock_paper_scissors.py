@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import Simultaneous
+from arena.limits import MOVES
 
 State = tuple[tuple[str, str], ...]
 """What both chose in each round."""
@@ -22,9 +23,11 @@ class RockPaperScissors(Simultaneous):
     """
 
     name = "rock-paper-scissors"
+    board = "boards/rounds.js"
 
     def __init__(self, *, rounds: Annotated[int, Field(ge=1, le=10_000)] = 1) -> None:
         self.rounds = rounds
+        self.default_moves = max(MOVES, 2 * rounds)
 
     def begin(self, rng: random.Random) -> State:
         """Return the state before the first round."""

@@ -72,6 +72,13 @@ def test_a_match_of_the_referee_says_the_same() -> None:
         assert round(record.returns[0] * 200, 9) == AXELROD["totals"]["Grudger"][names.index(other)]
 
 
+def test_a_long_match_is_not_cut_short_by_the_usual_limit_of_moves() -> None:
+    """A thousand decisions are 500 turns; tit for tat loses the first of all that follow."""
+    record = play(PrisonersDilemma(turns=600), [TitForTat(), Always(action="D")])
+    assert (record.termination, len(record.decisions)) == ("normal", 1200)
+    assert record.returns == pytest.approx((599 / 600, 604 / 600))
+
+
 def test_generosity_forgives_a_third_of_defections() -> None:
     """And nothing but defections; the stream of the seat is what it is drawn from."""
     game, rng = PrisonersDilemma(), random.Random(6)

@@ -42,7 +42,7 @@ def test_a_match_of_rounds_shows_what_was_played_before() -> None:
     state = game.result(game.parse_state("rock-paper paper-paper"), "rock")
     assert game.format_state(game.observation(state, 1)) == "chosen [null]: rock-paper paper-paper"
     assert game.render(game.observation(state, 1)) == "rock - paper\npaper - paper\n2 of 3 rounds played"
-    assert game.returns(game.result(state, "paper")) == (pytest.approx(-2 / 3), pytest.approx(2 / 3))
+    assert game.returns(game.result(state, "paper")) == pytest.approx((-2 / 3, 2 / 3))
 
 
 @pytest.mark.parametrize("text", ["", "rock", "rock-lizard", "rock-rock rock-rock rock-rock", "- rock-rock"])
