@@ -8,6 +8,7 @@ from arena_agents.annealing import Annealing
 from arena_agents.beam import Beam
 from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.breadth_first import BreadthFirst
+from arena_agents.cfr_plus import CFRPlus
 from arena_agents.chance import Random
 from arena_agents.depth_first import DepthFirst, IterativeDeepening
 from arena_agents.genetic import Genetic
@@ -15,6 +16,7 @@ from arena_agents.greedy import Greedy
 from arena_agents.hill_climb import HillClimb
 from arena_agents.ida_star import IdaStar
 from arena_agents.lookahead import Lookahead
+from arena_agents.mccfr import MCCFR
 from arena_agents.mcts import MCTS
 from arena_agents.min_conflicts import MinConflicts
 from arena_agents.minimax import Minimax
@@ -46,4 +48,6 @@ def arena_agents() -> Sequence[type[Agent]]:
         Beam,
         Genetic,
         MCTS,
+        CFRPlus,
+        MCCFR,
     ]

@@ -156,5 +156,6 @@ _OF_AGENTS = {
     ),
     "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights, inherited=False),
     "needs_limit": Member(None, "a method needs_limit(self, limits)", _takes_one),
+    "policy": Member(None, "a method policy(self, game, observation)", lambda given: given is None or takes(given, 2)),
     "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool), inherited=False),
 }
