@@ -12,6 +12,7 @@ from arena.errors import shown
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
 from arena.limits import LARGEST, Limits, finite, is_count, plies
+from arena.returns import scaled
 
 Item = TypeVar("Item")
 
@@ -118,15 +119,18 @@ class Search:
     def evaluate(self, state: State, player: int = 0) -> float:
         """How good `state` is for `player`, higher is better.
 
-        In a game: the returns at a terminal state, elsewhere the heuristic, 0.0 without one. In a puzzle: 0.0 at a goal,
-        minus infinity at a dead end, elsewhere minus the heuristic, 0.0 without one.
+        In a game: the returns at a terminal state, mapped linearly from `min_return` and `max_return` to [-1, 1] (as they are
+        where one of these is infinite), elsewhere the heuristic, which is on the same scale, 0.0 without one. In a puzzle: 0.0
+        at a goal, minus infinity at a dead end, elsewhere minus the heuristic, 0.0 without one.
         """
         self._meter.evaluations += 1
         puzzle = self._puzzle
         if self._game.is_terminal(state):
             if puzzle is not None:
                 return 0.0 if puzzle.is_goal(state) else -inf
-            return self._game.returns(state)[player]
+            game = self._game
+            value = game.returns(state)[player]
+            return value if game.min_return == -1.0 and game.max_return == 1.0 else scaled(game, value)
         if self._evaluation is None:
             return 0.0
         return self._evaluation(state, player) if puzzle is None else -self._evaluation(state)

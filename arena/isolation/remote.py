@@ -14,7 +14,7 @@ from arena.isolation.agent_process import STARTING, AgentLost, AgentProcess, Age
 from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
 from arena.match.match import Match, Program
-from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, Used, checked
+from arena.match.player import Ending, Forfeit, Player, Unreadable, Used, checked, local_player
 from arena.match.record import Reason
 from arena.match.referee import PlayerMaker
 from arena.outcome import Answer, Path
@@ -28,7 +28,7 @@ def player_maker(processes: AgentProcesses) -> PlayerMaker:
 
     def make(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
         if match.seats[number].isolation == "none":
-            return LocalPlayer(match, number, start, played)
+            return local_player(match, number, start, played)
         return RemotePlayer(match, number, processes, played)
 
     return make

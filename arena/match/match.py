@@ -126,6 +126,8 @@ class Match:
     """That of the spec; None where it is a secret."""
     adjudication: Adjudication | None = None
     """The rules by which reported values end it before the game's own rules do."""
+    repetition: int = 0
+    """How many matches of these seats from an equal position were given before this one: each has its own streams of chance."""
 
 
 @dataclass(frozen=True, slots=True)

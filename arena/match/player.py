@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from arena.errors import GameError, Interrupted, shown
-from arena.game import Action, State
+from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
 from arena.limits import MARGIN
 from arena.match.decider import AgentRaised, Decider
@@ -137,6 +137,30 @@ class LocalPlayer(Decider):
 
     def leave(self) -> None:
         """Nothing has to be given back."""
+
+
+class ObservingPlayer(LocalPlayer):
+    """An agent in this process on a game with hidden information: it is given what its seat observes."""
+
+    __slots__ = ("_observation",)
+
+    def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
+        super().__init__(match, number, start, played)
+        self._observation = match.game.observation
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Action:
+        """Ask for an action and return it if it is legal in `state`; a Forfeit otherwise."""
+        return super().choose(self._observation(state, self.number), legal)
+
+    def solve(self, state: State) -> Any:
+        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        return super().solve(self._observation(state, self.number))
+
+
+def local_player(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> LocalPlayer:
+    """Return the player of a seat whose agent plays in this process."""
+    kind = ObservingPlayer if gives(match.game, "observation") else LocalPlayer
+    return kind(match, number, start, played)
 
 
 def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:

@@ -8,18 +8,18 @@ from typing import Any
 
 from arena.configured import name_of
 from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
-from arena.game import Action, Game, Puzzle
+from arena.game import Action, Puzzle
 from arena.identity import position_stream
 from arena.limits import is_count
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
-from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, checked, short
+from arena.match.payoffs import checked_returns, lost, standing
+from arena.match.player import Ending, Forfeit, Player, Unreadable, checked, local_player, short
 from arena.match.record import Decision, Record
-from arena.match.stepper import Stepper
+from arena.match.stepper import Stepper, stepper_of
 from arena.outcome import Answer, Path
 from arena.search import SharedStart
 
-TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
@@ -30,24 +30,26 @@ PlayerMaker = Callable[[Match, int, SharedStart, Sequence[str]], Player]
 """Makes the player of a seat, who can read the actions played so far: an agent in this process, one in another, a person."""
 
 
-def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerMaker = LocalPlayer) -> Record:
+def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerMaker = local_player) -> Record:
     """Play a match to its end and return its record. Only the user's interrupt and an IsolationError are passed on.
 
     A fault of the game itself makes the match void. `on_turn` is told the seat before an agent is made or asked.
     `make_player` makes the player of each seat; by default every agent plays in this process.
     """
-    state = MatchState(Stepper(match.game, match.position.state, match.seats[0].limits.moves))
+    game, position = match.game, match.position
+    state = MatchState(stepper_of(game, position.state, match.seats[0].limits.moves, position.key, match.repetition))
     try:
-        ending = _play(match, state, on_turn, make_player)
-        "".join(state.stepper.actions)  # all of them texts, or the game is at fault
-    except Forfeit as forfeit:
-        ending = forfeit.ending
-        state.returns = lost(len(match.seats), ending.seat)
+        try:
+            ending = _play(match, state, on_turn, make_player)
+            "".join(state.stepper.actions)  # all of them texts, or the game is at fault
+        except Forfeit as forfeit:
+            ending = forfeit.ending
+            state.returns = lost(game, ending.seat, state.stepper.state)
     except (Interrupted, IsolationError):
         raise
     except BaseException as error:
         ending = Ending("void", None, describe(error), author_traceback(error))
-        state.returns = (0.0,) * match.game.players
+        state.returns = (0.0,) * game.players
         state.stepper.actions[:] = [str(action) for action in state.stepper.actions]
     finally:
         for player in state.players:
@@ -85,9 +87,9 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
         ending = _take_turns(state, on_turn, turn)
         if ending is _NORMAL:
-            state.returns = _checked_returns(game, tuple(map(float, game.returns(state.stepper.state))))
+            state.returns = checked_returns(game, game.returns(state.stepper.state))
         else:
-            state.returns = (0.0,) * len(match.seats) if state.agreed_end is None else state.agreed_end.returns
+            state.returns = standing(game, state.stepper.state) if state.agreed_end is None else state.agreed_end.returns
         return ending
     if state.players[0].solver:
         ending = _ask_for_solution(puzzle, match, state)
@@ -134,17 +136,6 @@ def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
         return legal if state.agreed_end is None else None
 
     return turn
-
-
-def _checked_returns(game: Game, returns: tuple[float, ...]) -> tuple[float, ...]:
-    if len(returns) != game.players:
-        raise GameError(f"{name_of(game)}: returns gave {len(returns)} values for {game.players} seats")
-    for value in returns:
-        if not -1.0 <= value <= 1.0:
-            raise GameError(f"{name_of(game)}: returns gave {returns}; expected values in [-1, 1]")
-    if game.zero_sum and abs(sum(returns)) > TOLERANCE:
-        raise GameError(f"{name_of(game)}: returns gave {returns}, which do not add up to 0 as zero_sum promises")
-    return returns
 
 
 _NORMAL = Ending("normal")
@@ -215,13 +206,6 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
     return _NORMAL
 
 
-def lost(players: int, seat: int | None) -> tuple[float, ...]:
-    """What everyone gets when one seat loses by a fault."""
-    if players == 1:
-        return (0.0,)
-    return tuple([-1.0 if number == seat else 1.0 / (players - 1) for number in range(players)])
-
-
 _decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
 
 
@@ -250,7 +234,7 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         ending.seat,
         ending.message,
         ending.traceback,
-        state.steps if answered else len(stepper.actions),
+        state.steps if answered else stepper.moves,
         stepper.cost if puzzle and not answered else None,
         fallbacks,
         tuple(map(_decision, state.decisions)),

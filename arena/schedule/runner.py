@@ -9,9 +9,10 @@ from arena.game import Puzzle
 from arena.isolation.agent_process import AgentProcesses, proven
 from arena.isolation.remote import player_maker
 from arena.match.match import Match, Position, match_id
-from arena.match.player import LocalPlayer
+from arena.match.payoffs import lost
+from arena.match.player import local_player
 from arena.match.record import Reason, Record
-from arena.match.referee import OnTurn, lost, play_match
+from arena.match.referee import OnTurn, play_match
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec
@@ -60,7 +61,7 @@ def unplayed(
         seed=spec.record_seed,
         actions=(),
         answer=None,
-        returns=(0.0,) * players if seat is None else lost(players, seat),
+        returns=(0.0,) * players if seat is None else lost(board.game, seat),
         solved=False if isinstance(board.game, Puzzle) else None,
         termination=termination,
         seat=seat,
@@ -103,7 +104,7 @@ class MatchRunner:
         check_sandbox(spec)
         self._hosts = AgentProcesses()
         apart = isolated(spec)
-        self._make_player = player_maker(self._hosts) if apart else LocalPlayer
+        self._make_player = player_maker(self._hosts) if apart else local_player
         self._code = code if code is not None or not apart else fingerprints(spec)
         self._position = positions_of(spec)
 
@@ -122,7 +123,7 @@ class MatchRunner:
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, board.adjudication)
         before = self._hosts.started
-        match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication)
+        match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))

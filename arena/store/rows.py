@@ -153,8 +153,9 @@ def _used_rng(seats: tuple[bool, ...]) -> str:
 
 
 def play_hash_of(record: Record) -> int:
-    """Return a hash of what was played: two matches with the same one are repeats."""
-    whole = "\n".join([record.position, record.answer or "", *record.actions])
+    """Return a hash of what was played: two matches with the same one are repeats, but none in which chance has moved."""
+    chance = record.answer is None and record.moves is not None and record.moves < len(record.actions)
+    whole = "\n".join([record.position, record.answer or "", *record.actions, *([record.id] if chance else [])])
     return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 
 

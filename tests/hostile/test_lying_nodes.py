@@ -12,11 +12,12 @@ import arena
 from arena.cluster import wire
 from arena.cluster.audit import Audit
 from arena.commands.store_check import check_store
+from arena.match.payoffs import lost
 from arena.match.record import Record
-from arena.match.referee import lost
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
+from arena_games.tic_tac_toe import TicTacToe
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", "greedy"], "isolation": "none"}
 
@@ -38,7 +39,7 @@ def faulty(record: Record, reason: Any, seat: int) -> Record:
     used = record.decisions[0]._replace(seat=seat)
     return record._replace(
         actions=record.actions[:4], moves=4, decisions=(*record.decisions[:4], used), termination=reason, seat=seat,
-        returns=lost(2, seat), message="made up",
+        returns=lost(TicTacToe(), seat), message="made up",
     )  # fmt: skip
 
 

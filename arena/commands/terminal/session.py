@@ -13,9 +13,9 @@ from arena.errors import describe
 from arena.game import Action, Puzzle, State
 from arena.isolation.agent_process import AgentProcesses
 from arena.match.match import Match
+from arena.match.payoffs import lost
 from arena.match.player import Ending, Forfeit, Player
-from arena.match.referee import lost
-from arena.match.stepper import Stepper
+from arena.match.stepper import Stepper, stepper_of
 from arena.results import figures
 
 
@@ -49,7 +49,8 @@ class Session:
         return self._stepper.state
 
     def _at_start(self) -> Stepper:
-        return Stepper(self._game, self.match.position.state, self.match.seats[0].limits.moves)
+        match = self.match
+        return stepper_of(self._game, match.position.state, match.seats[0].limits.moves, match.position.key, match.repetition)
 
     def play(self) -> None:
         """Play to the end, or until a person leaves, and say how it ended."""
@@ -102,6 +103,7 @@ class Session:
         del self._moves[own[-1] :]
         self._stepper = self._at_start()
         for _, action in self._moves:
+            self._stepper.turn()  # chance moves as it did
             self._stepper.advance(action)
         self._leave()
         self._seat_all()
@@ -189,7 +191,7 @@ class Session:
         seat = ending.seat or 0
         self._screen.say(f"\n{self._label(seat)} has lost: {because(ending.reason, ending.message)}", "bad")
         if len(self._people) > 1:
-            self._screen.say(self._result(lost(len(self._people), ending.seat)), "bold")
+            self._screen.say(self._result(lost(self._game, ending.seat, self.state)), "bold")
 
     def _over(self) -> None:
         moves = len(self._moves)
