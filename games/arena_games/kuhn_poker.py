@@ -27,6 +27,7 @@ class KuhnPoker(Game):
     name = "kuhn-poker"
     min_return = -2.0
     max_return = 2.0
+    board = "boards/poker.js"
 
     def initial(self, rng: random.Random) -> State:
         """Return the state before the deal."""

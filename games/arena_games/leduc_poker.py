@@ -32,6 +32,7 @@ class LeducPoker(Game):
     name = "leduc-poker"
     min_return = -13.0
     max_return = 13.0
+    board = "boards/poker.js"
 
     def initial(self, rng: random.Random) -> State:
         """Return the state before the deal."""

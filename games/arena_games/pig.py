@@ -24,6 +24,7 @@ class Pig(Game):
 
     name = "pig"
     default_heuristic: ClassVar[str | None] = "race"
+    board = "boards/pig.js"
 
     def __init__(
         self, *, target: Annotated[int, Field(ge=1, le=10_000)] = 100, sides: Annotated[int, Field(ge=2, le=100)] = 6
