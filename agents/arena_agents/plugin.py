@@ -11,6 +11,7 @@ from arena_agents.breadth_first import BreadthFirst
 from arena_agents.cfr_plus import CFRPlus
 from arena_agents.chance import Random
 from arena_agents.depth_first import DepthFirst, IterativeDeepening
+from arena_agents.expectimax import Expectimax
 from arena_agents.genetic import Genetic
 from arena_agents.greedy import Greedy
 from arena_agents.hill_climb import HillClimb
@@ -20,6 +21,7 @@ from arena_agents.mccfr import MCCFR
 from arena_agents.mcts import MCTS
 from arena_agents.min_conflicts import MinConflicts
 from arena_agents.minimax import Minimax
+from arena_agents.star2 import Star2
 from arena_agents.type_a import TypeA
 from arena_agents.type_a_plus import TypeAPlus
 
@@ -48,6 +50,8 @@ def arena_agents() -> Sequence[type[Agent]]:
         Beam,
         Genetic,
         MCTS,
+        Expectimax,
+        Star2,
         CFRPlus,
         MCCFR,
     ]

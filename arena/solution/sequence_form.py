@@ -6,11 +6,11 @@ B. von Stengel, Efficient Computation of Behavior Strategies, 1996.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isclose
 
 from arena.configured import name_of
 from arena.errors import ArenaError, GameError, shown
 from arena.game import CHANCE, Action, Game, State, gives
+from arena.match.chance_streams import chance_outcomes
 
 MOST_STATES = 1_000_000
 """States of a tree that is expanded whole; some 200 bytes and 10 microseconds each."""
@@ -116,7 +116,7 @@ class _Expansion:
             if game.is_terminal(state):
                 self._end(probability, sequences, game.returns(state))
             elif (mover := game.to_move(state)) == CHANCE:
-                children = [(game.result(state, a), probability * p, sequences) for a, p in outcomes_of(game, state)]
+                children = [(game.result(state, a), probability * p, sequences) for a, p in chance_outcomes(game, state)]
                 unexpanded += reversed(children)
                 form.states += len(children)
             else:
@@ -167,12 +167,3 @@ class _Expansion:
                 "such a game says perfect_recall = False, and has no best responses by information sets"
             )
         return known
-
-
-def outcomes_of(game: Game, state: State) -> Sequence[tuple[Action, float]]:
-    """Return the outcomes of chance with their probabilities; GameError where these do not add up to 1."""
-    outcomes = game.chance_outcomes(state)
-    total = sum([probability for _, probability in outcomes])
-    if not isclose(total, 1.0, abs_tol=1e-9):
-        raise GameError(f"{name_of(game)}: chance_outcomes gave probabilities that add up to {total:g}; expected 1")
-    return outcomes
