@@ -16,11 +16,13 @@ from arena_agents.genetic import Genetic
 from arena_agents.greedy import Greedy
 from arena_agents.hill_climb import HillClimb
 from arena_agents.ida_star import IdaStar
+from arena_agents.ismcts import ISMCTS
 from arena_agents.lookahead import Lookahead
 from arena_agents.mccfr import MCCFR
 from arena_agents.mcts import MCTS
 from arena_agents.min_conflicts import MinConflicts
 from arena_agents.minimax import Minimax
+from arena_agents.pimc import PIMC
 from arena_agents.star2 import Star2
 from arena_agents.type_a import TypeA
 from arena_agents.type_a_plus import TypeAPlus
@@ -50,6 +52,8 @@ def arena_agents() -> Sequence[type[Agent]]:
         Beam,
         Genetic,
         MCTS,
+        ISMCTS,
+        PIMC,
         Expectimax,
         Star2,
         CFRPlus,

@@ -58,7 +58,7 @@ class Chances(Game):
         return (*state, action)
 
     def returns(self, state: Any) -> Sequence[float]:
-        got = [float(self._drawn((state, seat)).randint(-4, 4)) for seat in range(self.players)]
+        got = [self._drawn((state, seat)).uniform(-4, 4) for seat in range(self.players)]
         return (got[0], -got[0]) if self.players == 2 else got
 
 
@@ -66,13 +66,13 @@ class Chances(Game):
 def decide() -> Any:
     """An agent's decision, as the referee would ask for it, with the heuristic of pig or of 2048."""
 
-    def decide(agent: Agent, game: Game, state: Any, limits: Mapping[str, Any] | None = None) -> Decided:
+    def decide(agent: Agent, game: Game, state: Any, limits: Mapping[str, Any] | None = None, seed: str = "seat") -> Decided:
         bounds, meter = Limits(**(limits or {})), Meter()
         meter.begin(bounds.nodes, bounds.seconds)
         view = counting_view(game, meter)
         kind = HEURISTICS.get(game.name)
         evaluation = None if kind is None else bind(kind, game)
-        search = Search(view, evaluation, bounds, meter, Stream("seat"), SharedStart(game, Stream("start")))
+        search = Search(view, evaluation, bounds, meter, Stream(seed), SharedStart(game, Stream("start")))
         action = agent.choose(view, state, search)
         return Decided(action, search.value, meter.nodes, meter.evaluations, search.depth)
 
