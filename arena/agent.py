@@ -24,6 +24,8 @@ class Agent(Configured, ABC):
     """The traits that a game must have; see `arena.traits`."""
     copes: ClassVar[frozenset[str]] = frozenset()
     """Which of `chance` and `hidden-information` it knows how to play. Without the word it is refused on such a game."""
+    games: ClassVar[frozenset[str]]
+    """The names of the games that it is made for, a frozenset; it is refused on all others. Without one it plays any."""
     wants_heuristic: ClassVar[bool] = False
     """Whether the agent is at a loss without a heuristic."""
     uses_heuristic: ClassVar[bool]

@@ -1,14 +1,14 @@
 """What the referee gives an agent for one decision: random numbers, evaluation, limits, and a place to report."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from arena.configured import name_of
 from arena.counting import Meter
-from arena.errors import shown
+from arena.errors import cut, shown
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
 from arena.limits import LARGEST, Limits, finite, is_count, plies
@@ -53,6 +53,14 @@ class Report(NamedTuple):
 
 
 NOTHING = Report()
+MOST_AMOUNTS = 32
+"""Names of amounts that a decision may have spent."""
+LONGEST_NAME = 64
+"""Characters of such a name."""
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= LARGEST
 
 
 @cache
@@ -68,6 +76,8 @@ class Search:
     """
 
     _last = NOTHING
+    spent: Mapping[str, float] | None = None
+    """What `spend` was told of this decision; None where it was not called."""
 
     def __init__(
         self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: SharedStart
@@ -197,6 +207,21 @@ class Search:
             tuple(line),
             exact,
         )
+
+    def spend(self, **amounts: float) -> None:
+        """Say what else this decision has used, such as `tokens`; what is said of one name adds up, and stands in the record.
+
+        ValueError for anything but finite numbers from 0 to 10^15, and for more than 32 names.
+        """
+        spent = dict(self.spent or {})
+        for name, amount in amounts.items():
+            total = spent.get(name, 0) + amount if _is_amount(amount) else None
+            if total is None or total > LARGEST or len(name) > LONGEST_NAME:
+                raise ValueError(f"{cut(name)}: expected an amount from 0 to {LARGEST:,} in all, got {shown(amount)}")
+            spent[name] = total
+        if len(spent) > MOST_AMOUNTS:
+            raise ValueError(f"expected at most {MOST_AMOUNTS} names of amounts, got {len(spent)}")
+        self.spent = spent
 
     def start(self) -> State:
         """The complete state from which a local search starts, the same for every agent that meets this position.

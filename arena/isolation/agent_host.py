@@ -25,6 +25,8 @@ from arena.search import SharedStart
 from arena.version import __version__
 
 Message = dict[str, Any]
+CAN = ["choose", "solve", "observe"]
+"""What it says that it can do."""
 
 
 class Library:
@@ -87,9 +89,11 @@ class HostedSeat:
         )
         self.decider.make_agent()
 
-    def choose(self, played: Sequence[str]) -> Message:
-        """The answer to `choose`."""
+    def choose(self, played: Sequence[str], observation: str | None = None) -> Message:
+        """The answer to `choose`; of a game with hidden information the state is what the seat observes."""
         game = self.game
+        if observation is not None:
+            self.state = game.parse_state(observation)
         for text in played:
             said, own = self._own
             self._own = _NOTHING
@@ -168,11 +172,11 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         if kind == "start":
             seat, answer = _started(library, message)
         elif kind == "choose" and seat is not None:
-            answer = _decided(seat, message["played"])
+            answer = _decided(seat, message["played"], message.get("observation"))
         elif kind == "solve" and seat is not None:
             answer = _decided(seat, None)
         elif kind == "hello":
-            answer = {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ["choose", "solve"]}
+            answer = {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": CAN}
         elif kind == "quit":
             return
         else:  # a stop that came too late, or what a later version says
@@ -191,20 +195,22 @@ def _started(library: Library, message: Message) -> tuple[HostedSeat | None, Mes
     return seat, {"type": "ready", "drew": drawn(seat.decider.rng)}
 
 
-def _decided(seat: HostedSeat, played: Sequence[str] | None) -> Message | bytes:
+def _decided(seat: HostedSeat, played: Sequence[str] | None, observation: str | None = None) -> Message | bytes:
     decider = seat.decider
     try:
-        answer = seat.solve() if played is None else seat.choose(played)
+        answer = seat.solve() if played is None else seat.choose(played, observation)
     except AgentRaised as failed:
         answer = _failure(failed)
-    nodes, evaluations, _, depth, value = decider.used
-    if depth is None and value is None and not decider.fallback and answer.get("action") is not None:
+    nodes, evaluations, _, depth, value, spent = decider.used
+    if spent is None and depth is None and value is None and not decider.fallback and answer.get("action") is not None:
         return protocol.action_line(answer["action"], nodes, evaluations, drawn(decider.rng))
     answer["nodes"], answer["evaluations"] = nodes, evaluations
     if depth is not None:
         answer["depth"] = depth
     if value is not None:
         answer["value"] = value
+    if spent is not None:
+        answer["spent"] = spent
     if decider.fallback:
         answer["fallback"] = True
     answer["drew"] = drawn(decider.rng)

@@ -56,6 +56,10 @@ class AgentProcess:
         """Start it; `module` is what Python runs where the program is no command."""
         self._memory_mb = memory_mb
         self.solves = self.chooses = True
+        self.observes = False
+        """Whether it plays from what it observes."""
+        self.deals: set[str] = set()
+        """What chance did in the matches that it has played, where there was any: a deal is met once."""
         self.alive = True
         self._enclosed = isolation == "sandbox"
         try:
@@ -71,7 +75,7 @@ class AgentProcess:
             if hello.get("protocol") != protocol.VERSION:
                 raise Broken(f"hello: protocol: expected {protocol.VERSION}, got {hello.get('protocol')!r}")
             can = protocol.texts_of(hello, "can")
-            self.chooses, self.solves = "choose" in can, "solve" in can
+            self.chooses, self.solves, self.observes = "choose" in can, "solve" in can, "observe" in can
             if plays and not (self.chooses or self.solves):
                 raise Broken("hello: can: expected choose, solve or both")
         except Broken as broken:
@@ -182,16 +186,23 @@ class AgentProcesses:
         self.started = 0
         """The number of processes that were started so far."""
 
-    def take(self, program: Program, limits: Limits, isolation: Isolation) -> AgentProcess:
-        """Return an idle process of a program, or start one. Lost where it does not start as it should."""
+    def take(self, program: Program, limits: Limits, isolation: Isolation, deal: str | None = None) -> AgentProcess:
+        """Return an idle process of a program, or start one. Lost where it does not start as it should.
+
+        It is one that has not met `deal`, if that is given: who has seen a deal knows what others hold when it comes again.
+        """
         idle = self._idle.pop(_key(program, limits, isolation), [])
-        process = idle.pop() if idle else None
+        process = next((one for one in reversed(idle) if deal not in one.deals), None)
+        if process is not None:
+            idle.remove(process)
         if idle:
             self._idle[_key(program, limits, isolation)] = idle
-        if process is not None and process.alive:
-            return process
-        self.started += 1
-        return self._start(program, limits.memory_mb, isolation)
+        if process is None or not process.alive:
+            self.started += 1
+            process = self._start(program, limits.memory_mb, isolation)
+        if deal is not None:
+            process.deals.add(deal)
+        return process
 
     def give_back(self, process: AgentProcess, program: Program, limits: Limits, isolation: Isolation) -> None:
         """Keep a process for its next match, unless it is dead."""

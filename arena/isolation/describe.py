@@ -38,6 +38,8 @@ class DescribedAgent:
     name: str
     needs: frozenset[str]
     """Traits of games."""
+    copes: frozenset[str]
+    """Traits of games that it knows how to play."""
     wants_heuristic: bool
     chooses: bool
     solves: bool
@@ -163,6 +165,7 @@ def _agent(told: Mapping[str, Any]) -> DescribedAgent:
     return DescribedAgent(
         protocol.text_of(answer, "name"),
         needs,
+        frozenset(protocol.texts_of(answer, "copes")),
         protocol.flag(answer, "wants_heuristic", default=False),
         protocol.flag(answer, "chooses", default=False),
         protocol.flag(answer, "solves", default=False),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import cut
 from arena.limits import LARGEST, clipped, is_count
+from arena.search import LONGEST_NAME, MOST_AMOUNTS
 
 VERSION = 1
 LONGEST_LINE = 16 << 20
@@ -31,11 +32,17 @@ class Used(NamedTuple):
     evaluations: int
     depth: int | None
     value: float | None
+    spent: Mapping[str, float] | None
 
 
 def choose_line(played: Sequence[str]) -> bytes:
     """The request for an action. Written out, since every move of an isolated agent waits for it."""
     return b'{"type":"choose","played":[%b]}\n' % ",".join(map(in_quotes, played)).encode()
+
+
+def observed_line(observation: str, legal: Sequence[str]) -> bytes:
+    """The request for an action where there is hidden information: what the seat observes, and nothing else."""
+    return line({"type": "choose", "played": [], "observation": observation, "legal": list(legal)})
 
 
 def action_line(action: str, nodes: int, evaluations: int, used_rng: bool) -> bytes:
@@ -86,6 +93,7 @@ def used(message: Mapping[str, Any]) -> Used:
         _count(message, "evaluations"),
         None if message.get("depth") is None else _count(message, "depth"),
         _number(message, "value"),
+        None if message.get("spent") is None else _amounts(message),
     )
 
 
@@ -139,6 +147,15 @@ def _count(message: Mapping[str, Any], key: str) -> int:
     if not is_count(value):
         raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {LARGEST:,}, got {cut(repr(value))}")
     return value
+
+
+def _amounts(message: Mapping[str, Any]) -> Mapping[str, float]:
+    """What an agent says that it spent; Broken where `Search.spend` would not take it."""
+    value = message["spent"]
+    sound = isinstance(value, dict) and len(value) <= MOST_AMOUNTS and all(len(name) <= LONGEST_NAME for name in value)
+    if not sound or not all(type(one) in (int, float) and 0 <= one <= LARGEST for one in value.values()):
+        raise Broken(f"{message['type']}: spent: expected amounts from 0 to {LARGEST:,} by name, got {cut(repr(value))}")
+    return dict(value)
 
 
 def _number(message: Mapping[str, Any], key: str) -> float | None:

@@ -6,13 +6,14 @@ from time import perf_counter
 from typing import Any
 
 from arena.configured import settings
-from arena.errors import describe
-from arena.game import Action, Game, State
+from arena.errors import GameError, IsolationError, Unavailable, describe
+from arena.game import Action, Game, State, gives
 from arena.identity import position_seed, program_seed, seat_seed
 from arena.isolation import protocol
 from arena.isolation.agent_process import STARTING, AgentLost, AgentProcess, AgentProcesses
 from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
+from arena.match.chance_streams import has_chance
 from arena.match.match import Match, Program
 from arena.match.player import Ending, Forfeit, Player, Unreadable, Used, checked, local_player
 from arena.match.record import Reason
@@ -52,12 +53,19 @@ class RemotePlayer:
         self._limits = seat.limits
         self._played = played
         self._told = 0
+        self._observes = gives(match.game, "observation")
+        self._deal = f"{match.position.key}/{match.repetition}" if self._observes or has_chance(match.game) else None
         self._host: AgentProcess | None = None
 
     def make_agent(self) -> None:
         """Take a process and have it make the agent; a Forfeit where that fails."""
+        self.leave()  # where the backend of the agent did not answer, it is made again
         try:
-            self._host = self._hosts.take(self._program, self._limits, self.seat.isolation)
+            self._host = self._hosts.take(self._program, self._limits, self.seat.isolation, self._deal)
+            if self._observes and not self._host.observes:
+                name, game = self.seat.label, self._game.name
+                hint = 'its hello must have "observe" in `can`, and its answers follow from `observation` and `legal`'
+                raise IsolationError(f"{name} cannot play {game}: {game} has hidden-information; {hint}")
             self._host.begin()
             started = self._host.ask(protocol.line(_start(self._match, self.number, self._program)), STARTING)
         except AgentLost as lost:
@@ -73,11 +81,16 @@ class RemotePlayer:
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+        answer = self._asked(self._request(state, legal))
+        return checked(self.number, self._understood(self._action, answer, state), legal)
+
+    def _request(self, state: State, legal: Sequence[Action]) -> bytes:
+        if self._observes:
+            return _observed(self._game, state, self.number, legal)
         actions = self._played
         told = self._told
         self._told = len(actions)
-        answer = self._asked(protocol.choose_line(actions[told:]))
-        return checked(self.number, self._understood(self._action, answer, state), legal)
+        return protocol.choose_line(actions[told:])
 
     def solve(self, state: State) -> Any:
         """Ask for a solution; None where the agent gave up."""
@@ -96,7 +109,7 @@ class RemotePlayer:
         try:
             answer = self._host.ask(request, self._limits.seconds, MARGIN)
         except AgentLost as lost:
-            self.used = (0, 0, perf_counter() - began, None, None)
+            self.used = (0, 0, perf_counter() - began, None, None, None)
             raise self._lost(lost) from lost
         seconds = perf_counter() - began
         self._understood(self._note, answer, seconds)
@@ -104,7 +117,7 @@ class RemotePlayer:
 
     def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
         used = protocol.used(answer)
-        self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value)
+        self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value, used.spent)
         self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
         if answer["type"] == "failed":
@@ -176,7 +189,9 @@ class RemotePlayer:
             self.overrun = lost.overrun
         return Forfeit(Ending(lost.reason, self.number, lost.message))
 
-    def _failed(self, answer: Mapping[str, Any]) -> Forfeit:
+    def _failed(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable:
+        if answer.get("kind") == "unavailable":
+            return Unavailable(protocol.message_of(answer, "message") or self.seat.label)
         reason: Reason = "memory" if answer.get("kind") == "memory" else "exception"
         message = protocol.message_of(answer, "message")
         return Forfeit(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))
@@ -189,6 +204,26 @@ def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> A
         return Unreadable(repr(text[:120]))
 
 
+def _observed(game: Game, state: State, seat: int, legal: Sequence[Action]) -> bytes:
+    """The request for an action from what a seat observes; GameError where the notation of that loses something."""
+    seen = game.observation(state, seat)
+    text = game.format_state(seen)
+    try:
+        same = game.parse_state(text) == seen
+    except ValueError:
+        same = False
+    if not same:
+        raise GameError(f"{game.name}: the observation {text} does not read back; parse_state must take what format_state gives")
+    return protocol.observed_line(text, [game.format_action(seen, action) for action in legal])
+
+
+def _position(match: Match, number: int) -> str:
+    """The text of the position as a seat may see it."""
+    if not gives(match.game, "observation"):
+        return match.position.text
+    return match.game.format_state(match.game.observation(match.position.state, number))
+
+
 def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
     seat = match.seats[number]
     limits = seat.limits
@@ -197,7 +232,7 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         "match": token_hex(16),  # from the id of a match, and a seed that can be guessed, all of its streams would follow
         "game": match.game.name,
         "parameters": plain_settings(match.game),
-        "position": match.position.text,
+        "position": _position(match, number),
         "seat": number,
         "players": len(match.seats),
         "seed": program_seed(match.id, number),

@@ -5,24 +5,26 @@ that an agent meets the same wherever it runs.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 from arena.agent import Agent
 from arena.counting import Meter, counting_view
-from arena.errors import Interrupted, OutOfBudget, author_traceback, describe
+from arena.errors import Interrupted, OutOfBudget, Unavailable, author_traceback, describe
 from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
 from arena.limits import Limits, clipped
 from arena.search import Search, SharedStart
 
+_KINDS = {MemoryError: "memory", Unavailable: "unavailable"}
+
 
 class AgentRaised(Exception):
-    """An agent raised an exception. `kind` is `exception` or `memory`."""
+    """An agent raised an exception. `kind` is `exception`, `memory` or `unavailable`."""
 
     def __init__(self, error: BaseException) -> None:
-        self.kind = "memory" if isinstance(error, MemoryError) else "exception"
+        self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
         self.message = clipped(describe(error))
         self.traceback = clipped(author_traceback(error))
 
@@ -32,8 +34,8 @@ class Decider:
 
     __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_start", "_view", "agent", "fallback", "rng", "used")
 
-    used: tuple[int, int, float, int | None, float | None]
-    """Nodes, evaluations, seconds, depth and value of the last decision."""
+    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None]
+    """Nodes, evaluations, seconds, depth, value and what else was spent in the last decision."""
 
     def __init__(
         self,
@@ -54,7 +56,7 @@ class Decider:
         self.fallback = False
         """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
         self._make = make
-        self.used = (0, 0, 0.0, None, None)
+        self.used = (0, 0, 0.0, None, None, None)
 
     def make_agent(self) -> None:
         """Make the agent; AgentRaised where it raises."""
@@ -87,7 +89,7 @@ class Decider:
             choice = method(self._view, state, search)
         except BaseException as error:  # as above
             stopped = error
-        self.used = (meter.nodes, meter.evaluations, perf_counter() - began, search.depth, search.value)
+        self.used = (meter.nodes, meter.evaluations, perf_counter() - began, search.depth, search.value, search.spent)
         return choice if stopped is None else self._after(stopped, search, legal)
 
     def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:

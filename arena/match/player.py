@@ -1,9 +1,9 @@
 """A seat while a match is played: an agent in this process, or one in a process of its own, behind one interface."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import GameError, Interrupted, shown
+from arena.errors import GameError, Interrupted, Unavailable, shown
 from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
 from arena.limits import MARGIN
@@ -32,14 +32,14 @@ class Forfeit(Exception):
 class Unreadable:
     """Something that an agent in another process returned and that is no action or solution, by its text; it equals nothing."""
 
-    def __init__(self, text: str, forfeit: Forfeit | None = None) -> None:
+    def __init__(self, text: str, forfeit: Forfeit | Unavailable | None = None) -> None:
         self.text = text
         self.forfeit = forfeit
         """What it is to be judged as, None where it is merely no action."""
 
 
-Used = tuple[int, int, float, int | None, float | None] | tuple[()]
-"""Nodes, evaluations, seconds, depth and value of a decision; empty where nobody knows."""
+Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None] | tuple[()]
+"""Nodes, evaluations, seconds, depth, value and what else was spent in a decision; empty where nobody knows."""
 
 
 class Player(Protocol):
@@ -171,7 +171,7 @@ def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
         raise _forfeit(seat, choice, legal, error) from error
 
 
-def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception) -> Forfeit:
+def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception) -> Forfeit | Unavailable:
     """Return the forfeit of a seat whose agent raised, or chose what is no legal action."""
     if isinstance(error, AgentRaised):
         return failure(seat, error)
@@ -197,8 +197,10 @@ def chosen(choice: Any, legal: Sequence[Action]) -> Action:
         raise AgentRaised(error) from error
 
 
-def failure(seat: int, failed: AgentRaised) -> Forfeit:
-    """Return the forfeit of a seat whose agent raised an exception."""
+def failure(seat: int, failed: AgentRaised) -> Forfeit | Unavailable:
+    """Return the forfeit of a seat whose agent raised an exception; Unavailable where its backend does not answer."""
+    if failed.kind == "unavailable":
+        return Unavailable(failed.message)
     kind: Reason = "memory" if failed.kind == "memory" else "exception"
     return Forfeit(Ending(kind, seat, failed.message, failed.traceback))
 

@@ -1,5 +1,6 @@
 """What is kept of a match."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 Reason = Literal[
@@ -20,6 +21,8 @@ Reason = Literal[
 `illegal-action` is also a wrong path, an answer of the wrong kind, and None from `choose`.
 """
 
+UNANSWERED = "unanswered"
+"""The key of `timing` that tells how often the backend of an agent did not answer."""
 FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "memory", "crash"})
 """The endings that are an agent's fault, and so its loss."""
 
@@ -39,6 +42,15 @@ class Decision(NamedTuple):
     """The depth that the agent reported last, in plies."""
     value: float | None
     """The value that the agent reported last, from its own view."""
+    spent: Mapping[str, float] | None = None
+    """What else the agent said that it used, by name, such as `tokens`; None where it said nothing."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The decision as plain values; `spent` is one of them only where the agent said something."""
+        plain = self._asdict()
+        if self.spent is None:
+            del plain["spent"]
+        return plain
 
 
 class Record(NamedTuple):
@@ -87,10 +99,15 @@ class Record(NamedTuple):
     timing: dict[str, Any] | None = None
     """What else depends on the clock, such as the seconds by which a decision ran over its limit."""
 
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether it is void since the backend of an agent did not answer."""
+        return self.termination == "void" and UNANSWERED in (self.timing or {})
+
     def as_dict(self) -> dict[str, Any]:
         """The record as plain values, ready for JSON."""
         plain = self._asdict()
-        plain["decisions"] = [decision._asdict() for decision in self.decisions]
+        plain["decisions"] = [decision.as_dict() for decision in self.decisions]
         return plain
 
     def timeless(self) -> dict[str, Any]:

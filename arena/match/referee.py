@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 from math import isfinite
-from typing import Any
+from time import sleep
+from typing import Any, TypeVar
 
 from arena.configured import name_of
-from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
+from arena.errors import GameError, Interrupted, IsolationError, Unavailable, author_traceback, describe
 from arena.game import Action, Puzzle
 from arena.identity import position_stream
 from arena.limits import is_count
@@ -15,7 +16,7 @@ from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
 from arena.match.payoffs import checked_returns, lost, standing
 from arena.match.player import Ending, Forfeit, Player, Unreadable, checked, local_player, short
-from arena.match.record import Decision, Record
+from arena.match.record import UNANSWERED, Decision, Record
 from arena.match.stepper import Stepper, stepper_of
 from arena.outcome import Answer, Path
 from arena.search import SharedStart
@@ -23,6 +24,9 @@ from arena.search import SharedStart
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
+PAUSES = (1.0, 3.0, 9.0)
+"""Seconds before an agent whose backend does not answer is asked again."""
+Answered = TypeVar("Answered")
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
 """Gives the legal actions of who is to move; none at the end."""
@@ -72,6 +76,20 @@ class MatchState:
         self.players: list[Player] = []
         self.decisions: list[tuple[Any, ...]] = []
         """The fields of each Decision, made into one when the match is over."""
+        self.unanswered = 0
+        """How often the backend of an agent did not answer."""
+
+    def ask_again(self, ask: Callable[[], Answered], error: Unavailable) -> Answered:
+        """Return what an agent answers after a while; Unavailable where its backend never does."""
+        for pause in PAUSES:
+            self.unanswered += 1
+            sleep(pause)
+            try:
+                return ask()
+            except Unavailable as again:
+                error = again
+        self.unanswered += 1
+        raise error
 
 
 def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: PlayerMaker) -> Ending:
@@ -81,7 +99,10 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
             on_turn(number)
         player = make_player(match, number, start, state.stepper.actions)
         state.players.append(player)
-        player.make_agent()
+        try:
+            player.make_agent()
+        except Unavailable as error:
+            state.ask_again(player.make_agent, error)
     game, puzzle, adjudication = match.game, state.stepper.puzzle, match.adjudication
     if puzzle is None:
         turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
@@ -110,7 +131,10 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
             on_turn(seat)
         player = players[seat]
         try:
-            action = player.choose(stepper.state, legal)
+            try:
+                action = player.choose(stepper.state, legal)
+            except Unavailable as error:
+                action = state.ask_again(partial(player.choose, stepper.state, legal), error)
         except BaseException:
             if player.used:
                 note((seat, *player.used))
@@ -131,7 +155,7 @@ def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
         legal = state.stepper.turn()
         if legal is None or not decisions:
             return legal
-        seat, *_, value = decisions[-1]
+        seat, *_, value, _ = decisions[-1]
         state.agreed_end = after(seat, value)
         return legal if state.agreed_end is None else None
 
@@ -147,7 +171,10 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, state: MatchState) -> Ending
         state.solved = True
         return _NORMAL
     try:
-        found = player.solve(position)
+        try:
+            found = player.solve(position)
+        except Unavailable as error:
+            found = state.ask_again(partial(player.solve, position), error)
     finally:
         if player.used:
             state.decisions.append((player.number, *player.used))
@@ -220,6 +247,8 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         fallbacks += player.fallbacks
         if player.overrun is not None:
             timing = {"overrun": round(player.overrun, 6)}
+    if state.unanswered:
+        timing = {**(timing or {}), UNANSWERED: state.unanswered}
     return Record(
         match.id,
         name_of(match.game),

@@ -4,6 +4,7 @@ from typing import Any
 
 from arena.results.rating import Strengths
 from arena.results.tally import Count, Tally
+from arena.stats.clustered import ClusteredMean
 from arena.stats.solved_share import wilson
 
 Row = dict[str, Any]
@@ -12,7 +13,6 @@ Row = dict[str, Any]
 def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> Row:
     """The row of an entry of a versus board."""
     count, labels = tally.counts[entry], tally.sheet.labels
-    seconds = per(count.seconds, count.decisions)
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
     points, games = tally.matches.in_first_seat(entry)
     row = {
@@ -32,13 +32,42 @@ def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> 
         "failures": count.faults.total(),
         "failures_by_kind": dict(sorted(count.faults.items())),
         "fallback_share": _fallback_share(count),
-        "nodes_per_move": per(count.nodes, count.decisions),
-        "ms_per_move": None if seconds is None else seconds * 1000,
+        **_effort(count),
+        **_mean("mean_return", "return", tally, tally.returns.of(entry)),
+        **_mean("adjusted", "adjusted", tally, tally.returns.adjusted(entry)),
     }
     if rated is not None:
         better = zip(labels, rated.superiority[entry], strict=True)
         row["superiority"] = {label: likelihood for label, likelihood in better if likelihood is not None}
     return row
+
+
+def score_row(rank: int, entry: int, tally: Tally) -> Row:
+    """The row of an entry of a score board."""
+    count = tally.counts[entry]
+    return {
+        "rank": rank,
+        "agent": tally.sheet.labels[entry],
+        "attempts": count.games,
+        **_mean("mean_return", "return", tally, tally.returns.of(entry)),
+        "best": count.best,
+        "moves": per(count.moves, count.moves_of),
+        **_effort(count),
+        "failures": count.faults.total(),
+        "failures_by_kind": dict(sorted(count.faults.items())),
+        "fallback_share": _fallback_share(count),
+    }
+
+
+def _effort(count: Count) -> Row:
+    seconds = per(count.seconds, count.decisions)
+    return {"nodes_per_move": per(count.nodes, count.decisions), "ms_per_move": None if seconds is None else seconds * 1000}
+
+
+def _mean(key: str, bounds: str, tally: Tally, found: ClusteredMean) -> Row:
+    """A mean with its bounds; without them where matches only repeat others, so that rounds are no sample."""
+    low, high = (None, None) if tally.matches.folded else (found.low, found.high)
+    return {key: found.mean, f"{bounds}_low": low, f"{bounds}_high": high}
 
 
 def puzzle_row(rank: int, label: str, tally: Count) -> Row:

@@ -34,6 +34,8 @@ def _order(board: Leaderboard) -> list[str]:
     """What the board is ranked by, unless its format has a ranking of its own, which is in its columns."""
     if board.own_columns or board.unranked is not None:
         return []
+    if board.by_returns:
+        return ["Ranked by mean return; Elo and score are from wins and draws alone."]
     return ["Ranked by Elo." if board.by_rating else "Ranked by score."]
 
 

@@ -14,6 +14,7 @@ from arena.formats.swiss import Knockout
 from arena.match.record import FAULTS, Reason, Record
 from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts, stored_fallbacks
+from arena.results.mean_returns import MeanReturns
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
@@ -44,6 +45,8 @@ class Count:
     moves_failed_of: int = 0
     cost: float = 0.0
     cost_of: int = 0
+    best: float | None = None
+    """The highest return."""
     faults: Counter[str] = field(default_factory=Counter)
     points: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     met: Counter[int] = field(default_factory=Counter)
@@ -99,7 +102,8 @@ class Tally:
         self.fallbacks = 0
         self.distinct: int | None = None
         """Counted by a store; None if the matches are counted one by one."""
-        self.matches = PairedGames()
+        self.matches = PairedGames(shared=sheet.has_chance)
+        self.returns = MeanReturns(len(sheet.labels))
         self.claims = Claims(sheet)
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
@@ -112,7 +116,9 @@ class Tally:
     @property
     def ranked_by(self) -> RankedBy:
         """The order of the board where its format has no ranking of its own."""
-        return self.sheet.ranked_by if self._format is None else self._format.ranked_by
+        if self._format is None or self.sheet.ranked_by == "returns":  # which the spec or the game wants
+            return self.sheet.ranked_by
+        return self._format.ranked_by
 
     def ranking(self) -> Ranking | None:
         """The ranking by the board's format; None where the format has none of its own."""
@@ -144,14 +150,22 @@ class Tally:
             self.outcomes.add(pairing, record.returns)
         played = play_hash_of(record)
         self._plays.add((seats, played))
-        if len(seats) > 1:
-            self.matches.add(pairing.round, seats, record.returns, played, any(record.drew))
+        self.met(pairing.round, seats, record.returns, played, any(record.drew), None)
         if record.fallbacks:
             self.fell_back(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
         for decision in record.decisions:
             self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
         if record.seat is not None and record.termination in FAULTS:
             self.failed(seats[record.seat], record.termination, number, record.id, record.message)
+
+    def met(
+        self, round_: int, seats: tuple[int, ...], returns: tuple[float, ...], played: int, drew: bool, adjusted: str | None
+    ) -> None:
+        """Take one match that was not void to the games of its round."""
+        if self.sheet.kind != "puzzle":
+            self.returns.add(round_, seats, returns, None if adjusted is None else returns_of(adjusted))
+        if len(seats) > 1:
+            self.matches.add(round_, seats, returns, played, drew or self.sheet.has_chance)
 
     def count(self, facts: Facts) -> None:
         """Count matches that are alike. Void ones are counted apart and not scored."""
@@ -165,6 +179,11 @@ class Tally:
             self._count_seat(facts, seat, self.counts[entry])
         if facts.solved is not None:
             _count_solutions(facts, self.counts[facts.seats[0]])
+        elif self.sheet.kind == "score":
+            count = self.counts[facts.seats[0]]
+            count.best = max(facts.returns[0], facts.returns[0] if count.best is None else count.best)
+            count.moves += facts.moves
+            count.moves_of += facts.moves_of
 
     def _count_seat(self, facts: Facts, seat: int, count: Count) -> None:
         times, got = facts.count, facts.returns[seat]
@@ -239,11 +258,9 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     _share_out(store, tallies)
-    adders = [tally.matches.add if tally.sheet.kind == "versus" else None for tally in tallies]
     for rows in store.chunks(_GAMES):
-        for board, round_, seats, returns, used_rng, played in rows:
-            if add := adders[board]:
-                add(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng)
+        for board, round_, seats, returns, used_rng, played, adjusted in rows:
+            tallies[board].met(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, adjusted)
             if (outcomes := tallies[board].outcomes) is not None:
                 outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
     for number, tally in enumerate(tallies):
@@ -276,7 +293,7 @@ SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), t
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 """
 _GAMES = """
-SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play
+SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, r.adjusted
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 """
 _EFFORT = """

@@ -9,9 +9,10 @@ from arena.columns import COLUMNS, by_key
 from arena.configured import parameters_of
 from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format, own_columns
-from arena.game import Puzzle
+from arena.game import Puzzle, gives
 from arena.heuristic import Evaluation, info_of
 from arena.identity import key
+from arena.match.chance_streams import has_chance
 from arena.match.match import Positions, Program, Seat
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
@@ -45,9 +46,25 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     named = zip(rules, titles(list(rules)), strict=True)
     boards = [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
     check_view(reading, boards)
+    _note_shared_deals(reading, boards)
     if reading.values.get("adjudicate") and reading.several and boards and not any(board.adjudication for board in boards):
         reading.faults.add(("adjudicate",), "none of the games can be adjudicated; leave adjudicate out", key=True)
     return boards
+
+
+def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
+    """Note that matches of a round have the same deals, where nothing keeps an agent from remembering them."""
+    shared = [board for board in boards if has_chance(board.game) or gives(board.game, "observation")]
+    near = {seat.isolation for board in shared for seat in board.seats}
+    titles = ", ".join([board.title for board in shared])
+    if "none" in near:
+        hint = "with isolation: process a process meets a deal once, with sandbox it leaves no files, either"
+        reading.note(
+            f"{titles}: matches of a round have the same deals; that agents do not remember them is a convention; {hint}"
+        )
+    elif "process" in near:
+        hint = "with isolation: sandbox it leaves no files, either"
+        reading.note(f"{titles}: matches of a round have the same deals; a process meets a deal once; {hint}")
 
 
 def _labelled(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
@@ -97,7 +114,8 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     told = format_.announcement()
     if told is not None:
         reading.note(told)
-    view = TableOptions(reading.values.get("anchor"), _columns(reading), reading.values.get("sort"))
+    values = reading.values
+    view = TableOptions(values.get("anchor"), _columns(reading), values.get("sort"), values.get("rank"))
     adjudication = adjudication_of(reading, rules)
     endless = tuple(dict.fromkeys([found for one in playing if (found := unlimited(reading, rules, one.entry)) is not None]))
     return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication, endless)
@@ -110,8 +128,9 @@ def _columns(reading: SpecReader) -> tuple[str, ...] | None:
 
 def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
     """Note a fault for a column that no board has, and for an anchor that plays nowhere."""
-    kinds = {board.format.kind for board in boards} or {"versus", "puzzle"}
-    formats = [kind for kind in reading.registry.formats.values() if kind.kind in kinds]
+    kinds = {board.kind for board in boards} or {"versus", "puzzle"}
+    played = {board.format.kind for board in boards} or kinds
+    formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
     own = [column for kind in formats for column in own_columns(kind)]
     known = by_key([column for kind in sorted(kinds, reverse=True) for column in COLUMNS[kind]] + own)
     for number, column in enumerate(reading.values.get("columns") or ()):
@@ -214,7 +233,7 @@ def _check_number(reading: SpecReader, format_: Format, rules: Rules, playing: i
         reading.faults.add(("agents",), message)
 
 
-OPTIONS = ("challengers", "test", "replays")
+OPTIONS = ("orders", "challengers", "test", "replays")
 """Options of formats that may stand at the top of a spec."""
 
 
@@ -245,7 +264,7 @@ def _reporting(reading: SpecReader, values: Mapping[str, Any]) -> Report:
 
 
 def _format(reading: SpecReader, rules: Rules) -> Format | None:
-    given = reading.values.get("format") or ("benchmark" if rules.puzzle else "round-robin")
+    given = reading.values.get("format") or ("benchmark" if rules.alone else "round-robin")
     values: Mapping[str, Any] = {"name": given} if isinstance(given, str) else given
     if not isinstance(values.get("name"), str):
         reading.faults.add(("format",), "expected a name, as in {name: round-robin}")
@@ -256,9 +275,9 @@ def _format(reading: SpecReader, rules: Rules) -> Format | None:
         return None
     options = validated(kind, _options(reading, kind, values), ("format",), _reporting(reading, values))
     made: Format | None = None if options is None else reading.made(kind, options, ("format",))
-    if made is not None and (made.kind == "puzzle") != rules.puzzle:
-        what = "puzzle" if rules.puzzle else "game"
-        fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.puzzle]
+    if made is not None and (made.kind == "puzzle") != rules.alone:
+        what = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"
+        fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.alone]
         message = f"{made.name} is not for a {what} such as {rules.name}; expected {' or '.join(sorted(fitting))}"
         reading.faults.add(path, message)
         return None

@@ -16,6 +16,7 @@ from arena.plugins.sources import load_plugins, put_in_place
 from arena.spec.choices import parameters_checked
 from arena.spec.document import Path
 from arena.spec.parameters import adapters, plain, validated
+from arena.traits import coped
 from arena.version import __version__
 
 Answer = dict[str, Any]
@@ -71,6 +72,7 @@ def _agent(agent: type[Agent]) -> Answer:
     return {
         "name": agent.name,
         "needs": sorted(agent.needs),
+        "copes": sorted(coped(agent)),
         "wants_heuristic": bool(agent.wants_heuristic),
         "chooses": chooses(agent),
         "solves": solves(agent),

@@ -31,6 +31,11 @@ class Rules:
         """Whether it is a puzzle."""
         return isinstance(self.game, Puzzle)
 
+    @property
+    def alone(self) -> bool:
+        """Whether agents play it on their own: a puzzle, or a game of one seat for a score."""
+        return self.puzzle or self.game.players == 1
+
 
 def given_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
     """The games of a spec as mappings with a name, where they stand; faults are noted."""
@@ -56,6 +61,9 @@ def read_games(reading: SpecReader) -> list[Rules]:
     found: list[Rules] = []
     first: dict[str, Path] = {}
     for path, value in given:
+        if value["name"].isdecimal() and value["name"] not in reading.registry.games:
+            reading.unknown(path, f"expected the name of a game, got {value['name']}")
+            continue
         for rules in _rules(reading, path, value):
             other = first.setdefault(canonical([rules.name, rules.parameters]), path)
             if len(first) > len(found):

@@ -105,6 +105,10 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
     for record, place in chunk:
         if record.id not in there:
             whole.add(place if same_boards else None, record)
+        elif "void" in (record.termination, (kept := same[record.id])[0].termination):  # which is not final
+            if kept[0].termination == "void" != record.termination:
+                whole.discard([there.pop(record.id).number])
+                whole.add(place if same_boards else kept[1], record)
         elif not _alike(same[record.id][0], record):
             raise _conflict(same[record.id][0], record, source, before)
     if same_boards:

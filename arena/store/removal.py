@@ -28,6 +28,12 @@ def remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> i
     return gone
 
 
+def remove_records(connection: sqlite3.Connection, numbers: Collection[int]) -> None:
+    """Delete records by their numbers, with all that belongs to them."""
+    for table, column in (("record", "number"), ("detail", "record"), ("effort", "record"), ("place", "record")):
+        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])  # noqa: S608 - our own names
+
+
 def remove_code(connection: sqlite3.Connection, code: Collection[CodeKey]) -> None:
     """Delete the hashes of some parts of plugins from all runs: nothing is left that was played with them."""
     for number, *cells in connection.execute(f"SELECT number, {RUN} FROM run").fetchall():  # noqa: S608 - our own names

@@ -44,31 +44,39 @@ def rows_of(record: Record, seed: int) -> Rows:
     message, traceback = clean(record.message), clean(record.traceback)
     timing = None if record.timing is None else _write(record.timing)
     length = (record.moves, cost, record.fallbacks)
+    spent = _spent(record)
     second = effort[1] if len(effort) > 1 else (0, 0, 0)
     return Rows(
         (key, returns, *result, *length, used_rng, play_hash_of(record), *effort[0], *second),
-        digest(
+        digest_of(
             (
                 *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
-                *(*length, decisions, used_rng, timing),
+                *(*length, decisions, used_rng, timing, spent),
             )
         ),
-        (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing),
+        (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
     )
 
 
 RECORD = (
     "r.id, d.game, d.position, d.labels, d.seed, d.actions, d.answer, r.returns, r.solved, r.termination, r.seat, d.message, "
-    "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing"
+    "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing, d.spent"
 )
 """The columns of `record r` and `detail d` from which `record_of` makes a record; the digest is of these."""
+OLD_RECORD = RECORD.replace("d.spent", "NULL")
+"""The same of version 1."""
+
+
+def digest_of(cells: Sequence[Any]) -> bytes:
+    """Return the digest of a record, from the cells of RECORD; what was spent is part of it only where something was."""
+    return digest(cells if cells[-1] is not None else cells[:-1])
 
 
 def record_of(row: Sequence[Any]) -> Record:
     """The record of a row with the columns of RECORD."""
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
-    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing = row[10:]
+    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing, spent = row[10:]
     return Record(
         key.hex(),
         game,
@@ -86,7 +94,7 @@ def record_of(row: Sequence[Any]) -> Record:
         moves,
         cost,
         fallbacks,
-        decisions_of(decisions),
+        decisions_of(decisions) if spent is None else _with_spent(decisions_of(decisions), json.loads(spent)),
         tuple([mark == "1" for mark in used_rng]),
         None if timing is None else json.loads(timing),
     )
@@ -101,7 +109,7 @@ def _decisions(record: Record) -> tuple[str, list[list[int]]]:
     """The text of the decisions, and for every seat how many they are, their nodes and their nanoseconds."""
     totals = [[0, 0, 0] for _ in record.labels]
     texts = []
-    for seat, nodes, evaluations, seconds, depth, value in record.decisions:
+    for seat, nodes, evaluations, seconds, depth, value, _ in record.decisions:
         spent = round(seconds * NANO)
         total = totals[seat]
         total[0] += 1
@@ -112,6 +120,16 @@ def _decisions(record: Record) -> tuple[str, list[list[int]]]:
         else:
             texts.append(f"{seat},{nodes},{evaluations},{spent},{_or_nothing(depth)},{_or_nothing(value)}")
     return ";".join(texts), [[min(total, MOST) for total in seat] for seat in totals]
+
+
+def _spent(record: Record) -> str | None:
+    """What every decision has spent, as JSON; None where nothing was."""
+    spent = [one.spent for one in record.decisions]
+    return None if not any(one is not None for one in spent) else _write(spent)
+
+
+def _with_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Decision, ...]:
+    return tuple([one._replace(spent=amounts) for one, amounts in zip(decisions, spent, strict=True)])
 
 
 def _or_nothing(value: float | None) -> str:

@@ -20,8 +20,8 @@ from arena.secret import Seed, parts, seed_of_round
 from arena.store.database import copied, free_name, read_only, told, version_of, writable
 from arena.store.digest import checksum, digest
 from arena.store.lock import Lock, leave, locked, use
-from arena.store.removal import matches_of, remove_code, remove_matches
-from arena.store.rows import RECORD, record_of, returns_of, rows_of
+from arena.store.removal import matches_of, remove_code, remove_matches, remove_records
+from arena.store.rows import OLD_RECORD, RECORD, record_of, returns_of, rows_of
 from arena.store.run import OLD_RUN, RUN, CodeKey, Run, now, row_of, run_of_row
 from arena.store.schema import CHECKED
 
@@ -66,7 +66,7 @@ class Store:
         self._known: dict[Seed, bool] | None = None
         self._old = version_of(connection) == 1
         self._digest = "NULL" if self._old else "digest"  # a store of version 1 has none, and can be read as it is
-        self._columns = f"SELECT {RECORD}, {self._digest}, p.number, p.board, p.round, p.seats"
+        self._columns = f"SELECT {OLD_RECORD if self._old else RECORD}, {self._digest}, p.number, p.board, p.round, p.seats"
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
@@ -218,9 +218,13 @@ class Store:
     def _first_of_each(self) -> list[tuple[Scheduled | None, Record]]:
         """Those pending records that are there under no other; the places of the rest are noted.
 
-        A format may have the same match played twice. It is the same record then, in two places.
+        A format may have the same match played twice. It is the same record then, in two places. A void record of an earlier
+        run is not final: it gives way.
         """
-        known = {key: kept.number for key, kept in self.has([record.id for _, record in self._pending]).items()}
+        there = self.has([record.id for _, record in self._pending])
+        void = {key for key, kept in there.items() if kept.returns is None and kept.number < self._begun}
+        self.discard([there[key].number for key in void])
+        known = {key: kept.number for key, kept in there.items() if key not in void}
         new: list[tuple[Scheduled | None, Record]] = []
         again: list[tuple[int, Scheduled]] = []
         for scheduled, record in self._pending:
@@ -238,6 +242,12 @@ class Store:
             write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled in found])
 
     # Records out of it
+
+    def discard(self, numbers: Collection[int]) -> None:
+        """Delete records by their numbers, with their places."""
+        if numbers:
+            with self._writing() as write:
+                remove_records(write, numbers)
 
     def holds(self, labels: Collection[str]) -> bool:
         """Tell whether there is a match in which one of some labels sits."""
@@ -420,7 +430,7 @@ class Store:
 
     def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
         *cells, kept, number, board, round_, seats = row
-        self._hold(f"match {cells[0].hex()}", cells, kept)
+        self._hold(f"match {cells[0].hex()}", cells if cells[-1] is not None else cells[:-1], kept)
         try:
             record = record_of(cells)
         except UNREADABLE as error:
@@ -484,8 +494,8 @@ def _marks(count: int) -> str:
 
 _RECORD = f"INSERT INTO record ({CHECKED['record']}, checksum, digest) VALUES ({_marks(19)})"
 _DETAIL = (
-    "INSERT INTO detail (record, game, position, labels, seed, actions, answer, message, traceback, decisions, timing) "
-    f"VALUES ({_marks(11)})"
+    "INSERT INTO detail (record, game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent) "
+    f"VALUES ({_marks(12)})"
 )
 _EFFORT = f"INSERT INTO effort ({CHECKED['effort']}, checksum) VALUES ({_marks(6)})"
 _PLACE = f"INSERT OR REPLACE INTO place ({CHECKED['place']}, checksum) VALUES ({_marks(6)})"

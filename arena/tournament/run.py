@@ -89,6 +89,8 @@ def play_all(
     SandboxError where an agent wants a sandbox, and there is none that holds.
     """
     record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch), observe)
+    if feed.postponed:  # since the last of all the others were being played
+        record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch), observe)
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
@@ -96,8 +98,8 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
     with user_interrupts() as interrupts, closing(played) as matches:
         for scheduled, record in matches:  # an interrupt must not leave workers behind
             with interrupts.held():
-                feed.finished(scheduled, record)
-                observe(PlayedMatch(*scheduled, record))
+                if feed.finished(scheduled, record):
+                    observe(PlayedMatch(*scheduled, record))
         interrupts.check()
 
 

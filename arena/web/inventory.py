@@ -46,6 +46,7 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         "summary": summary(kind),
         "players": game.players,
         "puzzle": isinstance(game, Puzzle),
+        "alone": game.players == 1,
         "path_matters": isinstance(game, Puzzle) and game.path_matters,
         "drawn": drawn,
         "parameters": list(form_fields(kind)),

@@ -102,7 +102,7 @@ class Requests:
         reply = self.apply({**asked, "action": text})
         used = record.decisions[0] if record.decisions else None
         label = record.labels[0]
-        more = {"label": label} if used is None else {**used._asdict(), "label": label}
+        more = {"label": label} if used is None else {**used.as_dict(), "label": label}
         more["seat"] = reply["frame"]["seat"]
         return {"frame": reply["frame"] | more, "fallbacks": record.fallbacks}
 

@@ -24,6 +24,7 @@ class LiarsDice(Game):
     """
 
     name = "liars-dice"
+    board = "boards/liars_dice.js"
 
     def __init__(self, *, dice: Annotated[int, Field(ge=1, le=6)] = 1, sides: Annotated[int, Field(ge=2, le=9)] = 6) -> None:
         self.dice = dice

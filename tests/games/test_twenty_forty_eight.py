@@ -1,9 +1,13 @@
 """2048 against a twin that slides tile by tile, and against open_spiel."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena import SpecError, heuristic
+from arena.spec import load_spec
+from arena.testing import Violation, check_heuristic
 from arena_games.twenty_forty_eight import Snake, TwentyFortyEight, slide
 from tests.games.game_tree import check_state, random_match, start
 
@@ -140,3 +144,48 @@ def test_a_text_that_is_no_state_is_refused_with_the_reason(text: str, reason: s
 def test_a_board_without_room_for_two_tiles_is_refused() -> None:
     with pytest.raises(ValueError, match="room for two tiles"):
         TwentyFortyEight(rows=1, columns=1)
+
+
+PLUGIN = """
+from arena import hookimpl
+from arena import SpecError, heuristic
+from arena.spec import load_spec
+from arena.testing import Violation, check_heuristic
+from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
+
+@hookimpl
+def arena_games():
+    return [TwentyFortyEight]
+
+@hookimpl
+def arena_heuristics():
+    return [Snake]
+"""
+
+
+def test_a_spec_names_it_by_a_number_or_a_text(tmp_path: Path) -> None:
+    """YAML reads `2048` as a number; both are the same board, and what is neither is a fault."""
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    texts = ["game: 2048", "game: '2048'", "games: [2048]", "game: {name: 2048}", "game: {name: '2048', rows: 4}"]
+    specs = []
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.yaml").write_text(f"plugins: [plugin.py]\nagents: [random]\n{text}\n")
+        specs.append(load_spec(tmp_path / f"{number}.yaml"))
+    assert {spec.boards[0].name for spec in specs} == {"2048"}
+    assert all(spec.boards[0].parameters == {"rows": 4, "columns": 4} for spec in specs)
+    with pytest.raises(SpecError, match="game: expected text or a mapping, got true"):
+        load_spec({"game": True, "agents": ["random"]})
+
+
+def test_snake_keeps_to_the_scale_of_the_returns() -> None:
+    """The check of heuristics holds it to the returns, which nothing bounds above; one below the least is found."""
+    game = TwentyFortyEight(rows=2, columns=3)
+    assert check_heuristic(Snake, game, matches=2) == ("range", "repeats")
+    with pytest.raises(Violation, match=r"expected: within \[0.0, inf\]"):
+        check_heuristic(negative, game, matches=1)
+
+
+@heuristic("negative", game="2048")
+def negative(game: TwentyFortyEight, state: Any, player: int = 0) -> float:
+    """A value that no return can have."""
+    return -1.0

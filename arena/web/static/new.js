@@ -72,8 +72,8 @@ function clearEntries() {
 
 function gameChanged() {
   const game = games.game;
-  const fit = known.formats.filter((format) => (format.kind === "puzzle") === game.puzzle);
-  formats.replaceChildren(...field("Format", select(fit.map((format) => [format.name, format.name]), game.puzzle ? "benchmark" : "round-robin", changed)).childNodes);
+  const fit = known.formats.filter((format) => (format.kind === "puzzle") === game.alone);
+  formats.replaceChildren(...field("Format", select(fit.map((format) => [format.name, format.name]), game.alone ? "benchmark" : "round-robin", changed)).childNodes);
   clearEntries();
   (game.entries.length ? game.entries : game.agents.slice(0, 2)).forEach(addEntry);
 }
