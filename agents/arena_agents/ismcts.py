@@ -55,14 +55,14 @@ class _Tried:
         self.total = 0.0
 
 
-class _Observed:
+class _InformationNode:
     """A node: the actions that were legal in some simulation, and the nodes after it by what is observed there."""
 
     __slots__ = ("after", "tried")
 
     def __init__(self) -> None:
         self.tried: dict[Action, _Tried] = {}
-        self.after: dict[State, _Observed] = {}
+        self.after: dict[State, _InformationNode] = {}
 
 
 class _ObservationTree:
@@ -82,7 +82,7 @@ class _ObservationTree:
         self._exploration = exploration
         self._open = not all(map(isfinite, bounds(game)))
         self._least, self._greatest = inf, -inf
-        self._root = _Observed()
+        self._root = _InformationNode()
 
     def simulate(self) -> None:
         """Draw a state, go down to a node with an untried action, try it, play on from there, and count what came of it."""
@@ -101,10 +101,10 @@ class _ObservationTree:
                 path.append((tried, mover))
                 state = game.result(state, action)
                 ply += 1
-            node = node.after.setdefault(game.observation(state, self._seat), _Observed())
+            node = node.after.setdefault(game.observation(state, self._seat), _InformationNode())
         self._count(path, self._returns(state) if game.is_terminal(state) else self._play_on(state, ply))
 
-    def _choice(self, node: _Observed, legal: Sequence[Action]) -> tuple[Action, _Tried]:
+    def _choice(self, node: _InformationNode, legal: Sequence[Action]) -> tuple[Action, _Tried]:
         """Return an action that was never tried, drawn at random, else the one with the highest UCT value."""
         known = [node.tried.setdefault(action, _Tried()) for action in legal]
         for tried in known:

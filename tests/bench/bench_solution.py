@@ -1,4 +1,4 @@
-"""Games solved whole: CFR+ against open_spiel's in Python in the same run, and how near an equilibrium of Leduc poker it comes."""
+"""Games solved whole: CFR+ against open_spiel in Python in the same run, and how near an equilibrium of Leduc poker it comes."""
 
 from typing import TYPE_CHECKING
 
