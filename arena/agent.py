@@ -1,7 +1,7 @@
 """Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.configured import Configured
@@ -52,6 +52,12 @@ class Agent(Configured, ABC):
         raise TypeError(f"{type(self).__name__} does not solve: it only chooses actions")
 
     if TYPE_CHECKING:
+
+        def policy(self, game: Game, observation: State) -> Sequence[float]:
+            """Return the probabilities with which it plays the legal actions, in their order; optional.
+
+            `observation` is what the seat whose turn it is sees. With it `arena exploit` is exact.
+            """
 
         def needs_limit(self, limits: Limits) -> bool:
             """Return True if a decision under `limits` may search every state that can be reached; optional, else False.

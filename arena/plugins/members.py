@@ -164,6 +164,7 @@ _OF_AGENTS = {
         lambda given: isinstance(given, frozenset) and all(isinstance(name, str) for name in given),
     ),
     "needs_limit": Member(None, "a method needs_limit(self, limits)", _takes_one),
+    "policy": Member(None, "a method policy(self, game, observation)", lambda given: given is None or takes(given, 2)),
     "copes": Member(frozenset(), "a set of texts such as {'chance'}", lambda given: isinstance(given, (set, frozenset))),
     "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool), inherited=False),
 }

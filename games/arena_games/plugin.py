@@ -7,6 +7,8 @@ from arena import Game, hookimpl
 from arena_games.backgammon import Backgammon, pip_count
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import Centre, OpenLines
+from arena_games.goofspiel import Goofspiel
+from arena_games.hearts import Hearts
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.leduc_poker import LeducPoker
 from arena_games.liars_dice import LiarsDice
@@ -15,6 +17,8 @@ from arena_games.n_queens import NQueens, conflicts
 from arena_games.othello import Othello, corners_mobility, discs
 from arena_games.pattern_db import PatternDB
 from arena_games.pig import Pig, Race
+from arena_games.prisoners_dilemma import PrisonersDilemma
+from arena_games.rock_paper_scissors import RockPaperScissors
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
 from arena_games.sudoku import Sudoku, empty_cells
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
@@ -38,6 +42,10 @@ def arena_games() -> Sequence[type[Game]]:
         KuhnPoker,
         LeducPoker,
         LiarsDice,
+        PrisonersDilemma,
+        RockPaperScissors,
+        Goofspiel,
+        Hearts,
     ]
 
 
