@@ -10,7 +10,7 @@ from arena.commands.terminal.prompt import COMMANDS, Misunderstood, PromptComman
 from arena.commands.terminal.seats import is_person, player_of
 from arena.console.screen import Screen
 from arena.errors import describe
-from arena.game import Action, Puzzle, State
+from arena.game import Action, Puzzle, State, gives
 from arena.isolation.agent_process import AgentProcesses
 from arena.match.match import Match
 from arena.match.payoffs import lost
@@ -72,7 +72,12 @@ class Session:
             self._leave()
 
     def _goes_on(self) -> bool:
+        before = len(self._stepper.actions)
         legal = self._stepper.turn()
+        drawn = self._stepper.actions[before:]
+        if drawn and not gives(self._game, "observation"):  # what chance did may be for one seat alone
+            self._screen.say(f"\nchance: {', '.join(drawn)}", "bold")
+            self._board()
         return legal is not None and (bool(legal) or self._people[0])  # a person who is stuck may take a move back
 
     def _turn(self) -> None:
@@ -182,7 +187,14 @@ class Session:
     # Output
 
     def _board(self) -> None:
-        self._screen.put(shown(self._game, self.state, self._screen))
+        self._screen.put(shown(self._game, self._seen(), self._screen))
+
+    def _seen(self) -> State:
+        """Return the position as a person at the terminal may see it: until the end, what he observes."""
+        if not (any(self._people) and gives(self._game, "observation")) or self._game.is_terminal(self.state):
+            return self.state
+        seat = self._stepper.seat if self._people[self._stepper.seat] else self._people.index(True)
+        return self._game.observation(self.state, seat)
 
     def _label(self, seat: int) -> str:
         return self.match.seats[seat].label
