@@ -209,9 +209,10 @@ class Search:
         )
 
     def spend(self, **amounts: float) -> None:
-        """Say what else this decision has used, such as `tokens`; what is said of one name adds up, and stands in the record.
+        """Say what else this decision has used: `amounts` by name, such as `tokens=812`.
 
-        ValueError for anything but finite numbers from 0 to 10^15, and for more than 32 names.
+        They add up name by name, and stand in the record of the decision. ValueError for anything but finite numbers from 0
+        to 10^15, and for more than 32 names.
         """
         spent = dict(self.spent or {})
         for name, amount in amounts.items():

@@ -167,8 +167,8 @@ def _agent(told: Mapping[str, Any]) -> DescribedAgent:
     return DescribedAgent(
         protocol.text_of(answer, "name"),
         needs,
-        frozenset(protocol.texts_of(answer, "copes")),
-        frozenset(protocol.texts_of(answer, "games")),
+        frozenset(protocol.texts_of(answer, "copes") if "copes" in answer else ()),
+        frozenset(protocol.texts_of(answer, "games") if "games" in answer else ()),
         protocol.flag(answer, "wants_heuristic", default=False),
         protocol.flag(answer, "chooses", default=False),
         protocol.flag(answer, "solves", default=False),

@@ -30,6 +30,9 @@ from arena.spec.reader import SpecReader, without
 from arena.spec.unlimited import unlimited
 from arena.traits import refusal
 
+SHARED_DEALS = "matches of a round have the same deals"
+"""What a run says of boards with chance or hidden information."""
+
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
@@ -59,12 +62,10 @@ def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
     titles = ", ".join([board.title for board in shared])
     if "none" in near:
         hint = "with isolation: process a process meets a deal once, with sandbox it leaves no files, either"
-        reading.note(
-            f"{titles}: matches of a round have the same deals; that agents do not remember them is a convention; {hint}"
-        )
+        reading.note(f"{titles}: {SHARED_DEALS}; that agents do not remember them is a convention; {hint}")
     elif "process" in near:
         hint = "with isolation: sandbox it leaves no files, either"
-        reading.note(f"{titles}: matches of a round have the same deals; a process meets a deal once; {hint}")
+        reading.note(f"{titles}: {SHARED_DEALS}; a process meets a deal once; {hint}")
 
 
 def _labelled(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:

@@ -339,7 +339,7 @@ _ANYTHING = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=7), st.dictionaries(st.text(max_size=3), inner, max_size=20)),
     max_leaves=20,
 )
-_DECISIONS = st.lists(st.lists(_LEAVES, min_size=6, max_size=6), max_size=2)
+_DECISIONS = st.lists(st.lists(_LEAVES, min_size=7, max_size=7), max_size=2)
 
 
 def _same(came: Any, sent: Any) -> bool:
