@@ -10,9 +10,11 @@ from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.breadth_first import BreadthFirst
 from arena_agents.chance import Random
 from arena_agents.depth_first import DepthFirst, IterativeDeepening
+from arena_agents.dilemma import Alternate, Always, GenerousTitForTat, Grim, TitForTat, WinStayLoseShift
 from arena_agents.genetic import Genetic
 from arena_agents.greedy import Greedy
 from arena_agents.hill_climb import HillClimb
+from arena_agents.hold_at import HoldAt
 from arena_agents.ida_star import IdaStar
 from arena_agents.lookahead import Lookahead
 from arena_agents.mcts import MCTS
@@ -48,4 +50,11 @@ def arena_agents() -> Sequence[type[Agent]]:
         Genetic,
         MCTS,
         PolicyTable,
+        TitForTat,
+        GenerousTitForTat,
+        Grim,
+        WinStayLoseShift,
+        Always,
+        Alternate,
+        HoldAt,
     ]
