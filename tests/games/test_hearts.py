@@ -31,7 +31,7 @@ def dealt(pyspiel: Any) -> tuple[Any, Any]:
 def test_random_matches_agree_with_open_spiel(pyspiel: Any) -> None:
     """Who moves, the legal cards and the returns, 39 decisions and more a match."""
     _, unpassed = dealt(pyspiel)
-    for seed in range(60):
+    for seed in range(250):  # some have hands without clubs, for which the first trick has rules of its own
         play_beside(GAME, unpassed, lambda _, card: [card], seed)
 
 
