@@ -28,7 +28,7 @@ class SolvedGame(Agent):
     of a heuristic are none, and no limit of a decision cuts it short.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
+    needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum", "hidden-information"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
     uses_heuristic = False
 
