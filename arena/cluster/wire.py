@@ -52,6 +52,7 @@ _TYPES: dict[str, Any] = {
     "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None], ...],
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
+    "adjusted": tuple[Number, ...] | None,
 }
 """The type of each key of a record on the wire."""
 _HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))

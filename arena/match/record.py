@@ -98,6 +98,8 @@ class Record(NamedTuple):
     """For every seat, whether its random stream was used: where none was, a repeated match says nothing new."""
     timing: dict[str, Any] | None = None
     """What else depends on the clock, such as the seconds by which a decision ran over its limit."""
+    adjusted: tuple[float, ...] | None = None
+    """The returns without the luck of chance; None in games without chance or without a default heuristic."""
 
     @property
     def is_unanswered(self) -> bool:
@@ -105,8 +107,10 @@ class Record(NamedTuple):
         return self.termination == "void" and UNANSWERED in (self.timing or {})
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as plain values, ready for JSON."""
+        """The record as plain values, ready for JSON; `adjusted` is one of them only where it is known."""
         plain = self._asdict()
+        if self.adjusted is None:
+            del plain["adjusted"]
         plain["decisions"] = [decision.as_dict() for decision in self.decisions]
         return plain
 

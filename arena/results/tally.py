@@ -150,7 +150,7 @@ class Tally:
             self.outcomes.add(pairing, record.returns)
         played = play_hash_of(record)
         self._plays.add((seats, played))
-        self.met(pairing.round, seats, record.returns, played, any(record.drew), None)
+        self.met(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted)
         if record.fallbacks:
             self.fell_back(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
         for decision in record.decisions:
@@ -159,11 +159,17 @@ class Tally:
             self.failed(seats[record.seat], record.termination, number, record.id, record.message)
 
     def met(
-        self, round_: int, seats: tuple[int, ...], returns: tuple[float, ...], played: int, drew: bool, adjusted: str | None
+        self,
+        round_: int,
+        seats: tuple[int, ...],
+        returns: tuple[float, ...],
+        played: int,
+        drew: bool,
+        adjusted: Sequence[float] | None,
     ) -> None:
         """Take one match that was not void to the games of its round."""
         if self.sheet.kind != "puzzle":
-            self.returns.add(round_, seats, returns, None if adjusted is None else returns_of(adjusted))
+            self.returns.add(round_, seats, returns, adjusted)
         if len(seats) > 1:
             self.matches.add(round_, seats, returns, played, drew or self.sheet.has_chance)
 
@@ -258,9 +264,10 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     _share_out(store, tallies)
-    for rows in store.chunks(_GAMES):
+    for rows in store.chunks(_GAMES.format(adjusted=store.adjusted)):
         for board, round_, seats, returns, used_rng, played, adjusted in rows:
-            tallies[board].met(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, adjusted)
+            corrected = None if adjusted is None else returns_of(adjusted)
+            tallies[board].met(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
             if (outcomes := tallies[board].outcomes) is not None:
                 outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
     for number, tally in enumerate(tallies):
@@ -293,7 +300,7 @@ SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), t
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 """
 _GAMES = """
-SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, r.adjusted
+SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, {adjusted}
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 """
 _EFFORT = """

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe, foreign
 from arena.game import Puzzle
+from arena.heuristic import Evaluation, bind
 from arena.isolation.agent_process import AgentProcesses, proven
 from arena.isolation.remote import player_maker
+from arena.match.luck import adjusted_returns
 from arena.match.match import Match, Position, match_id
 from arena.match.payoffs import lost
 from arena.match.player import local_player
@@ -15,7 +17,7 @@ from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
-from arena.spec import Spec
+from arena.spec import Board, Spec
 
 
 class CurrentTurn(NamedTuple):
@@ -107,6 +109,8 @@ class MatchRunner:
         self._make_player = player_maker(self._hosts) if apart else local_player
         self._code = code if code is not None or not apart else fingerprints(spec)
         self._position = positions_of(spec)
+        self._evaluations: dict[str, Evaluation] = {}
+        """The default heuristics of games with chance, by the titles of their boards."""
 
     def play(self, scheduled: Scheduled) -> Record:
         """Play one match and return its record; void where the game cannot give a position."""
@@ -125,9 +129,20 @@ class MatchRunner:
         before = self._hosts.started
         match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
+        record = self._adjusted(board, record, position)
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))
         return record
+
+    def _adjusted(self, board: Board, record: Record, position: Position) -> Record:
+        """Return the record with the returns corrected for luck; as it is where that cannot be done."""
+        default = board.game.default_heuristic
+        heuristic = self.spec.registry.heuristics.get((board.name, default or ""))
+        if heuristic is None or not board.has_chance or record.termination == "void":
+            return record
+        evaluation = self._evaluations.setdefault(board.title, bind(heuristic, board.game))
+        corrected = foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
+        return record._replace(adjusted=corrected)
 
     def turns(self) -> Sequence[CurrentTurn]:
         """Return the decision that is being made, or that was made last, if it is `watched`."""

@@ -25,6 +25,7 @@ class Rows(NamedTuple):
     record: tuple[Any, ...]
     """Without its checksum, which holds the number, too."""
     digest: bytes
+    adjusted: str | None
     detail: tuple[Any, ...]
     effort: Sequence[tuple[int, ...]]
     """Seat, decisions, nodes and nanoseconds of the seats after the second."""
@@ -45,15 +46,19 @@ def rows_of(record: Record, seed: int) -> Rows:
     timing = None if record.timing is None else _write(record.timing)
     length = (record.moves, cost, record.fallbacks)
     spent = _spent(record)
+    adjusted = None if record.adjusted is None else _returns(record.adjusted)
     second = effort[1] if len(effort) > 1 else (0, 0, 0)
     return Rows(
         (key, returns, *result, *length, used_rng, play_hash_of(record), *effort[0], *second),
-        digest_of(
-            (
-                *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
-                *(*length, decisions, used_rng, timing, spent),
+        digest(
+            hashed(
+                (
+                    *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
+                    *(*length, decisions, used_rng, timing, spent, adjusted),
+                )
             )
         ),
+        adjusted,
         (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
     )
@@ -61,22 +66,22 @@ def rows_of(record: Record, seed: int) -> Rows:
 
 RECORD = (
     "r.id, d.game, d.position, d.labels, d.seed, d.actions, d.answer, r.returns, r.solved, r.termination, r.seat, d.message, "
-    "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing, d.spent"
+    "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing, d.spent, r.adjusted"
 )
 """The columns of `record r` and `detail d` from which `record_of` makes a record; the digest is of these."""
-OLD_RECORD = RECORD.replace("d.spent", "NULL")
+OLD_RECORD = RECORD.replace("d.spent, r.adjusted", "NULL, NULL")
 """The same of version 1."""
 
 
-def digest_of(cells: Sequence[Any]) -> bytes:
-    """Return the digest of a record, from the cells of RECORD; what was spent is part of it only where something was."""
-    return digest(cells if cells[-1] is not None else cells[:-1])
+def hashed(cells: Sequence[Any]) -> Sequence[Any]:
+    """Return those cells of RECORD that its digest is of: the last two, which few records have, only where there is something."""
+    return cells if cells[-1] is not None else cells[:-1] if cells[-2] is not None else cells[:-2]
 
 
 def record_of(row: Sequence[Any]) -> Record:
     """The record of a row with the columns of RECORD."""
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
-    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing, spent = row[10:]
+    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing, spent, adjusted = row[10:]
     return Record(
         key.hex(),
         game,
@@ -97,6 +102,7 @@ def record_of(row: Sequence[Any]) -> Record:
         decisions_of(decisions) if spent is None else _with_spent(decisions_of(decisions), json.loads(spent)),
         tuple([mark == "1" for mark in used_rng]),
         None if timing is None else json.loads(timing),
+        None if adjusted is None else returns_of(adjusted),
     )
 
 

@@ -21,7 +21,7 @@ from arena.store.database import copied, free_name, read_only, told, version_of,
 from arena.store.digest import checksum, digest
 from arena.store.lock import Lock, leave, locked, use
 from arena.store.removal import matches_of, remove_code, remove_matches, remove_records
-from arena.store.rows import OLD_RECORD, RECORD, record_of, returns_of, rows_of
+from arena.store.rows import OLD_RECORD, RECORD, Rows, hashed, record_of, returns_of, rows_of
 from arena.store.run import OLD_RUN, RUN, CodeKey, Run, now, row_of, run_of_row
 from arena.store.schema import CHECKED
 
@@ -207,7 +207,7 @@ class Store:
         ]
         with self._writing() as write:
             try:
-                write.executemany(_RECORD, [(*_summed(number, *row.record), row.digest) for number, _, row in rows])
+                write.executemany(_RECORD, [_record_row(number, row) for number, _, row in rows])
             except sqlite3.IntegrityError as error:
                 raise _Repeated from error
             write.executemany(_DETAIL, [(number, *row.detail) for number, _, row in rows])
@@ -377,9 +377,17 @@ class Store:
         """Yield what does not fit its checksum or lacks its other half, `match 1a2b...` or `place 7`; the file first."""
         yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
         for table, columns in () if self._old else CHECKED.items():
-            yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> checksum({columns})")]
+            found = f"checksum({columns})"
+            if table == "record":
+                found = f"CASE WHEN adjusted IS NULL THEN {found} ELSE checksum({columns}, adjusted) END"
+            yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> {found}")]
         for half in _HALVES:
             yield from [row[0] for row in self._all(half)]
+
+    @property
+    def adjusted(self) -> str:
+        """The column with the returns corrected for luck, as an expression of SQL about `record r`; version 1 has none."""
+        return "NULL" if self._old else "r.adjusted"
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a question about the tables, one by one."""
@@ -430,7 +438,7 @@ class Store:
 
     def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
         *cells, kept, number, board, round_, seats = row
-        self._hold(f"match {cells[0].hex()}", cells if cells[-1] is not None else cells[:-1], kept)
+        self._hold(f"match {cells[0].hex()}", hashed(cells), kept)
         try:
             record = record_of(cells)
         except UNREADABLE as error:
@@ -492,7 +500,7 @@ def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-_RECORD = f"INSERT INTO record ({CHECKED['record']}, checksum, digest) VALUES ({_marks(19)})"
+_RECORD = f"INSERT INTO record ({CHECKED['record']}, checksum, digest, adjusted) VALUES ({_marks(20)})"
 _DETAIL = (
     "INSERT INTO detail (record, game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent) "
     f"VALUES ({_marks(12)})"
@@ -525,6 +533,13 @@ class _Repeated(Exception):
 def _place(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
     seats = ",".join(map(str, scheduled.pairing.seats))
     return _summed(scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
+
+
+def _record_row(number: int, rows: Rows) -> tuple[Any, ...]:
+    """The cells of a row of `record`; the checksum is of `adjusted`, too, where that is known."""
+    cells = (number, *rows.record)
+    sum_ = checksum(*cells) if rows.adjusted is None else checksum(*cells, rows.adjusted)
+    return (*cells, sum_, rows.digest, rows.adjusted)
 
 
 def _summed(*cells: Any) -> tuple[Any, ...]:
