@@ -48,7 +48,7 @@ class Game(Configured, ABC):
     perfect_recall: bool = True
     """Whether an observation tells all that its seat has seen and done, so that it stands for the information set."""
     min_return: float = -1.0
-    """The least that a seat can get at the end."""
+    """The least that a seat can get at the end, and what a fault costs: a finite number."""
     max_return: float = 1.0
     """The most that a seat can get at the end; inf where nothing bounds it."""
     default_moves: int | None = None

@@ -71,11 +71,11 @@ class Record(NamedTuple):
     seed: int | str | None
     """The seed of the spec; None where that is a secret, until it is revealed."""
     actions: tuple[str, ...]
-    """The text notation of every action played."""
+    """The text notation of every action played, outcomes of chance included."""
     answer: str | None
     """The text notation of a final state that was handed in, a hash of it beyond 64 KiB; None where there was none."""
     returns: tuple[float, ...]
-    """What each seat got, in [-1, 1]; of a puzzle 1.0 or 0.0."""
+    """What each seat got, from `min_return` to `max_return` of the game; of a puzzle 1.0 or 0.0."""
     solved: bool | None
     """Whether the puzzle was solved; None for a game."""
     termination: Reason
@@ -87,7 +87,7 @@ class Record(NamedTuple):
     traceback: str | None
     """Where an agent's exception came from, without the frames of arena itself."""
     moves: int | None
-    """Actions played; for an answer the steps that the solver counted, None where it did not."""
+    """Actions played but those of chance; for an answer the steps that the solver counted, None where it did not."""
     cost: float | None
     """The sum of the step costs of a puzzle; None for games and answers."""
     fallbacks: int

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import getattr_static
-from math import isnan
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
@@ -144,7 +144,7 @@ _OF_GAMES = {
     "action_space": _method("action_space", "self"),
     "standing": _method("standing", "self, state"),
     "perfect_recall": Member(True, "True or False", lambda given: isinstance(given, bool)),
-    "min_return": Member(-1.0, "a number", _is_number),
+    "min_return": Member(-1.0, "a finite number", lambda given: _is_number(given) and isfinite(given)),
     "default_moves": Member(
         None, "a whole number from 1 or None", lambda given: given is None or (type(given) is int and given > 0)
     ),
