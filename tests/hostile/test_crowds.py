@@ -18,6 +18,8 @@ from arena.spec.entries import _key_adapter
 from arena.web.app import MOST_STREAMS
 from arena.web.connections import HEAD_SECONDS
 
+pytestmark = pytest.mark.promise(hole="server", isolation="any")
+
 FILES = 700
 """File descriptors that the server may have; more connections than that would be the end of it."""
 

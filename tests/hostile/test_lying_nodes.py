@@ -18,6 +18,8 @@ from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
 
+pytestmark = pytest.mark.promise(hole="node", isolation="any")
+
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", "greedy"], "isolation": "none"}
 
 
