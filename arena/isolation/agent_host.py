@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from arena.agent import Agent
 from arena.errors import GameError, Interrupted, describe
-from arena.game import Game, Puzzle
+from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation, bind
 from arena.identity import Stream, canonical, drawn
 from arena.isolation import protocol
@@ -67,12 +67,12 @@ _NOTHING: tuple[str | None, Any] = (None, None)
 
 
 class HostedSeat:
-    """The agent of one match: where the match stands, and who decides."""
+    """The agent of one match: where the match stands, and who decides. The position comes with the first request to decide."""
 
     def __init__(self, library: Library, start: Message) -> None:
         registry = library.registry(start["plugins"], start.get("version"))
         self.game = game = library.game(registry, start["game"], start["parameters"])
-        self.state = game.parse_state(start["position"])
+        self.state: State = None
         self._own = _NOTHING
         bounds = start["limits"]
         kind: type[Agent] = registry.agent(start["agent"])
@@ -83,9 +83,14 @@ class HostedSeat:
             library.evaluation(registry, game, start["heuristic"], key),
             Limits(nodes=bounds["nodes"], seconds=bounds["seconds"], depth=bounds["depth"], moves=bounds["moves"]),
             Stream(start["streams"]["seat"]),
-            SharedStart(game, Stream(start["streams"]["start"])),
+            SharedStart(game, Stream(0)),  # `place` tells the one of the round
         )
         self.decider.make_agent()
+
+    def place(self, request: Message) -> None:
+        """Take in where the match begins, from the first request to decide."""
+        self.state = self.game.parse_state(request["position"])
+        self.decider.start = SharedStart(self.game, Stream(request["stream"]))
 
     def choose(self, played: Sequence[str]) -> Message:
         """The answer to `choose`."""
@@ -167,12 +172,11 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         kind = message["type"]
         if kind == "start":
             seat, answer = _started(library, message)
-        elif kind == "choose" and seat is not None:
-            answer = _decided(seat, message["played"])
-        elif kind == "solve" and seat is not None:
-            answer = _decided(seat, None)
+        elif kind in ("choose", "solve") and seat is not None:
+            answer = _decided(seat, message)
         elif kind == "hello":
-            answer = {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ["choose", "solve"]}
+            said = {"protocol": protocol.VERSIONS[-1], "name": f"arena {__version__}", "can": ["choose", "solve"]}
+            answer = {"type": "hello", **said}
         elif kind == "quit":
             return
         else:  # a stop that came too late, or what a later version says
@@ -191,10 +195,12 @@ def _started(library: Library, message: Message) -> tuple[HostedSeat | None, Mes
     return seat, {"type": "ready", "drew": drawn(seat.decider.rng)}
 
 
-def _decided(seat: HostedSeat, played: Sequence[str] | None) -> Message | bytes:
+def _decided(seat: HostedSeat, request: Message) -> Message | bytes:
     decider = seat.decider
     try:
-        answer = seat.solve() if played is None else seat.choose(played)
+        if "position" in request:
+            seat.place(request)
+        answer = seat.solve() if request["type"] == "solve" else seat.choose(request["played"])
     except AgentRaised as failed:
         answer = _failure(failed)
     nodes, evaluations, _, depth, value = decider.used

@@ -30,7 +30,7 @@ class AgentRaised(Exception):
 class Decider:
     """One agent in one match."""
 
-    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_start", "_view", "agent", "fallback", "rng", "used")
+    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_view", "agent", "fallback", "rng", "start", "used")
 
     used: tuple[int, int, float, int | None, float | None]
     """Nodes, evaluations, seconds, depth and value of the last decision."""
@@ -49,7 +49,8 @@ class Decider:
         self._evaluation = evaluation
         self._meter = meter = Meter()
         self._view = counting_view(game, meter)
-        self._start = start
+        self.start = start
+        """Where local searches begin; may be set until the first decision."""
         self.rng = rng
         self.fallback = False
         """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
@@ -75,7 +76,7 @@ class Decider:
 
     def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
         meter = self._meter
-        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self._start)
+        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self.start)
         if self._budget:
             meter.begin(self._limits.nodes, self._limits.seconds)
         else:

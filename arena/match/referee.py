@@ -222,6 +222,18 @@ def lost(players: int, seat: int | None) -> tuple[float, ...]:
     return tuple([-1.0 if number == seat else 1.0 / (players - 1) for number in range(players)])
 
 
+def _timing(players: Sequence[Player], seats: int) -> dict[str, Any]:
+    """Return the `timing` of a record: by how much a decision was late, and what the start of each seat took."""
+    found: dict[str, Any] = {}
+    for player in players:
+        if player.overrun is not None:
+            found["overrun"] = round(player.overrun, 6)
+    if any(player.started is not None for player in players):
+        started = [None if player.started is None else round(player.started, 6) for player in players]
+        found["start"] = started + [None] * (seats - len(started))  # of some nobody was asked
+    return found
+
+
 _decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
 
 
@@ -234,8 +246,8 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng
         fallbacks += player.fallbacks
-        if player.overrun is not None:
-            timing = {"overrun": round(player.overrun, 6)}
+        if player.started is not None or player.overrun is not None:
+            timing = _timing(players, len(match.seats))
     return Record(
         match.id,
         name_of(match.game),

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,18 +77,6 @@ HOSTS = {"arena.isolation.agent_host", "arena.spec.describe_host"}
 
 def source(name: str, attack: str = "", made: str = "pass", chosen: str = "pass") -> str:
     return FIRST.format(name=name, attack=attack, made=made, chosen=chosen)
-
-
-@pytest.fixture
-def walls(missing: Callable[[str, str], None]) -> Callable[[str], None]:
-    """Skip what needs a sandbox where none can be made."""
-
-    def walls(isolation: str) -> None:
-        line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
-        if isolation == "sandbox" and (not shutil.which("bwrap") or subprocess.run(line, check=False).returncode):
-            missing("sandbox", "bubblewrap does not run here")
-
-    return walls
 
 
 @pytest.fixture
