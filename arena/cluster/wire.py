@@ -46,7 +46,7 @@ _TYPES: dict[str, Any] = {
     "moves": Count | None,
     "cost": Number | None,
     "fallbacks": Count,
-    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None], ...],
+    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Count], ...],
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
 }

@@ -22,6 +22,7 @@ from arena.outcome import Answer, Path
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins, put_in_place
 from arena.search import SharedStart
+from arena.unmetered import plain, watch
 from arena.version import __version__
 
 Message = dict[str, Any]
@@ -46,10 +47,12 @@ class Library:
         return self._registries[wanted]
 
     def game(self, registry: Registry, name: str, parameters: Mapping[str, Any]) -> Game:
-        """A game with its parameters."""
+        """A game with its parameters, whose class is watched from now on."""
         key = canonical([name, parameters])
         if key not in self._games:
-            self._games[key] = registry.game(name)(**parameters)
+            game = registry.game(name)(**parameters)
+            watch(type(game))
+            self._games[key] = plain(game)
         return self._games[key]
 
     def evaluation(self, registry: Registry, game: Game, heuristic: Mapping[str, Any] | None, key: str) -> Evaluation | None:
@@ -203,14 +206,16 @@ def _decided(seat: HostedSeat, request: Message) -> Message | bytes:
         answer = seat.solve() if request["type"] == "solve" else seat.choose(request["played"])
     except AgentRaised as failed:
         answer = _failure(failed)
-    nodes, evaluations, _, depth, value = decider.used
-    if depth is None and value is None and not decider.fallback and answer.get("action") is not None:
+    nodes, evaluations, _, depth, value, unmetered = decider.used
+    if depth is None and value is None and not (decider.fallback or unmetered) and answer.get("action") is not None:
         return protocol.action_line(answer["action"], nodes, evaluations, drawn(decider.rng))
     answer["nodes"], answer["evaluations"] = nodes, evaluations
     if depth is not None:
         answer["depth"] = depth
     if value is not None:
         answer["value"] = value
+    if unmetered:
+        answer["unmetered"] = unmetered
     if decider.fallback:
         answer["fallback"] = True
     answer["drew"] = drawn(decider.rng)

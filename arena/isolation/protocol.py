@@ -37,6 +37,7 @@ class Used(NamedTuple):
     evaluations: int
     depth: int | None
     value: float | None
+    unmetered: int
 
 
 def choose_line(played: Sequence[str]) -> bytes:
@@ -92,6 +93,7 @@ def used(message: Mapping[str, Any]) -> Used:
         _count(message, "evaluations"),
         None if message.get("depth") is None else _count(message, "depth"),
         _number(message, "value"),
+        _count(message, "unmetered"),
     )
 
 

@@ -137,7 +137,7 @@ class RemotePlayer:
         try:
             answer = self._host.ask(request, None if limit is None else max(limit - spent, 0.0), MARGIN)
         except AgentLost as lost:
-            self.used = (0, 0, perf_counter() - began, None, None)
+            self.used = (0, 0, perf_counter() - began, None, None, 0)
             if limit is not None and spent and lost.overrun is not None:
                 more = f", of which its start had taken {spent:.2g} s" if spent > limit / 10 else ""
                 lost.message = f"a decision took longer than its limit of {limit:g} s{more}"
@@ -161,7 +161,7 @@ class RemotePlayer:
 
     def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
         used = protocol.used(answer)
-        self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value)
+        self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value, used.unmetered)
         self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
         if answer["type"] == "failed":

@@ -16,6 +16,7 @@ from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
 from arena.limits import Limits, clipped
 from arena.search import Search, SharedStart
+from arena.unmetered import seen
 
 
 class AgentRaised(Exception):
@@ -32,8 +33,8 @@ class Decider:
 
     __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_view", "agent", "fallback", "rng", "start", "used")
 
-    used: tuple[int, int, float, int | None, float | None]
-    """Nodes, evaluations, seconds, depth and value of the last decision."""
+    used: tuple[int, int, float, int | None, float | None, int]
+    """Nodes, evaluations, seconds, depth, value and unmetered states of the last decision."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class Decider:
         self.fallback = False
         """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
         self._make = make
-        self.used = (0, 0, 0.0, None, None)
+        self.used = (0, 0, 0.0, None, None, 0)
 
     def make_agent(self) -> None:
         """Make the agent; AgentRaised where it raises."""
@@ -83,12 +84,13 @@ class Decider:
             meter.nodes = meter.evaluations = 0
         self.fallback = False
         stopped = None
+        seen.states = 0
         began = perf_counter()
         try:
             choice = method(self._view, state, search)
         except BaseException as error:  # as above
             stopped = error
-        self.used = (meter.nodes, meter.evaluations, perf_counter() - began, search.depth, search.value)
+        self.used = (meter.nodes, meter.evaluations, perf_counter() - began, search.depth, search.value, seen.states)
         return choice if stopped is None else self._after(stopped, search, legal)
 
     def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:

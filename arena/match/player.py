@@ -38,8 +38,8 @@ class Unreadable:
         """What it is to be judged as, None where it is merely no action."""
 
 
-Used = tuple[int, int, float, int | None, float | None] | tuple[()]
-"""Nodes, evaluations, seconds, depth and value of a decision; empty where nobody knows."""
+Used = tuple[int, int, float, int | None, float | None, int] | tuple[()]
+"""Nodes, evaluations, seconds, depth, value and unmetered states of a decision; empty where nobody knows."""
 
 
 class Player(Protocol):

@@ -39,6 +39,15 @@ class Decision(NamedTuple):
     """The depth that the agent reported last, in plies."""
     value: float | None
     """The value that the agent reported last, from its own view."""
+    unmetered: int = 0
+    """States generated past the view of the game, as far as they were seen; see `arena.unmetered`."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The decision as plain values; `unmetered` where there are such states."""
+        plain = self._asdict()
+        if not self.unmetered:
+            del plain["unmetered"]
+        return plain
 
 
 class Record(NamedTuple):
@@ -90,13 +99,14 @@ class Record(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """The record as plain values, ready for JSON."""
         plain = self._asdict()
-        plain["decisions"] = [decision._asdict() for decision in self.decisions]
+        plain["decisions"] = [decision.as_dict() for decision in self.decisions]
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """The record as plain values without what the clock decides: what must be equal when it is played again."""
+        """The record as plain values without what depends on clocks and on who looks: what is equal when it is played again."""
         plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:
             del decision["seconds"]
+            decision.pop("unmetered", None)
         return plain

@@ -129,8 +129,8 @@ def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
         legal = state.stepper.turn()
         if legal is None or not decisions:
             return legal
-        seat, *_, value = decisions[-1]
-        state.agreed_end = after(seat, value)
+        last = Decision._make(decisions[-1])
+        state.agreed_end = after(last.seat, last.value)
         return legal if state.agreed_end is None else None
 
     return turn

@@ -101,6 +101,8 @@ class Leaderboard:
     """Agents among whom fallbacks cannot be shared out."""
     bracket: tuple[tuple[Tie[str], ...], ...] = ()
     """The rounds of a knockout, the first one first."""
+    unmetered: tuple[tuple[str, int], ...] = ()
+    """The agents that have generated states past their views, and how many were seen."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
@@ -111,6 +113,8 @@ class Leaderboard:
             more["test"] = asdict(self.test)
         if self.bracket:
             more["bracket"] = [[tie._asdict() for tie in ties] for ties in self.bracket]
+        if self.unmetered:
+            more["unmetered"] = dict(self.unmetered)
         unfinished = {} if self.finished else {"finished": False, "size": self.size}
         return {
             "game": self.game,
@@ -234,6 +238,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         fallen_back=_fallen_back(tally),
         unclear=tuple([label for label, count in zip(sheet.labels, counts, strict=True) if count.fallbacks is None]),
         bracket=tally.bracket(),
+        unmetered=tuple([(label, count.unmetered) for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered]),
     )
 
 
