@@ -4,7 +4,6 @@ A node is one state generated, by whatever method; the agent does not have to do
 """
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, State, overrides
 from arena.limits import LARGEST
+from arena.unmetered import WATCHED, noted, plain, shallow
 
 CLOCK_STRIDE = 16
 """How many nodes may pass between two looks at the clock."""
@@ -62,15 +62,17 @@ class Meter:
 def counting_view(game: Game, meter: Meter) -> Game:
     """A shallow copy of `game` whose generating methods count on `meter`.
 
-    It is an instance of the same class with the same attributes; only `result` and what the game offers of `neighbors`,
-    `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its own methods,
-    which do not count.
+    It is an instance of the same class with the same attributes; only `result`, `parse_state` and what the game offers of
+    `neighbors`, `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its own
+    methods, which do not count. What `parse_state` makes is no node; it is seen, see `arena.unmetered`.
     """
-    view = _shallow(game)
+    view = shallow(game)
+    own = plain(game) if WATCHED else game
     shadows: dict[str, Any] = view.__dict__
-    shadows["result"] = _counted_result(game.result, meter)
+    shadows["result"] = _counted_result(own.result, meter)
+    shadows["parse_state"] = noted(game.parse_state)
     for name in _offered(type(game)):
-        shadows[name] = _OPTIONAL[name](getattr(game, name), meter)
+        shadows[name] = _OPTIONAL[name](getattr(own, name), meter)
     return view
 
 
@@ -78,20 +80,6 @@ def counting_view(game: Game, meter: Meter) -> Game:
 def _offered(kind: type[Game]) -> tuple[str, ...]:
     """The optional generating methods that a class of games gives."""
     return tuple([name for name in _OPTIONAL if overrides(kind, name)])
-
-
-@cache
-def _is_its_attributes(kind: type[Game]) -> bool:
-    """Whether a copy of the attributes is a copy of an object of this class."""
-    return not (hasattr(kind, "__copy__") or any(vars(base).get("__slots__") for base in kind.__mro__))
-
-
-def _shallow(game: Game) -> Game:
-    if not _is_its_attributes(type(game)):
-        return copy(game)
-    view: Game = object.__new__(type(game))
-    view.__dict__.update(game.__dict__)
-    return view
 
 
 def _counted_result(generate: Callable[[State, Action], State], meter: Meter) -> Callable[[State, Action], State]:

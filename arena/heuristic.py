@@ -7,6 +7,7 @@ from inspect import isclass
 from typing import Any, TypeVar, cast
 
 from arena.game import Game
+from arena.unmetered import for_heuristic
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 Evaluation = Callable[..., float]
@@ -48,8 +49,12 @@ def info_of(target: object) -> HeuristicInfo | None:
 
 
 def bind(target: Callable[..., Any], game: Game, parameters: Mapping[str, Any] | None = None) -> Evaluation:
-    """Make a heuristic ready for one game object: a call with a state, and a player where there are several."""
+    """Make a heuristic ready for one game object: a call with a state, and a player where there are several.
+
+    It is given a copy of the game, through which the states that it generates are seen.
+    """
+    given = for_heuristic(game)
     if isclass(target):
         made: Any = target
-        return cast(Evaluation, made(game, **(parameters or {})).__call__)
-    return partial(target, game, **(parameters or {}))
+        return cast(Evaluation, made(given, **(parameters or {})).__call__)
+    return partial(target, given, **(parameters or {}))

@@ -12,11 +12,13 @@ MARGIN = 0.1
 """Seconds that a decision may run over its limit before it is lost on time, and its process killed."""
 MOVES = 1000
 """Moves of a match where nothing else is said, by its game or by whoever plays it."""
+START_SECONDS = 10.0
+"""Seconds to get ready for a match where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one decision (`nodes`, `seconds`, `depth`), of one match (`moves`) and of one agent (`memory_mb`).
+    """Limits of a decision (`nodes`, `seconds`, `depth`), of a match (`moves`, `start_seconds`) and of an agent (`memory_mb`).
 
     None is unlimited. At the move limit a game is a draw and a puzzle unsolved. ValueError says what is no limit.
     """
@@ -31,12 +33,14 @@ class Limits:
     """Actions of a match, of all seats together."""
     memory_mb: int | None = None
     """MiB of the process of an agent and its children."""
+    start_seconds: float = START_SECONDS
+    """Seconds of an agent in a process of its own before its first decision of a match."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            whole = field.name != "seconds"
-            if value is None and field.name != "moves":
+            whole = not field.name.endswith("seconds")
+            if value is None and field.name not in ("moves", "start_seconds"):
                 continue
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
                 raise ValueError(f"limits.{field.name}: expected {'an integer' if whole else 'a number'}, got {value!r}")
@@ -44,6 +48,7 @@ class Limits:
                 raise ValueError(f"limits.{field.name}: expected more than 0, got {value!r}")
         if self.seconds is not None:
             object.__setattr__(self, "seconds", float(self.seconds))  # 5 and 5.0 are one limit, and one identity
+        object.__setattr__(self, "start_seconds", float(self.start_seconds))
 
     @property
     def budget(self) -> bool:

@@ -49,7 +49,7 @@ _TYPES: dict[str, Any] = {
     "moves": Count | None,
     "cost": Number | None,
     "fallbacks": Count,
-    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None], ...],
+    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None, Count], ...],
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
     "adjusted": tuple[Number, ...] | None,

@@ -10,7 +10,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
-from arena.errors import IsolationError
+from arena.errors import IsolationError, cut
 from arena.isolation import protocol
 from arena.isolation.protocol import Broken
 from arena.isolation.sandbox import enclosed, prove
@@ -24,7 +24,7 @@ from arena.processes.child import ChildLost, ChildProcess, python_environment, s
 from arena.version import __version__
 
 STARTING = 60.0
-"""Seconds for a process to say hello, and for an agent to be made."""
+"""Seconds for a process to say hello: it knows of no match then."""
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
 SIGNALLED = 128
@@ -60,6 +60,8 @@ class AgentProcess:
         """Whether it plays from what it observes."""
         self.deals: set[str] = set()
         """What chance did in the matches that it has played, where there was any: a deal is met once."""
+        self.speaks = protocol.VERSION
+        """The version of the protocol that it answers in."""
         self.alive = True
         self._enclosed = isolation == "sandbox"
         try:
@@ -69,11 +71,14 @@ class AgentProcess:
         self._greet(plays=module == PLAYS)
 
     def _greet(self, *, plays: bool) -> None:
-        hello = self.ask(protocol.line({"type": "hello", "protocol": protocol.VERSION, "arena": __version__}), STARTING)
+        known = {"protocol": protocol.VERSION, "protocols": protocol.VERSIONS}
+        hello = self.ask(protocol.line({"type": "hello", **known, "arena": __version__}), STARTING, what="its hello")
         try:
             protocol.expected(hello, "hello")
-            if hello.get("protocol") != protocol.VERSION:
-                raise Broken(f"hello: protocol: expected {protocol.VERSION}, got {hello.get('protocol')!r}")
+            speaks = hello.get("protocol")
+            if type(speaks) is not int or speaks not in protocol.VERSIONS:
+                raise Broken(f"hello: protocol: expected {' or '.join(map(str, protocol.VERSIONS))}, got {cut(repr(speaks))}")
+            self.speaks = speaks
             can = protocol.texts_of(hello, "can")
             self.chooses, self.solves, self.observes = "choose" in can, "solve" in can, "observe" in can
             if plays and not (self.chooses or self.solves):
@@ -85,8 +90,8 @@ class AgentProcess:
         """Another match begins: the agent may print as much again."""
         self._process.chatter.again()
 
-    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
-        """Write a request, one line, and return the answer to it.
+    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0, what: str = "a decision") -> dict[str, Any]:
+        """Write a request, one line, and return the answer to it; `what` says what takes the time.
 
         After `seconds` the agent is told to stop, `margin` later it is killed: AgentLost, as where it dies, breaks the protocol
         or uses too much memory. Reports that come before the answer count for `best`, the last one alone.
@@ -101,7 +106,7 @@ class AgentProcess:
         except ChildLost as lost:
             if lost.why == "late":
                 overrun = perf_counter() - began - (seconds or 0.0)
-                raise self.lost("timeout", f"a decision took longer than its limit of {seconds:g} s", overrun) from None
+                raise self.lost("timeout", f"{what} took longer than its limit of {seconds:g} s", overrun) from None
             raise self._gone(lost) from None
 
     def _answer(self, request: bytes, stop: float | None, end: float | None) -> dict[str, Any]:

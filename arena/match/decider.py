@@ -16,6 +16,7 @@ from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
 from arena.limits import Limits, clipped
 from arena.search import Search, SharedStart
+from arena.unmetered import seen
 
 _KINDS = {MemoryError: "memory", Unavailable: "unavailable"}
 
@@ -32,10 +33,10 @@ class AgentRaised(Exception):
 class Decider:
     """One agent in one match."""
 
-    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_start", "_view", "agent", "fallback", "rng", "used")
+    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_view", "agent", "fallback", "rng", "start", "used")
 
-    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None]
-    """Nodes, evaluations, seconds, depth, value and what else was spent in the last decision."""
+    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int]
+    """Nodes, evaluations, seconds, depth, value, what else was spent, and unmetered states of the last decision."""
 
     def __init__(
         self,
@@ -51,12 +52,13 @@ class Decider:
         self._evaluation = evaluation
         self._meter = meter = Meter()
         self._view = counting_view(game, meter)
-        self._start = start
+        self.start = start
+        """Where local searches begin; may be set until the first decision."""
         self.rng = rng
         self.fallback = False
         """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
         self._make = make
-        self.used = (0, 0, 0.0, None, None, None)
+        self.used = (0, 0, 0.0, None, None, None, 0)
 
     def make_agent(self) -> None:
         """Make the agent; AgentRaised where it raises."""
@@ -77,19 +79,21 @@ class Decider:
 
     def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
         meter = self._meter
-        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self._start)
+        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self.start)
         if self._budget:
             meter.begin(self._limits.nodes, self._limits.seconds)
         else:
             meter.nodes = meter.evaluations = 0
         self.fallback = False
         stopped = None
+        seen.states = 0
         began = perf_counter()
         try:
             choice = method(self._view, state, search)
         except BaseException as error:  # as above
             stopped = error
-        self.used = (meter.nodes, meter.evaluations, perf_counter() - began, search.depth, search.value, search.spent)
+        used = perf_counter() - began
+        self.used = (meter.nodes, meter.evaluations, used, search.depth, search.value, search.spent, seen.states)
         return choice if stopped is None else self._after(stopped, search, legal)
 
     def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:

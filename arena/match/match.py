@@ -10,7 +10,7 @@ from arena.agent import Agent
 from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
-from arena.limits import MOVES, Limits
+from arena.limits import MOVES, START_SECONDS, Limits
 from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, opened
 from arena.secret import Seed, seed_of_round
@@ -213,14 +213,19 @@ def seat_identity(
 ) -> str:
     """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone.
 
+    Limits that came later are part of the text only where they differ from their defaults: what was played keeps its id.
+
     `version` is the hash of the code of another version of the agent; it is part of the text only where there is one.
     """
+    bounds = {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds}
+    if limits.start_seconds != START_SECONDS:
+        bounds["start_seconds"] = limits.start_seconds
     return canonical(
         {
             "agent": agent,
             "heuristic": heuristic,
             "label": label,
-            "limits": {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds},
+            "limits": bounds,
             "options": options,
         }
         | ({} if version is None else {"version": version})

@@ -38,8 +38,8 @@ class Unreadable:
         """What it is to be judged as, None where it is merely no action."""
 
 
-Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None] | tuple[()]
-"""Nodes, evaluations, seconds, depth, value and what else was spent in a decision; empty where nobody knows."""
+Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int] | tuple[()]
+"""Nodes, evaluations, seconds, depth, value, what else was spent and unmetered states of a decision; empty if nobody knows."""
 
 
 class Player(Protocol):
@@ -51,6 +51,8 @@ class Player(Protocol):
     """How many actions were drawn at random because the budget ran out before anything was reported."""
     overrun: float | None
     """Seconds by which a decision ran over its limit and lost the match."""
+    started: float | None
+    """Seconds that its process took to get ready for the match; None without one."""
 
     @property
     def used(self) -> Used:
@@ -80,7 +82,7 @@ class Player(Protocol):
 class LocalPlayer(Decider):
     """An agent in this process: a decider whose exceptions, illegal actions and overrun limits lose the match."""
 
-    __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat")
+    __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat", "started")
 
     def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
         seat = match.seats[number]
@@ -89,6 +91,7 @@ class LocalPlayer(Decider):
         self.seat = seat
         self.fallbacks = 0
         self.overrun: float | None = None
+        self.started: float | None = None
         self._seconds = seat.limits.seconds
 
     @property

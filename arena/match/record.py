@@ -44,12 +44,16 @@ class Decision(NamedTuple):
     """The value that the agent reported last, from its own view."""
     spent: Mapping[str, float] | None = None
     """What else the agent said that it used, by name, such as `tokens`; None where it said nothing."""
+    unmetered: int = 0
+    """States generated past the view of the game, as far as they were seen; see `arena.unmetered`."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The decision as plain values; `spent` is one of them only where the agent said something."""
+        """The decision as plain values; `spent` and `unmetered` are among them only where there is something."""
         plain = self._asdict()
         if self.spent is None:
             del plain["spent"]
+        if not self.unmetered:
+            del plain["unmetered"]
         return plain
 
 
@@ -115,9 +119,10 @@ class Record(NamedTuple):
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """The record as plain values without what the clock decides: what must be equal when it is played again."""
+        """The record as plain values without what depends on clocks and on who looks: what is equal when it is played again."""
         plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:
             del decision["seconds"]
+            decision.pop("unmetered", None)
         return plain

@@ -155,8 +155,8 @@ def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
         legal = state.stepper.turn()
         if legal is None or not decisions:
             return legal
-        seat, *_, value, _ = decisions[-1]
-        state.agreed_end = after(seat, value)
+        last = Decision._make(decisions[-1])
+        state.agreed_end = after(last.seat, last.value)
         return legal if state.agreed_end is None else None
 
     return turn
@@ -233,6 +233,20 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
     return _NORMAL
 
 
+def _timing(players: Sequence[Player], seats: int, unanswered: int) -> dict[str, Any]:
+    """Return the `timing` of a record: how late a decision was, what starts took, and how often a backend did not answer."""
+    found: dict[str, Any] = {}
+    for player in players:
+        if player.overrun is not None:
+            found["overrun"] = round(player.overrun, 6)
+    if any(player.started is not None for player in players):
+        started = [None if player.started is None else round(player.started, 6) for player in players]
+        found["start"] = started + [None] * (seats - len(started))  # of some nobody was asked
+    if unanswered:
+        found[UNANSWERED] = unanswered
+    return found
+
+
 _decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
 
 
@@ -245,10 +259,8 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng
         fallbacks += player.fallbacks
-        if player.overrun is not None:
-            timing = {"overrun": round(player.overrun, 6)}
-    if state.unanswered:
-        timing = {**(timing or {}), UNANSWERED: state.unanswered}
+        if player.started is not None or player.overrun is not None or state.unanswered:
+            timing = _timing(players, len(match.seats), state.unanswered)
     return Record(
         match.id,
         name_of(match.game),

@@ -190,7 +190,7 @@ class ChildProcess(subprocess.Popen[bytes]):
             self._lines += lines
             self._rest.clear()
         self._rest += rest
-        if len(self._rest) > self._longest:
+        if len(self._rest) > self._longest or (lines and len(lines[0]) > self._longest):
             raise ChildLost("long")
 
     def _look_at_usage(self) -> None:

@@ -105,6 +105,8 @@ class Leaderboard:
     """True if it is ranked by mean returns."""
     has_chance: bool = False
     """True if chance moves in the game."""
+    unmetered: tuple[tuple[str, int], ...] = ()
+    """The agents that have generated states past their views, and how many were seen."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
@@ -115,6 +117,8 @@ class Leaderboard:
             more["test"] = asdict(self.test)
         if self.bracket:
             more["bracket"] = [[tie._asdict() for tie in ties] for ties in self.bracket]
+        if self.unmetered:
+            more["unmetered"] = dict(self.unmetered)
         unfinished = {} if self.finished else {"finished": False, "size": self.size}
         return {
             "game": self.game,
@@ -240,6 +244,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         bracket=tally.bracket(),
         by_returns=ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns"),
         has_chance=sheet.has_chance,
+        unmetered=tuple([(label, count.unmetered) for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered]),
     )
 
 

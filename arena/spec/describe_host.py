@@ -30,7 +30,7 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         if message["type"] == "describe":
             registry, answer = _described(message)
         elif message["type"] == "hello":
-            answer = {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ["describe"]}
+            answer = {"type": "hello", "protocol": protocol.VERSIONS[-1], "name": f"arena {__version__}", "can": ["describe"]}
         else:
             answer = _guarded(_checked, registry, message)
         replies.write(protocol.line(answer))

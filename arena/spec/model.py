@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, WithJsonSchema, WrapValidator
 
-from arena.limits import LARGEST, MOVES
+from arena.limits import LARGEST, MOVES, START_SECONDS
 from arena.match.match import Isolation
 from arena.secret import SECRET
 
@@ -38,6 +38,9 @@ class DecisionLimits(_Keys):
     seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(None, description="Wall-clock seconds.")
     depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Plies.")
     memory_mb: Count | None = Field(None, description="Memory of the agent's process, in MiB.")
+    start_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] = Field(
+        START_SECONDS, description="Wall-clock seconds before the first decision of a match, in a process of its own."
+    )
 
 
 class MatchLimits(DecisionLimits):

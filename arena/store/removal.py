@@ -23,7 +23,8 @@ def remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> i
             "DELETE FROM record WHERE number IN (SELECT record FROM detail WHERE labels = ?)", (text,)
         ).rowcount
         connection.execute("DELETE FROM detail WHERE labels = ?", (text,))
-    for table in ("effort", "place"):
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in there & {"effort", "place", "unmetered"}:
         connection.execute(f"DELETE FROM {table} WHERE record NOT IN (SELECT number FROM record)")  # noqa: S608 - our own names
     return gone
 

@@ -29,11 +29,13 @@ class Rows(NamedTuple):
     detail: tuple[Any, ...]
     effort: Sequence[tuple[int, ...]]
     """Seat, decisions, nodes and nanoseconds of the seats after the second."""
+    unmetered: Sequence[tuple[int, int]]
+    """Seat and states of the seats that have generated some past their view."""
 
 
 def rows_of(record: Record, seed: int) -> Rows:
     """The rows of a record; `seed` is its seed as a number."""
-    decisions, effort = _decisions(record)
+    decisions, effort, unmetered = _decisions(record)
     actions = "".join([f"\n{action}" for action in record.actions])
     if actions.count("\n") != len(record.actions) or not actions.isascii():
         actions = _write(record.actions)
@@ -61,6 +63,7 @@ def rows_of(record: Record, seed: int) -> Rows:
         adjusted,
         (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
+        [(seat, min(states, MOST)) for seat, states in sorted(unmetered.items())],
     )
 
 
@@ -111,21 +114,25 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
     return tuple([_decision(one) for one in text.split(";")]) if text else ()
 
 
-def _decisions(record: Record) -> tuple[str, list[list[int]]]:
-    """The text of the decisions, and for every seat how many they are, their nodes and their nanoseconds."""
+def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
+    """The text of the decisions; for every seat how many they are, their nodes and their nanoseconds; who was unmetered."""
     totals = [[0, 0, 0] for _ in record.labels]
+    past: dict[int, int] = {}
     texts = []
-    for seat, nodes, evaluations, seconds, depth, value, _ in record.decisions:
+    for seat, nodes, evaluations, seconds, depth, value, _, unmetered in record.decisions:
         spent = round(seconds * NANO)
         total = totals[seat]
         total[0] += 1
         total[1] += nodes
         total[2] += spent
-        if depth is None and value is None:
-            texts.append(f"{seat},{nodes},{evaluations},{spent}")
-        else:
-            texts.append(f"{seat},{nodes},{evaluations},{spent},{_or_nothing(depth)},{_or_nothing(value)}")
-    return ";".join(texts), [[min(total, MOST) for total in seat] for seat in totals]
+        text = f"{seat},{nodes},{evaluations},{spent}"
+        if unmetered:
+            past[seat] = past.get(seat, 0) + unmetered
+            text += f",{_or_nothing(depth)},{_or_nothing(value)},{unmetered}"
+        elif depth is not None or value is not None:
+            text += f",{_or_nothing(depth)},{_or_nothing(value)}"
+        texts.append(text)
+    return ";".join(texts), [[min(total, MOST) for total in seat] for seat in totals], past
 
 
 def _spent(record: Record) -> str | None:
@@ -144,7 +151,7 @@ def _or_nothing(value: float | None) -> str:
 
 def _decision(text: str) -> Decision:
     seat, nodes, evaluations, spent, *more = text.split(",")
-    depth, value = more or ("", "")
+    depth, value, unmetered, *_ = *more, *("", "", "0")[len(more) :]
     return Decision(
         int(seat),
         int(nodes),
@@ -152,6 +159,7 @@ def _decision(text: str) -> Decision:
         int(spent) / NANO,
         int(depth) if depth else None,
         float(value) if value else None,
+        unmetered=int(unmetered),
     )
 
 

@@ -23,7 +23,7 @@ from arena.store.lock import Lock, leave, locked, use
 from arena.store.removal import matches_of, remove_code, remove_matches, remove_records
 from arena.store.rows import OLD_RECORD, RECORD, Rows, hashed, record_of, returns_of, rows_of
 from arena.store.run import OLD_RUN, RUN, CodeKey, Run, now, row_of, run_of_row
-from arena.store.schema import CHECKED
+from arena.store.schema import CHECKED, UNMETERED
 
 BATCH = 2000
 """Records in one transaction, at the most."""
@@ -212,6 +212,9 @@ class Store:
                 raise _Repeated from error
             write.executemany(_DETAIL, [(number, *row.detail) for number, _, row in rows])
             write.executemany(_EFFORT, [_summed(number, *effort) for number, _, row in rows for effort in row.effort])
+            if any(row.unmetered for _, _, row in rows):
+                write.execute(UNMETERED)
+                write.executemany(_UNMETERED, [(number, *one) for number, _, row in rows for one in row.unmetered])
             write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled, _ in rows if scheduled is not None])
         self._next += len(rows)
 
@@ -389,6 +392,12 @@ class Store:
         """The column with the returns corrected for luck, as an expression of SQL about `record r`; version 1 has none."""
         return "NULL" if self._old else "r.adjusted"
 
+    def unmetered(self) -> Iterator[tuple[int, tuple[int, ...], int, int]]:
+        """Yield board, entries, seat and states past the view of the matches on the boards of the last run, summed up."""
+        if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'unmetered'"):
+            for board, seats, seat, states in self.query(_PAST_VIEWS):
+                yield board, seats_of(seats), seat, int(states)
+
     def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a question about the tables, one by one."""
         with self._telling():
@@ -507,8 +516,13 @@ _DETAIL = (
 )
 _EFFORT = f"INSERT INTO effort ({CHECKED['effort']}, checksum) VALUES ({_marks(6)})"
 _PLACE = f"INSERT OR REPLACE INTO place ({CHECKED['place']}, checksum) VALUES ({_marks(6)})"
+_UNMETERED = "INSERT INTO unmetered (record, seat, states) VALUES (?, ?, ?)"
 _NAMED = {"record": "'match ' || lower(hex(id))", "effort": "'effort in record ' || record", "place": "'place ' || number"}
 """What to call a row of a table that has a checksum, as expressions of SQL."""
+_PAST_VIEWS = """
+SELECT p.board, p.seats, u.seat, total(u.states) FROM unmetered u JOIN place p ON p.record = u.record
+JOIN record r ON r.number = u.record WHERE r.termination <> 'void' GROUP BY 1, 2, 3
+"""
 _ON_BOARDS = "FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
 _ANYWHERE = (
     "FROM record r JOIN detail d ON d.record = r.number "

@@ -23,6 +23,7 @@ class HumanPlayer:
     used = ()
     fallbacks = 0
     overrun: float | None = None
+    started: float | None = None
 
     def __init__(self, number: int, seat: Seat, ask: Ask) -> None:
         self.number = number

@@ -23,7 +23,7 @@ if fault == "mute":
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        answer = {"type": "hello", "protocol": 2 if fault == "newer" else 1, "can": [] if fault == "idle" else ["choose"]}
+        answer = {"type": "hello", "protocol": 3 if fault == "newer" else 1, "can": [] if fault == "idle" else ["choose"]}
     elif message["type"] == "start":
         matches += 1
         free = [str(cell) for cell, mark in enumerate(message["position"].replace("/", ""), 1) if mark == "."]
@@ -81,7 +81,7 @@ def test_a_sound_program_keeps_all(words: Words) -> None:
     ("fault", "name", "got"),
     [
         ("mute", "hello", "sent 'welcome' unasked"),
-        ("newer", "hello", "hello: protocol: expected 1, got 2"),
+        ("newer", "hello", "hello: protocol: expected 1 or 2, got 3"),
         ("idle", "hello", "hello: can: expected choose, solve or both"),
         ("lingers", "quits", "it goes on"),
     ],
