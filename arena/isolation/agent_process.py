@@ -27,6 +27,8 @@ STARTING = 60.0
 """Seconds for a process to say hello, and for an agent to be made."""
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
+KEEPERS = 2
+"""Processes above it that keep it apart, bubblewrap's or the launcher's."""
 SIGNALLED = 128
 """Added by bubblewrap to the signal that killed its program: the sum is its own exit code."""
 PLAYS = "arena.isolation.agent_host"
@@ -163,7 +165,14 @@ def _started(program: Program, memory: int, isolation: Isolation, module: str) -
         command = enclosed(command, readable=files, folder=program.folder)
         surroundings = sandboxed(surroundings)
     return ChildProcess(
-        command, program.folder, memory, surroundings, program.agent, most=MOST_PROCESSES, longest=protocol.LONGEST_LINE
+        command,
+        program.folder,
+        memory,
+        surroundings,
+        program.agent,
+        apart=isolation == "process",
+        most=MOST_PROCESSES + KEEPERS,
+        longest=protocol.LONGEST_LINE,
     )
 
 

@@ -59,7 +59,8 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     `memory` limits its bytes, by the kernel those of one process, by `receive` those of all its descendants together; 0 is no
     limit. `most` is how many processes they may be, `longest` how many bytes a line may have. Every `look` seconds `check` is
-    called; what it raises passes. One thread at a time may use it.
+    called; errors pass. `apart` keeps its family from all others, in a PID namespace where one can be made. One thread
+    at a time may use it.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         environment: Mapping[str, str],
         name: str | None = None,
         *,
+        apart: bool = False,
         most: int | None = None,
         longest: int = 1 << 20,
         look: float = LOOK,
@@ -77,7 +79,7 @@ class ChildProcess(subprocess.Popen[bytes]):
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
         super().__init__(
-            [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), *command],
+            [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), "apart" if apart else "free", *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
