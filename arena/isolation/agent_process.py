@@ -21,6 +21,7 @@ from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
 from arena.plugins.versions import moved_path, readable_files
 from arena.processes.child import ChildLost, ChildProcess, python_environment, signal_name
+from arena.processes.control_group import new_group
 from arena.version import __version__
 
 STARTING = 60.0
@@ -163,7 +164,14 @@ def _started(program: Program, memory: int, isolation: Isolation, module: str) -
         command = enclosed(command, readable=files, folder=program.folder)
         surroundings = sandboxed(surroundings)
     return ChildProcess(
-        command, program.folder, memory, surroundings, program.agent, most=MOST_PROCESSES, longest=protocol.LONGEST_LINE
+        command,
+        program.folder,
+        memory,
+        surroundings,
+        program.agent,
+        most=MOST_PROCESSES,
+        longest=protocol.LONGEST_LINE,
+        group=new_group(),
     )
 
 

@@ -12,6 +12,7 @@ from secrets import token_hex
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from arena.processes.control_group import ControlGroup
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
 from arena.processes.stderr import StderrRelay
 
@@ -59,7 +60,8 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     `memory` limits its bytes, by the kernel those of one process, by `receive` those of all its descendants together; 0 is no
     limit. `most` is how many processes they may be, `longest` how many bytes a line may have. Every `look` seconds `check` is
-    called; what it raises passes. One thread at a time may use it.
+    called; what it raises passes. It starts in the control group `group`, which is removed with it. One thread at a time may use
+    it.
     """
 
     def __init__(
@@ -74,18 +76,26 @@ class ChildProcess(subprocess.Popen[bytes]):
         longest: int = 1 << 20,
         look: float = LOOK,
         check: Callable[[], None] | None = None,
+        group: ControlGroup | None = None,
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
-        super().__init__(
-            [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={**environment, OF_AGENT: self._mark},
-            start_new_session=True,
-            bufsize=0,
-        )
+        self._group = group
+        entrances = "" if group is None else "\n".join(map(str, group.entrances))
+        try:
+            super().__init__(
+                [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), entrances, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env={**environment, OF_AGENT: self._mark},
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError:
+            if group is not None:
+                group.remove()
+            raise
         assert self.stdin is not None
         assert self.stdout is not None
         assert self.stderr is not None
@@ -156,9 +166,13 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def end(self) -> None:
         """Kill it and everything that it started, as `end_trees` does. It is gone afterwards."""
+        if self._group is not None:
+            self._group.kill()
         end_trees([ProcessTree(self.pid, OF_AGENT, self._mark)])
         self.kill()
         self.wait()
+        if self._group is not None:
+            self._group.remove()
         self.chatter.end(FAREWELL)
         for stream in (self.stdin, self.stdout):
             if stream is not None:

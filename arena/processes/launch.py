@@ -1,4 +1,6 @@
-"""Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES PROGRAM ARGUMENT...`; 0 bytes are no limit.
+"""Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES ENTRANCES PROGRAM ARGUMENT...`.
+
+0 bytes are no limit; ENTRANCES are the files by which control groups are entered, one a line.
 
 A program of its own rather than `preexec_fn`, whose Python code between fork and exec can deadlock on locks that other threads of
 the parent hold. It imports next to nothing, since every agent process pays for it; it is run by its path, since `-I -S` finds no
@@ -16,8 +18,9 @@ SIGKILL = 9
 
 def main() -> None:
     """Set the limits and start the program in place of this one."""
-    memory, command = int(sys.argv[1]), sys.argv[2:]
+    memory, entrances, command = int(sys.argv[1]), sys.argv[2].splitlines(), sys.argv[3:]
     if sys.platform == "linux":
+        _enter(entrances)
         _die_with_parent()
         _first_to_go()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -30,6 +33,16 @@ def main() -> None:
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         sys.exit(127)
+
+
+def _enter(entrances: list[str]) -> None:
+    """Go into control groups, where that is allowed; the parent sees who came in."""
+    for entrance in entrances:
+        try:
+            with open(entrance, "w") as file:  # noqa: PTH123 - as below
+                file.write("0")
+        except OSError:
+            pass
 
 
 def _die_with_parent() -> None:
