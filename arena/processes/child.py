@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from arena.processes.control_group import ControlGroup
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
 from arena.processes.stderr import StderrRelay
+from arena.processes.stopped_family import StoppedFamily
 
 if TYPE_CHECKING:
     import psutil
@@ -23,6 +24,8 @@ LAUNCHER = Path(__file__).with_name("launch.py")
 LOOK = 0.02
 """Seconds between two looks at what a process uses while it is waited for, whether it is silent or not."""
 CHUNK = 1 << 16
+SHORT = 0.001
+"""Seconds for which an answer may be waited for before anything is done meanwhile."""
 FAREWELL = 0.2
 """Seconds for the last words of a process that has ended, and for its exit code."""
 
@@ -80,6 +83,10 @@ class ChildProcess(subprocess.Popen[bytes]):
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
         self._group = group
+        self._still: ControlGroup | StoppedFamily | None = None
+        self._resting = False
+        self.meanwhile: Callable[[], None] | None = None
+        """What is done where an answer is not there after SHORT."""
         entrances = "" if group is None else "\n".join(map(str, group.entrances))
         try:
             super().__init__(
@@ -123,6 +130,8 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
         """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
+        if self.meanwhile is not None and not self._lines and not self._readable.poll(SHORT * 1000):
+            self.meanwhile()
         while not self._lines:
             now = perf_counter()
             if now >= self._looked + self._look:
@@ -148,6 +157,26 @@ class ChildProcess(subprocess.Popen[bytes]):
             return bytes(self._rest) or self._lines[0]
         return self._read() if self._readable.poll(0) else None
 
+    def rest(self) -> None:
+        """Let it stand still with everything that it has started, until `wake`."""
+        if self._still is None:
+            entered = self._group is not None and self.pid in self._group.pids()
+            self._still = self._group if entered else StoppedFamily(self.tree)
+            assert self._still is not None
+        self._resting = True
+        self._still.freeze()
+
+    def wake(self) -> None:
+        """Let it go on."""
+        if self._resting and self._still is not None:
+            self._resting = False
+            self._still.thaw()
+
+    @property
+    def tree(self) -> ProcessTree:
+        """It and everything that it starts."""
+        return ProcessTree(self.pid, OF_AGENT, self._mark)
+
     def usage(self) -> Usage:
         """Resources that it and its descendants use now."""
         import psutil
@@ -168,9 +197,11 @@ class ChildProcess(subprocess.Popen[bytes]):
         """Kill it and everything that it started, as `end_trees` does. It is gone afterwards."""
         if self._group is not None:
             self._group.kill()
-        end_trees([ProcessTree(self.pid, OF_AGENT, self._mark)])
+        end_trees([self.tree])
         self.kill()
         self.wait()
+        if isinstance(self._still, StoppedFamily):
+            self._still.close()
         if self._group is not None:
             self._group.remove()
         self.chatter.end(FAREWELL)
