@@ -3,7 +3,8 @@
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -15,12 +16,14 @@ from arena.isolation import protocol
 from arena.isolation.protocol import Broken
 from arena.isolation.sandbox import enclosed, prove
 from arena.isolation.sandbox import environment as sandboxed
+from arena.isolation.system_calls import filter_pipe
 from arena.limits import Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
 from arena.plugins.versions import moved_path, readable_files
 from arena.processes.child import ChildLost, ChildProcess, python_environment, signal_name
+from arena.processes.control_group import new_group
 from arena.version import __version__
 
 STARTING = 60.0
@@ -52,11 +55,17 @@ class AgentLost(Exception):
 
 
 class AgentProcess:
-    """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is AgentLost."""
+    """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is AgentLost.
+
+    Between an answer and the next request it stands still, unless the program may ponder: at once, or where it has company as
+    soon as that sees fit.
+    """
 
     def __init__(self, program: Program, memory_mb: int | None, isolation: Isolation, module: str = PLAYS) -> None:
         """Start it; `module` is what Python runs where the program is no command."""
         self._memory_mb = memory_mb
+        self._pondering = program.pondering
+        self._company: AgentProcesses | None = None
         self.solves = self.chooses = True
         self.alive = True
         self._enclosed = isolation == "sandbox"
@@ -83,17 +92,43 @@ class AgentProcess:
         """Another match begins: the agent may print as much again."""
         self._process.chatter.again()
 
+    def join(self, company: "AgentProcesses") -> None:
+        """Belong to processes one of which is asked at a time; the others stand still while an answer takes long."""
+        self._company = company
+        self._process.meanwhile = company.settle
+
+    def wake(self) -> None:
+        """Let it go on."""
+        if self._company is not None:
+            self._company.moving.discard(self)
+        self._process.wake()
+
+    def rest(self) -> None:
+        """Let it stand still until it is asked again."""
+        self._process.rest()
+
+    def _end_turn(self) -> None:
+        if self._pondering:
+            return
+        if self._company is None:
+            self.rest()
+        else:
+            self._company.moving.add(self)
+
     def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
         """Write a request, one line, and return the answer to it.
 
         After `seconds` the agent is told to stop, `margin` later it is killed: AgentLost, as where it dies, breaks the protocol
         or uses too much memory. Reports that come before the answer count for `best`, the last one alone.
         """
+        self.wake()
         began = perf_counter()
         stop = None if seconds is None else began + seconds
         end = None if stop is None else stop + margin
         try:
-            return self._answer(request, stop, end)
+            answer = self._answer(request, stop, end)
+            self._end_turn()
+            return answer
         except Broken as broken:
             raise self.lost("crash", str(broken)) from None
         except ChildLost as lost:
@@ -141,6 +176,8 @@ class AgentProcess:
         """End the process with everything that it started."""
         if self.alive:
             self.alive = False
+            if self._company is not None:
+                self._company.moving.discard(self)
             self._process.end()
 
 
@@ -159,11 +196,25 @@ def _started(program: Program, memory: int, isolation: Isolation, module: str) -
     files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
     if program.version is not None:
         surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(moved_path(program.version.moved))}
-    if isolation == "sandbox":
-        proven()
-        files += [] if program.version is None else readable_files(program.version)
-        command = enclosed(command, readable=files, folder=program.folder)
-        surroundings = sandboxed(surroundings)
+    with ExitStack() as stack:
+        calls: list[int] = []
+        if isolation == "sandbox":
+            proven()
+            files += [] if program.version is None else readable_files(program.version)
+            calls = [stack.enter_context(filter_pipe())]
+            command = enclosed(command, readable=files, folder=program.folder, calls=calls[0])
+            surroundings = sandboxed(surroundings)
+        return _child(program, command, memory, surroundings, isolation, calls)
+
+
+def _child(
+    program: Program,
+    command: Sequence[str],
+    memory: int,
+    surroundings: Mapping[str, str],
+    isolation: Isolation,
+    descriptors: Sequence[int],
+) -> ChildProcess:
     return ChildProcess(
         command,
         program.folder,
@@ -173,6 +224,8 @@ def _started(program: Program, memory: int, isolation: Isolation, module: str) -
         apart=isolation == "process",
         most=MOST_PROCESSES + KEEPERS,
         longest=protocol.LONGEST_LINE,
+        group=new_group(),
+        descriptors=descriptors,
     )
 
 
@@ -190,6 +243,13 @@ class AgentProcesses:
         self._idle: OrderedDict[str, list[AgentProcess]] = OrderedDict()
         self.started = 0
         """The number of processes that were started so far."""
+        self.moving: set[AgentProcess] = set()
+        """Those that have answered and do not stand still yet: most turns are over sooner than a process can be stopped."""
+
+    def settle(self) -> None:
+        """Let all stand still that have answered."""
+        while self.moving:
+            self.moving.pop().rest()
 
     def take(self, program: Program, limits: Limits, isolation: Isolation) -> AgentProcess:
         """Return an idle process of a program, or start one. Lost where it does not start as it should."""
@@ -200,10 +260,14 @@ class AgentProcesses:
         if process is not None and process.alive:
             return process
         self.started += 1
-        return self._start(program, limits.memory_mb, isolation)
+        self.settle()
+        process = self._start(program, limits.memory_mb, isolation)
+        process.join(self)
+        return process
 
     def give_back(self, process: AgentProcess, program: Program, limits: Limits, isolation: Isolation) -> None:
         """Keep a process for its next match, unless it is dead."""
+        self.settle()
         if not process.alive:
             return
         key = _key(program, limits, isolation)
@@ -231,5 +295,5 @@ class AgentProcesses:
 
 
 def _key(program: Program, limits: Limits, isolation: Isolation) -> str:
-    where = (program.command, program.folder, program.plugins, program.version)
+    where = (program.command, program.folder, program.plugins, program.version, program.pondering)
     return repr((program.agent, *where, program.options, limits.memory_mb, isolation))

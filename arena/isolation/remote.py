@@ -52,6 +52,7 @@ class RemotePlayer:
         self._limits = seat.limits
         self._played = played
         self._told = 0
+        self._guest = any(other.isolation == "none" for other in match.seats)  # who decides here stops nobody meanwhile
         self._host: AgentProcess | None = None
 
     def make_agent(self) -> None:
@@ -62,6 +63,8 @@ class RemotePlayer:
             started = self._host.ask(protocol.line(_start(self._match, self.number, self._program)), STARTING)
         except AgentLost as lost:
             raise self._lost(lost) from lost
+        if self._guest:
+            self._hosts.settle()
         self._understood(self._ready, started)
 
     @property
@@ -99,6 +102,8 @@ class RemotePlayer:
             self.used = (0, 0, perf_counter() - began, None, None)
             raise self._lost(lost) from lost
         seconds = perf_counter() - began
+        if self._guest:
+            self._hosts.settle()
         self._understood(self._note, answer, seconds)
         return answer
 

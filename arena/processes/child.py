@@ -12,8 +12,10 @@ from secrets import token_hex
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from arena.processes.control_group import ControlGroup
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
 from arena.processes.stderr import StderrRelay
+from arena.processes.stopped_family import StoppedFamily
 
 if TYPE_CHECKING:
     import psutil
@@ -22,6 +24,8 @@ LAUNCHER = Path(__file__).with_name("launch.py")
 LOOK = 0.02
 """Seconds between two looks at what a process uses while it is waited for, whether it is silent or not."""
 CHUNK = 1 << 16
+SHORT = 0.001
+"""Seconds for which an answer may be waited for before anything is done meanwhile."""
 FAREWELL = 0.2
 """Seconds for the last words of a process that has ended, and for its exit code."""
 
@@ -59,8 +63,8 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     `memory` limits its bytes, by the kernel those of one process, by `receive` those of all its descendants together; 0 is no
     limit. `most` is how many processes they may be, `longest` how many bytes a line may have. Every `look` seconds `check` is
-    called; errors pass. `apart` keeps its family from all others, in a PID namespace where one can be made. One thread
-    at a time may use it.
+    called; errors pass. `apart` keeps its family from all others, in a PID namespace where one can be made. It starts in the
+    control group `group`, which is removed with it, and is given `descriptors`. One thread at a time may use it.
     """
 
     def __init__(
@@ -76,18 +80,32 @@ class ChildProcess(subprocess.Popen[bytes]):
         longest: int = 1 << 20,
         look: float = LOOK,
         check: Callable[[], None] | None = None,
+        group: ControlGroup | None = None,
+        descriptors: Sequence[int] = (),
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
-        super().__init__(
-            [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), "apart" if apart else "free", *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={**environment, OF_AGENT: self._mark},
-            start_new_session=True,
-            bufsize=0,
-        )
+        self._group = group
+        self._still: ControlGroup | StoppedFamily | None = None
+        self._resting = False
+        self.meanwhile: Callable[[], None] | None = None
+        """What is done where an answer is not there after SHORT."""
+        entrances = "" if group is None else "\n".join(map(str, group.entrances))
+        try:
+            super().__init__(
+                [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), "apart" if apart else "free", entrances, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env={**environment, OF_AGENT: self._mark},
+                start_new_session=True,
+                bufsize=0,
+                pass_fds=descriptors,
+            )
+        except OSError:
+            if group is not None:
+                group.remove()
+            raise
         assert self.stdin is not None
         assert self.stdout is not None
         assert self.stderr is not None
@@ -115,6 +133,8 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
         """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
+        if self.meanwhile is not None and not self._lines and not self._readable.poll(SHORT * 1000):
+            self.meanwhile()
         while not self._lines:
             now = perf_counter()
             if now >= self._looked + self._look:
@@ -140,6 +160,26 @@ class ChildProcess(subprocess.Popen[bytes]):
             return bytes(self._rest) or self._lines[0]
         return self._read() if self._readable.poll(0) else None
 
+    def rest(self) -> None:
+        """Let it stand still with everything that it has started, until `wake`."""
+        if self._still is None:
+            entered = self._group is not None and self.pid in self._group.pids()
+            self._still = self._group if entered else StoppedFamily(self.tree)
+            assert self._still is not None
+        self._resting = True
+        self._still.freeze()
+
+    def wake(self) -> None:
+        """Let it go on."""
+        if self._resting and self._still is not None:
+            self._resting = False
+            self._still.thaw()
+
+    @property
+    def tree(self) -> ProcessTree:
+        """It and everything that it starts."""
+        return ProcessTree(self.pid, OF_AGENT, self._mark)
+
     def usage(self) -> Usage:
         """Resources that it and its descendants use now."""
         import psutil
@@ -158,9 +198,15 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def end(self) -> None:
         """Kill it and everything that it started, as `end_trees` does. It is gone afterwards."""
-        end_trees([ProcessTree(self.pid, OF_AGENT, self._mark)])
+        if self._group is not None:
+            self._group.kill()
+        end_trees([self.tree])
         self.kill()
         self.wait()
+        if isinstance(self._still, StoppedFamily):
+            self._still.close()
+        if self._group is not None:
+            self._group.remove()
         self.chatter.end(FAREWELL)
         for stream in (self.stdin, self.stdout):
             if stream is not None:

@@ -1,9 +1,9 @@
-"""Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES FAMILY PROGRAM ARGUMENT...`; 0 bytes are no limit.
+"""Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES FAMILY ENTRANCES PROGRAM ARGUMENT...`.
 
-With `free` as FAMILY the program takes the place of this process. With `apart` it runs below. Where a PID namespace can be made
-it is the second process of that: nothing in there can see or signal a process outside, and all end with the first process, which
-ends with this one. Elsewhere this process adopts what is orphaned below, and ends it after the program. Its own end is that of
-the program.
+0 bytes are no limit; ENTRANCES are the files by which control groups are entered, one a line. With `free` as FAMILY the program
+takes the place of this process. With `apart` it runs below. Where a PID namespace can be made it is the second process of that:
+nothing in there can see or signal a process outside, and all end with the first process, which ends with this one. Elsewhere this
+process adopts what is orphaned below, and ends it after the program. Its own end is that of the program.
 
 A program of its own rather than `preexec_fn`, whose Python code between fork and exec can deadlock on locks that other threads of
 the parent hold. It imports next to nothing, since every agent process pays for it; it is run by its path, since `-I -S` finds no
@@ -19,6 +19,8 @@ DIE_WITH_PARENT = 1
 ADOPT_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER."""
 SIGKILL, SIGTERM = 9, 15
+KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
+"""The number of keyctl(2) by architecture, and its operation."""
 NEW_MOUNTS, NEW_USER, NEW_PIDS = 0x00020000, 0x10000000, 0x20000000
 """CLONE_NEWNS, CLONE_NEWUSER and CLONE_NEWPID of unshare(2)."""
 FOLLOW_OUTSIDE = 0x4000 | 0x80000
@@ -29,10 +31,14 @@ PLAIN = 2 | 4 | 8
 
 def main() -> None:
     """Set the limits and start the program, in place of this one or below it."""
-    memory, family, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    memory, family, entrances, command = int(sys.argv[1]), sys.argv[2], sys.argv[3].splitlines(), sys.argv[4:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
-        _first_to_go()
+        for entrance in entrances:
+            _attempt(entrance, "0")  # the parent sees who came in
+        # When the machine runs out of memory agents are killed first, before arena or anything else.
+        _attempt("/proc/self/oom_score_adj", "1000")
+        _own_session_keys()
         if family == "apart":
             _go_apart()
         else:
@@ -48,12 +54,21 @@ def main() -> None:
         os._exit(127)
 
 
-def _first_to_go() -> None:
-    """Have the kernel kill an agent first, before arena or anything else, when the machine runs out of memory."""
+def _attempt(path: str, text: str) -> None:
+    """Write into a file of the system where that is allowed."""
     try:
-        _write("/proc/self/oom_score_adj", "1000")
+        _write(path, text)
     except OSError:
         return
+
+
+def _own_session_keys() -> None:
+    """Leave the keys of the user's session behind, for a keyring that is empty."""
+    import ctypes
+
+    number = KEYCTL.get(os.uname().machine)
+    if number is not None:
+        ctypes.CDLL(None).syscall(number, JOIN_SESSION_KEYRING, None)
 
 
 def _write(path: str, text: str) -> None:

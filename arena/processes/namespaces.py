@@ -15,5 +15,5 @@ SHARED = (
 @cache
 def namespaces_work() -> bool:
     """True if the launcher can put a family of processes into a PID namespace: then the program is its second process."""
-    command = [sys.executable, "-I", "-S", str(LAUNCHER), "0", "apart", "sh", "-c", "echo $$"]
+    command = [sys.executable, "-I", "-S", str(LAUNCHER), "0", "apart", "", "sh", "-c", "echo $$"]
     return subprocess.run(command, capture_output=True, check=False).stdout == b"2\n"  # noqa: S603 - our own

@@ -104,6 +104,9 @@ class SpecKeys(_Keys):
         description="none: agents run in arena's own processes; process: each in one of its own, the default for programs, for "
         "entries with a plugin and under a limit of seconds or memory; sandbox: in one without network or files.",
     )
+    pondering: bool = Field(
+        False, description="Whether an agent in a process of its own goes on while others decide; else it stands still then."
+    )
     openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for everyone.")
     adjudicate: AdjudicateKeys | None = Field(
         None, description="Games of two seats may end by the values that agents report; never puzzles."

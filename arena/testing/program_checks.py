@@ -61,6 +61,7 @@ class PatientProcess(AgentProcess):
 
     def quits(self) -> bool:
         """Ask it to end, and tell whether it does; it is gone afterwards."""
+        self.wake()
         try:
             self._process.send(protocol.line({"type": "quit"}), None)
             assert self._process.stdin is not None

@@ -1,0 +1,161 @@
+"""Control groups of Linux: one for each agent with all that it starts, which then stands still, is killed or counted as a whole.
+
+A process cannot leave its group without the right to write into another, and what it starts is in the group from the beginning:
+no search finds a family as surely. A group is made below the one that this process is in, never elsewhere; that takes rights
+which users often lack, so every caller needs another way. Version 2 freezes, kills and counts without any controller.
+"""
+
+import atexit
+import os
+import re
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic, sleep
+
+UNIFIED = ""
+"""The name of version 2 among the hierarchies; those of version 1 have the names of their controllers."""
+PATIENCE = 2.0
+"""Seconds for the last process of a group to be gone."""
+_NAME = re.compile(r"arena-(\d+)-[0-9a-f]+")
+
+
+class ControlGroup:
+    """The control group of one agent process and of everything that it starts."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make it, as a folder of version 2; OSError where that is not allowed."""
+        folder.mkdir()
+        self.folder = folder
+        self._open: list[int] = []
+        try:
+            self._freezer = self._opened("cgroup.freeze", os.O_WRONLY)
+            self._usage = self._opened("cpu.stat", os.O_RDONLY)
+        except OSError:
+            self.remove()
+            raise
+
+    def _opened(self, name: str, flags: int) -> int:
+        descriptor = os.open(self.folder / name, flags)
+        self._open.append(descriptor)
+        return descriptor
+
+    @property
+    def entrances(self) -> list[Path]:
+        """The files into which a process writes 0 to come in."""
+        return [self.folder / "cgroup.procs"]
+
+    def pids(self) -> list[int]:
+        """The processes in it, those outside the namespace of this process left out."""
+        try:
+            return [int(pid) for pid in (self.folder / "cgroup.procs").read_text().split() if pid != "0"]
+        except OSError:
+            return []
+
+    def freeze(self) -> None:
+        """Let all of it stand still, now and what comes in later; it can be killed nevertheless."""
+        os.pwrite(self._freezer, b"1", 0)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        os.pwrite(self._freezer, b"0", 0)
+
+    def cpu_seconds(self) -> float:
+        """The processor time that all of it has used so far, ended processes included."""
+        return int(os.pread(self._usage, 64, 0).split(None, 2)[1]) / 1e6  # the first line is `usage_usec N`
+
+    def kill(self) -> None:
+        """Kill every process in it at once, frozen or not, and what they start meanwhile."""
+        with suppress(OSError):  # Linux before 5.14 has no such file
+            (self.folder / "cgroup.kill").write_text("1")
+
+    def remove(self) -> None:
+        """Remove it, as soon as the killed processes are gone."""
+        while self._open:
+            os.close(self._open.pop())
+        _removed(self.folder, PATIENCE)
+
+
+def new_group() -> ControlGroup | None:
+    """Make a group below that of this process; None where none may be made, or where it would not do all that is promised."""
+    parent = own_folders().get(UNIFIED)
+    if parent is None:
+        return None
+    _clean_at_exit(os.getpid())
+    try:
+        return ControlGroup(parent / f"arena-{os.getpid()}-{token_hex(6)}")
+    except OSError:
+        return None
+
+
+def remove_groups(makers: Collection[int]) -> None:
+    """Remove the groups that other processes of arena have made and left behind, since they were killed, with all in them."""
+    for folder in own_folders().values():
+        for group, maker in _groups(folder):
+            if maker in makers:
+                with suppress(OSError):
+                    (group / "cgroup.kill").write_text("1")
+                _removed(group, PATIENCE)
+
+
+@cache
+def own_folders() -> Mapping[str, Path]:
+    """The folder of the group that this process is in, for each hierarchy: UNIFIED, or a controller of version 1."""
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+        within = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    except OSError:  # not on Linux
+        return {}
+    paths = {name: path for _, names, path in within for name in names.split(",")}
+    return {name: folder for mount in mounts for name, folder in _mounted(mount, paths).items() if folder.is_dir()}
+
+
+def _mounted(mount: str, paths: Mapping[str, str]) -> dict[str, Path]:
+    """Where the groups of this process are below one mount, which may show a part of a hierarchy alone."""
+    place, _, kind = mount.partition(" - ")
+    root, point = place.split(" ")[3:5]
+    system, _, options = kind.split(" ", 2)
+    names = {"cgroup2": [UNIFIED], "cgroup": options.split(",")}.get(system, [])
+    found = {}
+    for name in names:
+        with suppress(KeyError, ValueError):
+            found[name] = Path(_unescaped(point), Path(paths[name]).relative_to(_unescaped(root)))
+    return found
+
+
+def _unescaped(path: str) -> str:
+    return re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), path)
+
+
+def _groups(folder: Path) -> list[tuple[Path, int]]:
+    """The groups of agents below one, each with the process that made it."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - the names are wanted
+    except OSError:
+        return []
+    return [(folder / name, int(made[1])) for name in names if (made := _NAME.fullmatch(name))]
+
+
+def _removed(folder: Path, patience: float) -> None:
+    until = monotonic() + patience
+    while True:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:  # somebody is in it still
+            if monotonic() >= until:
+                return
+            sleep(0.001)
+
+
+@cache
+def _clean_at_exit(own: int) -> None:
+    """Remove what runs have left that were killed, and at its own end what this process leaves."""
+    for folder in own_folders().values():
+        for group, maker in _groups(folder):
+            if not os.path.exists(f"/proc/{maker}"):  # noqa: PTH110
+                _removed(group, 0.0)
+    atexit.register(lambda: remove_groups([own]) if os.getpid() == own else None)
