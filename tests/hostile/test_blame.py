@@ -94,6 +94,7 @@ def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: i
         "rounds": 1,
         "agents": [killer, {"agent": "slow", "isolation": rival}],
         "plugins": ["assassin.py"],
+        "pondering": True,  # else the child stands still in the turn of the opponent
     }
     (folder / "cup.yaml").write_text(yaml.safe_dump(values))
     command = [*prefix, sys.executable, "-m", "arena", "run", "cup.yaml", "--store", "s.db", "--workers", "1"]
