@@ -32,6 +32,8 @@ MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
 KEEPERS = 2
 """Processes above it that keep it apart, bubblewrap's or the launcher's."""
+ALLOWANCE = 16 << 20
+"""Bytes that the kernel allows an agent beyond its limit, for those above it; they are counted apart more exactly."""
 SIGNALLED = 128
 """Added by bubblewrap to the signal that killed its program: the sum is its own exit code."""
 PLAYS = "arena.isolation.agent_host"
@@ -138,6 +140,7 @@ class AgentProcess:
             raise self._gone(lost) from None
 
     def _answer(self, request: bytes, stop: float | None, end: float | None) -> dict[str, Any]:
+        self._process.look()
         text = self._process.unasked()
         if text is not None:  # nothing may come before it is asked for
             raise Broken(f"sent {protocol.quoted(text)} unasked")
@@ -224,7 +227,7 @@ def _child(
         apart=isolation == "process",
         most=MOST_PROCESSES + KEEPERS,
         longest=protocol.LONGEST_LINE,
-        group=new_group(),
+        group=new_group(memory + ALLOWANCE if memory else 0, 4 * MOST_PROCESSES),
         descriptors=descriptors,
     )
 

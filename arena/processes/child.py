@@ -10,15 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal
 
 from arena.processes.control_group import ControlGroup
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
 from arena.processes.stderr import StderrRelay
 from arena.processes.stopped_family import StoppedFamily
-
-if TYPE_CHECKING:
-    import psutil
+from arena.processes.usage import usage_of
 
 LAUNCHER = Path(__file__).with_name("launch.py")
 LOOK = 0.02
@@ -26,24 +24,10 @@ LOOK = 0.02
 CHUNK = 1 << 16
 SHORT = 0.001
 """Seconds for which an answer may be waited for before anything is done meanwhile."""
+SELDOM = 0.25
+"""Seconds between two looks at a process that answers before it would be looked at: a look takes longer than many an answer."""
 FAREWELL = 0.2
 """Seconds for the last words of a process that has ended, and for its exit code."""
-
-
-class Usage(NamedTuple):
-    """Resources of a process and its descendants."""
-
-    processes: int
-    memory: int
-    """Bytes, resident; what they share is counted for each of them."""
-    family: "Sequence[psutil.Process]"
-
-    def above(self, memory: int) -> bool:
-        """True if they use more memory than so many bytes, with what is shared divided among those who share it.
-
-        To divide it takes milliseconds, so it is done only where the plain sum is above already.
-        """
-        return self.memory > memory and sum(map(_proportional, self.family)) > memory
 
 
 class ChildLost(Exception):
@@ -117,7 +101,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._readable.register(self._out, select.POLLIN)
         self._lines: list[bytes] = []
         self._rest = bytearray()
-        self._looked = perf_counter()
+        self._looked = self._seen = perf_counter()
 
     def send(self, line: bytes, end: float | None) -> None:
         """Write a line; ChildLost where it cannot be written by the time `end` of `perf_counter`."""
@@ -129,7 +113,7 @@ class ChildProcess(subprocess.Popen[bytes]):
             except BlockingIOError:
                 self._wait_to_write(end)
             except OSError:
-                raise ChildLost("ended") from None
+                raise self._ended() from None
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
         """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
@@ -180,16 +164,6 @@ class ChildProcess(subprocess.Popen[bytes]):
         """It and everything that it starts."""
         return ProcessTree(self.pid, OF_AGENT, self._mark)
 
-    def usage(self) -> Usage:
-        """Resources that it and its descendants use now."""
-        import psutil
-
-        with suppress(psutil.Error):
-            root = psutil.Process(self.pid)
-            family = [root, *root.children(recursive=True)]
-            return Usage(len(family), sum(map(_resident, family)), family)
-        return Usage(0, 0, ())
-
     def exit_code(self) -> int | None:
         """The exit code of a process that is ending, a negative one for a signal; None where it goes on."""
         with suppress(subprocess.TimeoutExpired):
@@ -228,7 +202,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         except OSError:
             data = b""
         if not data:
-            raise ChildLost("ended")
+            raise self._ended()
         return data
 
     def _split(self, data: bytes) -> None:
@@ -241,15 +215,32 @@ class ChildProcess(subprocess.Popen[bytes]):
         if len(self._rest) > self._longest:
             raise ChildLost("long")
 
+    def look(self) -> None:
+        """See to what it uses, for the first time or after a while: ChildLost where that is too much."""
+        if perf_counter() >= self._seen + SELDOM:
+            self._look_at_usage()
+
     def _look_at_usage(self) -> None:
         if self._check is not None:
             self._check()
-        usage = self.usage()
+        if self._group is not None:
+            self._check_group(self._group)
+        usage = usage_of(self.pid)
         if self._most is not None and usage.processes > self._most:
             raise ChildLost("processes")
         if self._memory and usage.above(self._memory):
             raise ChildLost("memory")
-        self._looked = perf_counter()
+        self._looked = self._seen = perf_counter()
+
+    def _check_group(self, group: ControlGroup) -> None:
+        if group.passed("memory"):
+            raise ChildLost("memory")
+        if group.passed("pids") or (self._most is not None and len(group.pids()) > self._most):
+            raise ChildLost("processes")
+
+    def _ended(self) -> ChildLost:
+        """The loss of a process whose pipe is closed: by the kernel where it was killed for its memory."""
+        return ChildLost("memory" if self._group is not None and self._group.passed("memory") else "ended")
 
 
 def import_path() -> list[str]:
@@ -271,24 +262,3 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _resident(process: "psutil.Process") -> int:
-    """Bytes of a process; none of one that is gone."""
-    import psutil
-
-    try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
-
-
-def _proportional(process: "psutil.Process") -> int:
-    """The same, with what is shared divided among those who share it, where the system tells that."""
-    import psutil
-
-    try:
-        full = process.memory_full_info()
-    except psutil.Error:
-        return 0
-    return int(getattr(full, "pss", full.rss))

@@ -15,6 +15,11 @@ from pathlib import Path
 from secrets import token_hex
 from time import monotonic, sleep
 
+CONTROLLED = {
+    "memory": (("memory.max", "memory.events"), ("memory.limit_in_bytes", "memory.oom_control"), "oom_kill"),
+    "pids": (("pids.max", "pids.events"), ("pids.max", "pids.events"), "max"),
+}
+"""By controller: its files for a limit and for what came of it, in version 2 and in version 1, and the word that counts there."""
 UNIFIED = ""
 """The name of version 2 among the hierarchies; those of version 1 have the names of their controllers."""
 PATIENCE = 2.0
@@ -30,22 +35,52 @@ class ControlGroup:
         folder.mkdir()
         self.folder = folder
         self._open: list[int] = []
+        self._beside: list[Path] = []
+        """Its folders in hierarchies of version 1."""
+        self._events: dict[str, int] = {}
         try:
-            self._freezer = self._opened("cgroup.freeze", os.O_WRONLY)
-            self._usage = self._opened("cpu.stat", os.O_RDONLY)
+            self._freezer = self._opened(folder / "cgroup.freeze", os.O_WRONLY)
+            self._usage = self._opened(folder / "cpu.stat", os.O_RDONLY)
         except OSError:
             self.remove()
             raise
 
-    def _opened(self, name: str, flags: int) -> int:
-        descriptor = os.open(self.folder / name, flags)
+    def _opened(self, file: Path, flags: int) -> int:
+        descriptor = os.open(file, flags)
         self._open.append(descriptor)
         return descriptor
 
     @property
     def entrances(self) -> list[Path]:
         """The files into which a process writes 0 to come in."""
-        return [self.folder / "cgroup.procs"]
+        return [folder / "cgroup.procs" for folder in (self.folder, *self._beside)]
+
+    def limit(self, controller: str, most: int) -> None:
+        """Have the kernel keep it within so many bytes (`memory`) or processes (`pids`), where it has a controller for that."""
+        second, first, _ = CONTROLLED[controller]
+        above = own_folders().get(controller)
+        folder, (file, events) = (self.folder, second) if above is None else (above / self.folder.name, first)
+        with suppress(OSError):
+            if above is not None:
+                folder.mkdir()
+                self._beside.append(folder)
+            (folder / file).write_text(str(most))
+            self._events[controller] = self._opened(folder / events, os.O_RDONLY)
+        if controller == "memory":  # nor by swap, where these files are there
+            for file, value in (("memory.swap.max", 0), ("memory.memsw.limit_in_bytes", most)):
+                with suppress(OSError):
+                    (folder / file).write_text(str(value))
+
+    def limited(self, controller: str) -> bool:
+        """True if the kernel keeps a limit, so that nobody else need look."""
+        return controller in self._events
+
+    def passed(self, controller: str) -> bool:
+        """True if it has met its limit: a process was killed for the memory, or could not be started."""
+        if controller not in self._events:
+            return False
+        words = os.pread(self._events[controller], 512, 0).decode().split()
+        return int(dict(zip(words[::2], words[1::2], strict=False)).get(CONTROLLED[controller][2], 0)) > 0
 
     def pids(self) -> list[int]:
         """The processes in it, those outside the namespace of this process left out."""
@@ -75,19 +110,28 @@ class ControlGroup:
         """Remove it, as soon as the killed processes are gone."""
         while self._open:
             os.close(self._open.pop())
-        _removed(self.folder, PATIENCE)
+        self._events.clear()
+        for folder in (self.folder, *self._beside):
+            _removed(folder, PATIENCE)
 
 
-def new_group() -> ControlGroup | None:
-    """Make a group below that of this process; None where none may be made, or where it would not do all that is promised."""
+def new_group(memory: int = 0, processes: int = 0) -> ControlGroup | None:
+    """Make a group below that of this process; None where none may be made, or where it would not do all that is promised.
+
+    It may have so many bytes and processes, where the kernel can be told; 0 is no limit.
+    """
     parent = own_folders().get(UNIFIED)
     if parent is None:
         return None
     _clean_at_exit(os.getpid())
     try:
-        return ControlGroup(parent / f"arena-{os.getpid()}-{token_hex(6)}")
+        group = ControlGroup(parent / f"arena-{os.getpid()}-{token_hex(6)}")
     except OSError:
         return None
+    for controller, most in (("memory", memory), ("pids", processes)):
+        if most:
+            group.limit(controller, most)
+    return group
 
 
 def remove_groups(makers: Collection[int]) -> None:
