@@ -30,6 +30,8 @@ STARTING = 60.0
 """Seconds for a process to say hello, and for an agent to be made."""
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
+MOST_THREADS = 4096
+"""Processes and threads together, which the kernel counts as one: a Java program on a large machine has hundreds of threads."""
 KEEPERS = 2
 """Processes above it that keep it apart, bubblewrap's or the launcher's."""
 ALLOWANCE = 16 << 20
@@ -227,7 +229,7 @@ def _child(
         apart=isolation == "process",
         most=MOST_PROCESSES + KEEPERS,
         longest=protocol.LONGEST_LINE,
-        group=new_group(memory + ALLOWANCE if memory else 0, 4 * MOST_PROCESSES),
+        group=new_group(memory + ALLOWANCE if memory else 0, MOST_THREADS),
         descriptors=descriptors,
     )
 
