@@ -84,7 +84,7 @@ def stilled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if isolation == "sandbox":
         request.getfixturevalue("missing_sandbox")
     if way == "signals":
-        monkeypatch.setattr(agent_process, "new_group", lambda: None)
+        monkeypatch.setattr(agent_process, "new_group", lambda *_: None)
     elif (group := new_group()) is None:
         pytest.skip("no control group can be made here")
     else:
