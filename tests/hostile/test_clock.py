@@ -40,7 +40,7 @@ class Burns(Agent):
             if os.fork() == 0:
                 os.setsid()
                 burn()
-        self.burning = True
+        Burns.burning = True
         return next(iter(game.actions(state)))
 
 class Works(Agent):
@@ -234,7 +234,7 @@ def test_processor_time_is_that_of_all_processes(plugin: str, stilled: str) -> N
         assert 0.4 < used["threads"] < 0.9
         assert 0.1 < record.timing["overrun"] < 0.6
         if record.seat == 1:
-            assert 0.29 < used["reads"] < 0.4
+            assert 0.25 < used["reads"] < 0.4
 
 
 @pytest.mark.parametrize("stored", [False, True])
