@@ -67,6 +67,7 @@ class AgentProcess:
         self._turn = RequestLimits()
         self._use: ProcessorUse | None = None
         self._used_at_end = (0.0, 0.0)
+        self._crowded = False
         self.solves = self.chooses = True
         self.alive = True
         self._enclosed = isolation == "sandbox"
@@ -126,7 +127,9 @@ class AgentProcess:
                 self._use.add()
         if self._pondering:
             return
-        if self._company is None:
+        if seconds >= SHORT:
+            self._crowded = self._process.crowded(seconds)
+        if self._company is None or self._crowded:  # a crowd that is busy would let nobody stop it soon
             self.rest()
         else:
             self._company.moving.add(self)

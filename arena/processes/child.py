@@ -86,6 +86,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._group = group
         self._still: ControlGroup | StoppedFamily | None = None
         self._resting = False
+        self._alone = 0
         self._clock: FamilyClock | None = None
         self.meanwhile: Callable[[], None] | None = None
         """What is done where an answer is not there after SHORT."""
@@ -165,8 +166,16 @@ class ChildProcess(subprocess.Popen[bytes]):
         """Let it stand still with everything that it has started, until `wake`; when it has answered once."""
         if self._still is None:
             self._still = self._entered() or StoppedFamily(self.tree)
+            self._alone = self._still.size(0.0)
         self._resting = True
         self._still.freeze()
+
+    def crowded(self, turn: float) -> bool:
+        """True if after a turn of so many seconds it has more threads or processes than when it rested first.
+
+        Then some of them may be busy when it has answered.
+        """
+        return self._still is not None and self._still.size(turn) > self._alone
 
     def wake(self) -> None:
         """Let it go on."""

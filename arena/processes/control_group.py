@@ -55,6 +55,10 @@ class ControlGroup:
         """Their threads."""
         return self._listed("cgroup.threads")
 
+    def size(self, turn: float) -> int:
+        """The number of threads in it, after a turn of so many seconds."""
+        return len(self.threads())
+
     def _listed(self, name: str) -> list[int]:
         try:
             return [int(number) for number in (self.folder / name).read_text().split() if number != "0"]

@@ -1,9 +1,12 @@
 """Nobody gains by burning processor time in the opponent's turn, at each isolation that promises so, and with the honest twin."""
 
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +18,7 @@ from arena import run
 from arena.errors import ArenaError
 from arena.isolation import agent_process
 from arena.match.record import Record
-from arena.processes.control_group import new_group
+from arena.processes.control_group import new_group, own_folders
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
 from arena.schedule.runner import MatchRunner
@@ -251,6 +254,42 @@ def test_a_search_keeps_a_limit_of_processor_time_by_itself(tmp_path: Path, stor
     assert 0.02 < rows["alpha-beta"]["cpu_per_move"] < 0.15
     assert rows["greedy"]["cpu_per_move"] is None
     assert "CPU s/move" in render(results, [board])
+
+
+def groups_left() -> list[str]:
+    """The control groups of agents whose maker is gone."""
+    found = [path for folder in own_folders().values() for path in folder.glob("arena-*") if path.is_dir()]
+    return [str(path) for path in found if not Path(f"/proc/{path.name.split('-')[1]}").exists()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupted_run_leaves_no_control_group(plugin: str, tmp_path: Path, number: int) -> None:
+    """Its workers are killed, with agents that burn, stand still and think."""
+    if (group := new_group()) is None:
+        pytest.skip("no control group can be made here")
+    group.remove()
+    agents = ["burns", {"agent": "works", "seconds": 0.5}]
+    spec = {**SPEC, "agents": agents, "isolation": "process", "plugins": [plugin], "rounds": 50}
+    (tmp_path / "cup.json").write_text(json.dumps(spec))
+    words = [sys.executable, "-m", "arena", "run", "cup.json", "--no-store", "--workers", "2"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not (own_agents := marked(running.pid)):
+            time.sleep(0.1)
+        time.sleep(1)
+        running.send_signal(number)
+        assert running.wait(60) != 0
+    assert own_agents
+    until = time.monotonic() + 10  # those of other tests that run meanwhile may be about to go
+    while groups_left() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not groups_left()
+
+
+def marked(parent: int) -> list[str]:
+    """The control groups that children of a process have made."""
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [str(path) for folder in own_folders().values() for child in children for path in folder.glob(f"arena-{child}-*")]
 
 
 def test_pondering_is_part_of_an_id_only_where_it_is_allowed() -> None:
