@@ -47,7 +47,7 @@ class FamilyClock:
         """Count from now on."""
         if not self._threads:
             self.look()
-        self._began = dict(self._read_threads())
+        self._began = dict(self._read_threads())  # also of threads that were new just now
         self._used = self._read_processes()
         self._most = 0.0
 
@@ -60,7 +60,7 @@ class FamilyClock:
         threads = self._group.threads() if self._group is not None else [tid for pid in processes for tid in _threads(pid)]
         _keep(self._processes, {pid: f"/proc/{pid}/stat" for pid in processes})
         new = _keep(self._threads, {tid: f"/proc/{tid}/schedstat" for tid in threads[:MOST_THREADS]})
-        self._began.update((tid, now) for tid, now in self._read_threads() if tid in new)
+        self._began.update((tid, _Thread(0.0, now.waited)) for tid, now in self._read_threads() if tid in new)
 
     def used(self) -> float:
         """Seconds of processor time since `begin`, of all of the family."""
@@ -74,11 +74,14 @@ class FamilyClock:
         What the rest of the family has run is taken off: it may have been that which the thread waited for. So a family gains
         nothing by children that keep its own processor busy.
         """
-        best = _Thread(0.0, 0.0)
+        best, ran = _Thread(0.0, 0.0), 0.0
         for tid, now in self._read_threads():
             before = self._began.get(tid, now)
-            best = max(best, _Thread(now.ran - before.ran, now.waited - before.waited), key=sum)
-        return max(0.0, best.waited - max(0.0, self.used() - best.ran)) if best.waited else 0.0
+            thread = _Thread(now.ran - before.ran, now.waited - before.waited)
+            best = max(best, thread, key=sum)
+            ran += thread.ran
+        # Threads are counted in nanoseconds, processes without a group in ticks of 10 ms, but with those that have ended.
+        return max(0.0, best.waited - (max(ran, self.used()) - best.ran)) if best.waited else 0.0
 
     def close(self) -> None:
         """Let go of the files."""
