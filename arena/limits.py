@@ -14,9 +14,13 @@ MOVES = 1000
 """Moves of a match where nothing else is said."""
 
 
+_SECONDS = ("seconds", "cpu_seconds")
+"""The limits that need not be whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one decision (`nodes`, `seconds`, `depth`), of one match (`moves`) and of one agent (`memory_mb`).
+    """Limits of one decision (`nodes`, `seconds`, `depth`, `cpu_seconds`), of one match (`moves`) and of one agent (`memory_mb`).
 
     None is unlimited. At the move limit a game is a draw and a puzzle unsolved. ValueError says what is no limit.
     """
@@ -31,24 +35,32 @@ class Limits:
     """Actions of a match, of all seats together."""
     memory_mb: int | None = None
     """MiB of the process of an agent and its children."""
+    cpu_seconds: float | None = None
+    """Seconds of processor time for one decision, of all processes and threads of the agent together."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            whole = field.name != "seconds"
+            whole = field.name not in _SECONDS
             if value is None and field.name != "moves":
                 continue
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
                 raise ValueError(f"limits.{field.name}: expected {'an integer' if whole else 'a number'}, got {value!r}")
             if not value > 0:
                 raise ValueError(f"limits.{field.name}: expected more than 0, got {value!r}")
-        if self.seconds is not None:
-            object.__setattr__(self, "seconds", float(self.seconds))  # 5 and 5.0 are one limit, and one identity
+        for name in _SECONDS:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, float(getattr(self, name)))  # 5 and 5.0 are one limit, and one identity
 
     @property
     def budget(self) -> bool:
         """Whether a decision can run out: then an agent should deepen step by step, and report as it goes."""
-        return self.nodes is not None or self.seconds is not None
+        return self.nodes is not None or self.timed
+
+    @property
+    def timed(self) -> bool:
+        """Whether a clock ends a decision, so that an agent need not decide the same again."""
+        return self.seconds is not None or self.cpu_seconds is not None
 
 
 def limits_of(given: "Limits | Mapping[str, Any] | None") -> Limits:

@@ -81,7 +81,7 @@ class HostedSeat:
             game,
             lambda: kind(**start["options"]),
             library.evaluation(registry, game, start["heuristic"], key),
-            Limits(nodes=bounds["nodes"], seconds=bounds["seconds"], depth=bounds["depth"], moves=bounds["moves"]),
+            Limits(**bounds),
             Stream(start["streams"]["seat"]),
             SharedStart(game, Stream(start["streams"]["start"])),
         )

@@ -13,7 +13,9 @@ from typing import Any, Self
 
 from arena.errors import IsolationError
 from arena.isolation import protocol
+from arena.isolation.processor_use import ProcessorUse
 from arena.isolation.protocol import Broken
+from arena.isolation.request_limits import RequestLimits
 from arena.isolation.sandbox import enclosed, prove
 from arena.isolation.sandbox import environment as sandboxed
 from arena.isolation.system_calls import filter_pipe
@@ -22,7 +24,7 @@ from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
 from arena.plugins.versions import moved_path, readable_files
-from arena.processes.child import ChildLost, ChildProcess, python_environment, signal_name
+from arena.processes.child import SHORT, ChildLost, ChildProcess, python_environment, signal_name
 from arena.processes.control_group import new_group
 from arena.version import __version__
 
@@ -70,11 +72,15 @@ class AgentProcess:
         self._memory_mb = memory_mb
         self._pondering = program.pondering
         self._company: AgentProcesses | None = None
+        self._turn = RequestLimits()
+        self._use: ProcessorUse | None = None
+        self._used_at_end = (0.0, 0.0)
+        self._crowded = False
         self.solves = self.chooses = True
         self.alive = True
         self._enclosed = isolation == "sandbox"
         try:
-            self._process = _started(program, (memory_mb or 0) << 20, isolation, module)
+            self._process = _started(program, (memory_mb or 0) << 20, isolation, module, self._look)
         except OSError as error:
             raise NoAgentProcess(f"cannot start a process for {program.agent}: {error}") from error
         self._greet(plays=module == PLAYS)
@@ -93,8 +99,16 @@ class AgentProcess:
             raise self.lost("crash", str(broken)) from None
 
     def begin(self) -> None:
-        """Another match begins: the agent may print as much again."""
+        """Another match begins: the agent may print as much again, and what it uses of processors is counted anew."""
         self._process.chatter.again()
+        self._use = None
+
+    def processors(self) -> tuple[float, float]:
+        """Seconds of this match for which it had no processor when it could have run, and of processor time that it has used.
+
+        Zeros where no decision had a limit of time.
+        """
+        return self._used_at_end if self._use is None else (self._use.lack, self._use.used)
 
     def join(self, company: "AgentProcesses") -> None:
         """Belong to processes one of which is asked at a time; the others stand still while an answer takes long."""
@@ -111,50 +125,97 @@ class AgentProcess:
         """Let it stand still until it is asked again."""
         self._process.rest()
 
-    def _end_turn(self) -> None:
+    def _end_turn(self, seconds: float) -> None:
+        """Stand still soon, and add what a turn of so many seconds has used; AgentLost where that is too much."""
+        if self._turn.measured and self._use is not None:
+            if seconds < SHORT:
+                self._use.add_short(seconds)
+            else:
+                self._check_cpu(self._use)
+                self._use.add()
         if self._pondering:
             return
-        if self._company is None:
+        if seconds >= SHORT:
+            self._crowded = self._process.crowded(seconds)
+        if self._company is None or self._crowded:  # a crowd that is busy would let nobody stop it soon
             self.rest()
         else:
             self._company.moving.add(self)
 
-    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
+    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0, cpu_seconds: float | None = None) -> dict[str, Any]:
         """Write a request, one line, and return the answer to it.
 
-        After `seconds` the agent is told to stop, `margin` later it is killed: AgentLost, as where it dies, breaks the protocol
-        or uses too much memory. Reports that come before the answer count for `best`, the last one alone.
+        After `seconds`, or `cpu_seconds` of processor time of all its processes, the agent is told to stop, `margin` later it is
+        killed: AgentLost, as where it dies, breaks the protocol or uses too much memory. With a margin it is given as much longer
+        as it had to wait for a processor. Reports that come before the answer count for `best`, the last one alone.
         """
         self.wake()
+        turn = self._turn = RequestLimits(seconds, margin, cpu_seconds)
+        if turn.measured and self._use is None:
+            self._use = ProcessorUse(self._process.clock)
+        elif turn.measured and self._use is not None and self._pondering:
+            self._use.add()
         began = perf_counter()
-        stop = None if seconds is None else began + seconds
-        end = None if stop is None else stop + margin
+        turn.begin(began)
         try:
-            answer = self._answer(request, stop, end)
-            self._end_turn()
+            answer = self._answer(request, turn)
+            self._end_turn(perf_counter() - began)
             return answer
         except Broken as broken:
             raise self.lost("crash", str(broken)) from None
         except ChildLost as lost:
             if lost.why == "late":
-                overrun = perf_counter() - began - (seconds or 0.0)
+                lack = 0.0 if self._use is None else self._use.lack_now()
+                overrun = perf_counter() - began - (seconds or 0.0) - lack
                 raise self.lost("timeout", f"a decision took longer than its limit of {seconds:g} s", overrun) from None
             raise self._gone(lost) from None
 
-    def _answer(self, request: bytes, stop: float | None, end: float | None) -> dict[str, Any]:
+    def _answer(self, request: bytes, turn: RequestLimits) -> dict[str, Any]:
         self._process.look()
         text = self._process.unasked()
         if text is not None:  # nothing may come before it is asked for
             raise Broken(f"sent {protocol.quoted(text)} unasked")
-        self._process.send(request, end)
+        self._process.send(request, turn.end)
         report = None
-        while (answer := protocol.parsed(self._process.receive(end, stop, _STOP)))["type"] == "report":
+        while (answer := protocol.parsed(self._received(turn)))["type"] == "report":
             report = answer
         if answer["type"] != "best":
             return answer
         if report is None:
             raise Broken("said best without having reported anything")
         return {**report, "type": "best"}
+
+    def _received(self, turn: RequestLimits) -> bytes:
+        """The next line, for which is waited longer where the agent has waited for a processor."""
+        while True:
+            try:
+                return self._process.receive(turn.end, turn.stop, _STOP)
+            except ChildLost as lost:
+                if lost.why != "late" or not turn.measured or self._use is None:
+                    raise
+                self._use.look(now=True)
+                if not turn.extended(self._use.lack_now()):
+                    raise
+
+    def _look(self) -> None:
+        """Hold the processor time of a decision against its limit, every now and then while it is waited for."""
+        if self._turn.measured and self._use is not None:
+            self._use.look(now=False)
+            used = self._check_cpu(self._use)
+            if self._turn.cpu_seconds is not None and used >= self._turn.cpu_seconds and not self._turn.warned:
+                self._turn.warned = True
+                self._process.warn(_STOP)
+
+    def _check_cpu(self, use: ProcessorUse) -> float:
+        """The processor time of this decision, 0 where it has no limit; AgentLost where it has used too much."""
+        turn = self._turn
+        if turn.cpu_seconds is None:
+            return 0.0
+        used = use.used_now()
+        if used > turn.cpu_seconds + turn.margin:
+            message = f"a decision used more than its limit of {turn.cpu_seconds:g} CPU seconds"
+            raise self.lost("timeout", message, used - turn.cpu_seconds)
+        return used
 
     def _gone(self, lost: ChildLost) -> AgentLost:
         """The loss of a match by a process that is lost."""
@@ -181,6 +242,8 @@ class AgentProcess:
         """End the process with everything that it started."""
         if self.alive:
             self.alive = False
+            self._used_at_end = self.processors()
+            self._use = None
             if self._company is not None:
                 self._company.moving.discard(self)
             self._process.end()
@@ -193,7 +256,7 @@ _CRASHES = {
 }
 
 
-def _started(program: Program, memory: int, isolation: Isolation, module: str) -> ChildProcess:
+def _started(program: Program, memory: int, isolation: Isolation, module: str, look: Callable[[], None]) -> ChildProcess:
     alone = program.version is not None and program.version.submitted  # then all that it is to load is in its plugins
     asked = [] if alone else [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
     command: Sequence[str] = program.command or (sys.executable, "-P", "-m", module)
@@ -229,6 +292,7 @@ def _child(
         apart=isolation == "process",
         most=MOST_PROCESSES + KEEPERS,
         longest=protocol.LONGEST_LINE,
+        check=look,
         group=new_group(memory + ALLOWANCE if memory else 0, MOST_THREADS),
         descriptors=descriptors,
     )

@@ -44,6 +44,7 @@ class RemotePlayer:
         self.used: Used = ()
         self.fallbacks = 0
         self.overrun: float | None = None
+        self.lack_of_cpu = self.cpu = 0.0
         assert seat.program is not None
         self._program: Program = seat.program
         self._match = match
@@ -89,6 +90,7 @@ class RemotePlayer:
     def leave(self) -> None:
         """Give the process back for the next match."""
         if self._host is not None:
+            self.lack_of_cpu, self.cpu = self._host.processors()
             self._hosts.give_back(self._host, self._program, self._limits, self.seat.isolation)
             self._host = None
 
@@ -97,7 +99,7 @@ class RemotePlayer:
         self.used = ()
         began = perf_counter()
         try:
-            answer = self._host.ask(request, self._limits.seconds, MARGIN)
+            answer = self._host.ask(request, self._limits.seconds, MARGIN, self._limits.cpu_seconds)
         except AgentLost as lost:
             self.used = (0, 0, perf_counter() - began, None, None)
             raise self._lost(lost) from lost
@@ -206,7 +208,8 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         "seat": number,
         "players": len(match.seats),
         "seed": program_seed(match.id, number),
-        "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves},
+        "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves}
+        | ({} if limits.cpu_seconds is None else {"cpu_seconds": limits.cpu_seconds}),
         "options": dict(program.options),
     }
     if program.command is None:

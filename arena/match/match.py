@@ -212,12 +212,14 @@ def seat_identity(
     `version` is the hash of the code of another version of the agent; it is part of the text only where there is one. So is
     `pondering`, where the agent may think while others decide.
     """
+    cpu = {} if limits.cpu_seconds is None else {"cpu_seconds": limits.cpu_seconds}
     return canonical(
         {
             "agent": agent,
             "heuristic": heuristic,
             "label": label,
-            "limits": {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds},
+            "limits": {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds}
+            | cpu,
             "options": options,
         }
         | ({} if version is None else {"version": version})

@@ -14,7 +14,7 @@ from arena.limits import is_count
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
 from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, checked, short
-from arena.match.record import Decision, Record
+from arena.match.record import CPU_SECONDS, Decision, Record
 from arena.match.stepper import Stepper
 from arena.outcome import Answer, Path
 from arena.search import SharedStart
@@ -22,6 +22,9 @@ from arena.search import SharedStart
 TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
+
+LEAST_LACK = 0.01
+"""Seconds in which agents had no processor that are worth a word in a record."""
 
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
@@ -230,12 +233,10 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
     puzzle = stepper.puzzle is not None
     answered = state.answer is not None
     solved = state.solved and ending.reason == "normal"
-    used_rng, fallbacks, timing = [False] * len(match.seats), 0, None
+    used_rng, fallbacks = [False] * len(match.seats), 0
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng
         fallbacks += player.fallbacks
-        if player.overrun is not None:
-            timing = {"overrun": round(player.overrun, 6)}
     return Record(
         match.id,
         name_of(match.game),
@@ -255,5 +256,23 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         fallbacks,
         tuple(map(_decision, state.decisions)),
         tuple(used_rng),
-        timing,
+        _timing(match, players) or None,
     )
+
+
+def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
+    """What the clock tells beside the seconds of decisions: an overrun limit, and by seat the lack and the use of processors."""
+    timing: dict[str, Any] = {}
+    lack = [0.0] * len(match.seats)
+    used: list[float | None] = [None] * len(match.seats)
+    for player in players:
+        if player.overrun is not None:
+            timing["overrun"] = round(player.overrun, 6)
+        lack[player.number] = round(player.lack_of_cpu, 6)
+        if player.seat.limits.cpu_seconds is not None:
+            used[player.number] = round(player.cpu, 6)
+    if max(lack) >= LEAST_LACK:
+        timing["lack_of_cpu"] = lack
+    if used != [None] * len(used):
+        timing[CPU_SECONDS] = used
+    return timing

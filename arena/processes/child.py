@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Literal
 
 from arena.processes.control_group import ControlGroup
+from arena.processes.family_clock import FamilyClock
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
 from arena.processes.stderr import StderrRelay
 from arena.processes.stopped_family import StoppedFamily
@@ -71,6 +72,8 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._group = group
         self._still: ControlGroup | StoppedFamily | None = None
         self._resting = False
+        self._alone = 0
+        self._clock: FamilyClock | None = None
         self.meanwhile: Callable[[], None] | None = None
         """What is done where an answer is not there after SHORT."""
         entrances = "" if group is None else "\n".join(map(str, group.entrances))
@@ -100,12 +103,14 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._readable = select.poll()
         self._readable.register(self._out, select.POLLIN)
         self._lines: list[bytes] = []
+        self._over = False
         self._rest = bytearray()
         self._looked = self._seen = perf_counter()
 
     def send(self, line: bytes, end: float | None) -> None:
         """Write a line; ChildLost where it cannot be written by the time `end` of `perf_counter`."""
         self._looked = perf_counter()
+        self._over = False
         view = memoryview(line)
         while view:
             try:
@@ -125,11 +130,11 @@ class ChildProcess(subprocess.Popen[bytes]):
                 self._look_at_usage()
                 now = self._looked
             if end is not None and now >= end:
-                raise ChildLost("late")
+                self._read_last()
+                continue
             if warn is not None and now >= warn:
                 warn = None
-                with suppress(OSError):
-                    os.write(self._in, warning)
+                self.warn(warning)
             wait = self._look
             for moment in (warn, end):
                 if moment is not None:
@@ -145,19 +150,41 @@ class ChildProcess(subprocess.Popen[bytes]):
         return self._read() if self._readable.poll(0) else None
 
     def rest(self) -> None:
-        """Let it stand still with everything that it has started, until `wake`."""
+        """Let it stand still with everything that it has started, until `wake`; when it has answered once."""
         if self._still is None:
-            entered = self._group is not None and self.pid in self._group.pids()
-            self._still = self._group if entered else StoppedFamily(self.tree)
-            assert self._still is not None
+            self._still = self._entered() or StoppedFamily(self.tree)
+            self._alone = self._still.size(0.0)
         self._resting = True
         self._still.freeze()
+
+    def crowded(self, turn: float) -> bool:
+        """True if after a turn of so many seconds it has more threads or processes than when it rested first.
+
+        Then some of them may be busy when it has answered.
+        """
+        return self._still is not None and self._still.size(turn) > self._alone
 
     def wake(self) -> None:
         """Let it go on."""
         if self._resting and self._still is not None:
             self._resting = False
             self._still.thaw()
+
+    @property
+    def clock(self) -> FamilyClock:
+        """Its processor time and that of all that it starts; to be asked for when it has answered once."""
+        if self._clock is None:
+            self._clock = FamilyClock(self.tree, self._entered())
+        return self._clock
+
+    def warn(self, warning: bytes) -> None:
+        """Write a line that need not be read."""
+        with suppress(OSError):
+            os.write(self._in, warning)
+
+    def _entered(self) -> ControlGroup | None:
+        """Its control group; None if it has none, or was not allowed to enter it."""
+        return self._group if self._group is not None and self.pid in self._group.pids() else None
 
     @property
     def tree(self) -> ProcessTree:
@@ -179,6 +206,8 @@ class ChildProcess(subprocess.Popen[bytes]):
         self.wait()
         if isinstance(self._still, StoppedFamily):
             self._still.close()
+        if self._clock is not None:
+            self._clock.close()
         if self._group is not None:
             self._group.remove()
         self.chatter.end(FAREWELL)
@@ -204,6 +233,14 @@ class ChildProcess(subprocess.Popen[bytes]):
         if not data:
             raise self._ended()
         return data
+
+    def _read_last(self) -> None:
+        """Read what has come while nobody looked, once for each line that was sent; ChildLost where that is no whole line."""
+        if not self._over and self._readable.poll(0):
+            self._over = True
+            self._split(self._read())
+        if not self._lines:
+            raise ChildLost("late")
 
     def _split(self, data: bytes) -> None:
         *lines, rest = data.split(b"\n")

@@ -84,8 +84,19 @@ class ControlGroup:
 
     def pids(self) -> list[int]:
         """The processes in it, those outside the namespace of this process left out."""
+        return self._listed("cgroup.procs")
+
+    def threads(self) -> list[int]:
+        """Their threads."""
+        return self._listed("cgroup.threads")
+
+    def size(self, turn: float) -> int:
+        """The number of threads in it, after a turn of so many seconds."""
+        return len(self.threads())
+
+    def _listed(self, name: str) -> list[int]:
         try:
-            return [int(pid) for pid in (self.folder / "cgroup.procs").read_text().split() if pid != "0"]
+            return [int(number) for number in (self.folder / name).read_text().split() if number != "0"]
         except OSError:
             return []
 

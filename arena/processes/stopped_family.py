@@ -51,6 +51,12 @@ class StoppedFamily:
             self._due = None
             self._signal_all(signal.SIGCONT)
 
+    def size(self, turn: float) -> int:
+        """The number of descendants, after a turn of so many seconds: listed anew where that takes little beside it."""
+        if turn >= FIRST:
+            self._list(self._stops)
+        return len(self._known)
+
     def look(self) -> None:
         """List the family anew if it stands still and it is time, and stop whoever is new."""
         due = self._due

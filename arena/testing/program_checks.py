@@ -55,9 +55,9 @@ class PatientProcess(AgentProcess):
         self._patience = patience
         super().__init__(program, memory_mb, isolation)
 
-    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
+    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0, cpu_seconds: float | None = None) -> dict[str, Any]:
         """Write a request and return the answer to it, as any agent process does."""
-        return super().ask(request, self._patience if seconds is None else seconds, margin)
+        return super().ask(request, self._patience if seconds is None else seconds, margin, cpu_seconds)
 
     def quits(self) -> bool:
         """Ask it to end, and tell whether it does; it is gone afterwards."""

@@ -24,6 +24,7 @@ class HumanPlayer:
     used = ()
     fallbacks = 0
     overrun: float | None = None
+    lack_of_cpu = cpu = 0.0
 
     def __init__(self, number: int, seat: Seat, ask: Ask) -> None:
         self.number = number
