@@ -47,6 +47,7 @@ LAST = 14
 """The first turn of columns that go only where wrapping labels does not make room."""
 _RANK = Column("rank", "Rank", "rank", left_out=0)
 _AGENT = Column("agent", "Agent", "text", left_out=0)
+_CPU = Column("cpu_per_move", "CPU s/move", description="Processor time of a decision.", shown="known", left_out=3)
 _FAILURES = (
     Column("failures_by_kind", "Failures", "kinds", shown="known", left_out=7),
     Column("failures", "Failures", "count", shown="named", left_out=7),
@@ -68,6 +69,7 @@ _ADJUSTED = (
 _EFFORT = (
     Column("nodes_per_move", "Nodes/move", left_out=4),
     Column("ms_per_move", "ms/move", left_out=2),
+    _CPU,
 )
 VERSUS = (
     _RANK,
@@ -111,6 +113,7 @@ PUZZLE = (
     Column("mean_cost", "Mean cost", shown="known", left_out=8, repeats="mean_moves"),
     Column("nodes_per_attempt", "Nodes", left_out=10),
     Column("seconds_per_attempt", "Seconds", left_out=2),
+    _CPU,
     *_FAILURES,
 )
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE, "score": SCORE}

@@ -5,7 +5,7 @@ A node is one state generated, by whatever method; the agent does not have to do
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from arena.errors import OutOfBudget
@@ -20,17 +20,17 @@ CLOCK_STRIDE = 16
 class Meter:
     """Counts what one decision uses, and ends it at its limits.
 
-    `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock is looked at every
-    16 nodes, so a time limit holds to within 16 nodes of the game at hand. Without a node limit more than LARGEST is a
-    ValueError: nobody generates that many, but an agent may claim to have.
+    `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock, or the processor time of this
+    process, is looked at every 16 nodes, so a limit of either holds to within 16 nodes of the game at hand. Without a node limit
+    more than LARGEST is a ValueError: nobody generates that many, but an agent may claim to have.
     """
 
-    __slots__ = ("_deadline", "_limited", "_most", "evaluations", "exhausted", "nodes", "stop")
+    __slots__ = ("_cpu_deadline", "_deadline", "_limited", "_most", "evaluations", "exhausted", "nodes", "stop")
 
     def __init__(self) -> None:
         self.begin(None, None)
 
-    def begin(self, nodes: int | None, seconds: float | None) -> None:
+    def begin(self, nodes: int | None, seconds: float | None, cpu_seconds: float | None = None) -> None:
         """Start a decision with limits; None is unlimited."""
         self.nodes = 0
         self.evaluations = 0
@@ -38,7 +38,8 @@ class Meter:
         self._limited = nodes is not None
         self._most = LARGEST if nodes is None else min(nodes, LARGEST)
         self._deadline = None if seconds is None else perf_counter() + seconds
-        self.stop = self._most if seconds is None else 0
+        self._cpu_deadline = None if cpu_seconds is None else process_time() + cpu_seconds
+        self.stop = self._most if seconds is None and cpu_seconds is None else 0
 
     def count(self, nodes: int) -> None:
         """Count states generated; OutOfBudget where a limit is passed, ValueError beyond LARGEST without one."""
@@ -49,13 +50,15 @@ class Meter:
     def look(self) -> None:
         """Decide whether the decision may go on; called when `nodes` has passed `stop`."""
         late = self._deadline is not None and perf_counter() >= self._deadline
+        spent = self._cpu_deadline is not None and process_time() >= self._cpu_deadline
+        late = late or spent
         if self.nodes > self._most or late:
             nodes, self.nodes = self.nodes, min(self.nodes, self._most)
             if not (self._limited or late):
                 raise ValueError(f"expected at most {LARGEST:,} nodes in a decision, got {nodes:,}")
             self.stop = -1  # whoever swallows the exception meets it again at the next node
             self.exhausted = True
-            raise OutOfBudget("seconds" if late else "nodes")
+            raise OutOfBudget("cpu_seconds" if spent else "seconds" if late else "nodes")
         self.stop = min(self._most, self.nodes + CLOCK_STRIDE)
 
 

@@ -162,7 +162,7 @@ class Reader:
         late = record.seat if record.termination == "timeout" else None
         if late is not None and late < len(labels):
             seat = board.seats[scheduled.pairing.seats[late]]
-            if seat.limits.seconds is None and seat.isolation == "none":
+            if not seat.limits.timed and seat.isolation == "none":
                 return f"termination: expected another than timeout, since seat {late} has no time limit"
         return contradiction(record, board.game)
 

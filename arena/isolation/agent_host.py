@@ -86,7 +86,7 @@ class HostedSeat:
             game,
             lambda: kind(**start["options"]),
             library.evaluation(registry, game, start["heuristic"], key),
-            Limits(nodes=bounds["nodes"], seconds=bounds["seconds"], depth=bounds["depth"], moves=bounds["moves"]),
+            Limits(**bounds),
             Stream(start["streams"]["seat"]),
             SharedStart(game, Stream(0)),  # `place` tells the one of the round
         )

@@ -48,6 +48,7 @@ class RemotePlayer:
         self.fallbacks = 0
         self.overrun: float | None = None
         self.started: float | None = None
+        self.lack_of_cpu = self.cpu = 0.0
         assert seat.program is not None
         self._program: Program = seat.program
         self._match = match
@@ -64,6 +65,7 @@ class RemotePlayer:
         """Seconds on the clock of the next decision before it begins."""
         self._until = 0.0
         """Processor time of this thread at which the clock of a decision has run out."""
+        self._guest = any(other.isolation == "none" for other in match.seats)  # who decides here stops nobody meanwhile
         self._host: AgentProcess | None = None
 
     def make_agent(self) -> None:
@@ -79,6 +81,8 @@ class RemotePlayer:
             started = self._begun(self._host)
         except AgentLost as lost:
             raise self._lost(lost) from lost
+        if self._guest:
+            self._hosts.settle()
         self._understood(self._ready, started)
 
     def _begun(self, host: AgentProcess) -> dict[str, Any]:
@@ -137,6 +141,7 @@ class RemotePlayer:
     def leave(self) -> None:
         """Give the process back for the next match."""
         if self._host is not None:
+            self.lack_of_cpu, self.cpu = self._host.processors()
             self._hosts.give_back(self._host, self._program, self._limits, self.seat.isolation)
             self._host = None
 
@@ -147,7 +152,9 @@ class RemotePlayer:
         limit, spent, self._spent = self._limits.seconds, self._spent, 0.0
         began = perf_counter() - spent
         try:
-            answer = self._host.ask(request, None if limit is None else max(limit - spent, 0.0), MARGIN)
+            answer = self._host.ask(
+                request, None if limit is None else max(limit - spent, 0.0), MARGIN, cpu_seconds=self._limits.cpu_seconds
+            )
         except AgentLost as lost:
             self.used = (0, 0, perf_counter() - began, None, None, None, 0)
             if limit is not None and spent and lost.overrun is not None:
@@ -155,10 +162,12 @@ class RemotePlayer:
                 lost.message = f"a decision took longer than its limit of {limit:g} s{more}"
             raise self._lost(lost) from lost
         seconds = perf_counter() - began
+        if self._guest:
+            self._hosts.settle()
         self._understood(self._note, answer, seconds)
         if limit is None:
             return self._understood(read, answer, state)
-        self._until = thread_time() + limit + MARGIN - seconds
+        self._until = thread_time() + max(limit - seconds, 0.0) + MARGIN
         found = self._understood(read, answer, state)
         self._check_time()
         return found
@@ -295,7 +304,8 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         "seat": number,
         "players": len(match.seats),
         "seed": program_seed(match.id, number),
-        "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves},
+        "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves}
+        | ({} if limits.cpu_seconds is None else {"cpu_seconds": limits.cpu_seconds}),
         "options": dict(program.options),
     }
     if program.command is None:

@@ -48,7 +48,7 @@ class Decider:
         start: SharedStart,
     ) -> None:
         self._limits = limits
-        self._budget = limits.nodes is not None or limits.seconds is not None
+        self._budget = limits.budget
         self._evaluation = evaluation
         self._meter = meter = Meter()
         self._view = counting_view(game, meter)
@@ -81,7 +81,7 @@ class Decider:
         meter = self._meter
         search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self.start)
         if self._budget:
-            meter.begin(self._limits.nodes, self._limits.seconds)
+            meter.begin(self._limits.nodes, self._limits.seconds, self._limits.cpu_seconds)
         else:
             meter.nodes = meter.evaluations = 0
         self.fallback = False

@@ -80,6 +80,8 @@ class Program:
     """What to start; None starts Python's own host."""
     version: PluginVersion | None = None
     """Another version of the plugin that brings the agent; None for the current one."""
+    pondering: bool = False
+    """Whether it may go on while others decide; else it stands still outside its own turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,16 +212,21 @@ def seat_identity(
     limits: Limits,
     label: str | None,
     version: str | None = None,
+    *,
+    pondering: bool = False,
 ) -> str:
     """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone.
 
     Limits that came later are part of the text only where they differ from their defaults: what was played keeps its id.
 
-    `version` is the hash of the code of another version of the agent; it is part of the text only where there is one.
+    `version` is the hash of the code of another version of the agent; it is part of the text only where there is one. So is
+    `pondering`, where the agent may think while others decide.
     """
     bounds = {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds}
     if limits.start_seconds != START_SECONDS:
         bounds["start_seconds"] = limits.start_seconds
+    if limits.cpu_seconds is not None:
+        bounds["cpu_seconds"] = limits.cpu_seconds
     return canonical(
         {
             "agent": agent,
@@ -229,6 +236,7 @@ def seat_identity(
             "options": options,
         }
         | ({} if version is None else {"version": version})
+        | ({"pondering": True} if pondering else {})
     )
 
 

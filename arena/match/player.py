@@ -55,6 +55,14 @@ class Player(Protocol):
     """Seconds that its process took to get ready for the match; None without one."""
 
     @property
+    def lack_of_cpu(self) -> float:
+        """Seconds for which decisions under a limit of time could have run and had no processor."""
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time of decisions under a limit of that."""
+
+    @property
     def used(self) -> Used:
         """What the last decision used."""
 
@@ -83,6 +91,8 @@ class LocalPlayer(Decider):
     """An agent in this process: a decider whose exceptions, illegal actions and overrun limits lose the match."""
 
     __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat", "started")
+
+    lack_of_cpu = cpu = 0.0  # of one agent among others in a process nobody knows
 
     def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
         seat = match.seats[number]

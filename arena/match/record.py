@@ -27,6 +27,10 @@ FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "m
 """The endings that are an agent's fault, and so its loss."""
 
 
+CPU_SECONDS = "cpu_seconds"
+"""The key in the `timing` of a record for the processor time of each seat; null for a seat without a limit of that."""
+
+
 class Decision(NamedTuple):
     """What one call of `choose` or `solve` used. A named tuple, since a match makes one at every move."""
 

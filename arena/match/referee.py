@@ -16,7 +16,7 @@ from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
 from arena.match.payoffs import checked_returns, lost, standing
 from arena.match.player import Ending, Forfeit, Player, Unreadable, checked, local_player, short
-from arena.match.record import UNANSWERED, Decision, Record
+from arena.match.record import CPU_SECONDS, UNANSWERED, Decision, Record
 from arena.match.stepper import Stepper, stepper_of
 from arena.outcome import Answer, Path
 from arena.search import SharedStart
@@ -24,6 +24,8 @@ from arena.search import SharedStart
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
+LEAST_LACK = 0.01
+"""Seconds in which agents had no processor that are worth a word in a record."""
 PAUSES = (1.0, 3.0, 9.0)
 """Seconds before an agent whose backend does not answer is asked again."""
 Answered = TypeVar("Answered")
@@ -233,20 +235,6 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
     return _NORMAL
 
 
-def _timing(players: Sequence[Player], seats: int, unanswered: int) -> dict[str, Any]:
-    """Return the `timing` of a record: how late a decision was, what starts took, and how often a backend did not answer."""
-    found: dict[str, Any] = {}
-    for player in players:
-        if player.overrun is not None:
-            found["overrun"] = round(player.overrun, 6)
-    if any(player.started is not None for player in players):
-        started = [None if player.started is None else round(player.started, 6) for player in players]
-        found["start"] = started + [None] * (seats - len(started))  # of some nobody was asked
-    if unanswered:
-        found[UNANSWERED] = unanswered
-    return found
-
-
 _decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
 
 
@@ -255,12 +243,10 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
     puzzle = stepper.puzzle is not None
     answered = state.answer is not None
     solved = state.solved and ending.reason == "normal"
-    used_rng, fallbacks, timing = [False] * len(match.seats), 0, None
+    used_rng, fallbacks = [False] * len(match.seats), 0
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng
         fallbacks += player.fallbacks
-        if player.started is not None or player.overrun is not None or state.unanswered:
-            timing = _timing(players, len(match.seats), state.unanswered)
     return Record(
         match.id,
         name_of(match.game),
@@ -280,5 +266,32 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         fallbacks,
         tuple(map(_decision, state.decisions)),
         tuple(used_rng),
-        timing,
+        _timing(match, players, state.unanswered) or None,
     )
+
+
+def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[str, Any]:
+    """What the clock tells beside the seconds of decisions: an overrun limit, how often a backend did not answer, and by seat
+    the seconds of starts, the lack and the use of processors.
+    """
+    timing: dict[str, Any] = {}
+    lack = [0.0] * len(match.seats)
+    used: list[float | None] = [None] * len(match.seats)
+    started: list[float | None] = [None] * len(match.seats)
+    for player in players:
+        if player.overrun is not None:
+            timing["overrun"] = round(player.overrun, 6)
+        if player.started is not None:
+            started[player.number] = round(player.started, 6)
+        lack[player.number] = round(player.lack_of_cpu, 6)
+        if player.seat.limits.cpu_seconds is not None:
+            used[player.number] = round(player.cpu, 6)
+    if started != [None] * len(started):
+        timing["start"] = started
+    if unanswered:
+        timing[UNANSWERED] = unanswered
+    if max(lack) >= LEAST_LACK:
+        timing["lack_of_cpu"] = lack
+    if used != [None] * len(used):
+        timing[CPU_SECONDS] = used
+    return timing

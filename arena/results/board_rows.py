@@ -95,6 +95,11 @@ def _fallback_share(count: Count) -> float | None:
     return None if count.fallbacks is None else per(count.fallbacks, count.decisions)
 
 
+def cpu_per_move(count: Count) -> float | None:
+    """Seconds of processor time of a decision; None where it was not measured."""
+    return None if count.cpu is None else per(count.cpu, count.decisions)
+
+
 def per(total: float, count: int) -> float | None:
     """The mean of a sum over so many; None of none."""
     return total / count if count else None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from arena.columns import Column
 from arena.format import Kind, Pairing, Placing
 from arena.match.record import Record
-from arena.results.board_rows import Row, per, puzzle_row, score_row, versus_row
+from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
 from arena.results.claims import Refutation
 from arena.results.rating import SprtState, Strengths, UnknownRatings, sprt_state, strengths, unknown_ratings
 from arena.results.tally import Count, Failure, Tally, tallies_of
@@ -269,8 +269,11 @@ def _rows(
     placings: Sequence[Placing] | None,
     refuted: Sequence[Refutation],
 ) -> tuple[Row, ...]:
-    """The rows in that order, with what the format shows of each entry, and which claims are refuted where any is."""
+    """The rows in that order, with what the format shows of each entry, which claims are refuted where any is, and processor time
+    where that was measured.
+    """
     kind, labels = tally.sheet.kind, tally.sheet.labels
+    measured = any(count.cpu is not None for count in tally.counts)
     rows = []
     for rank, entry in order:
         if kind == "versus":
@@ -278,7 +281,9 @@ def _rows(
         else:
             row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, labels[entry], tally.counts[entry])
         of_format = {} if placings is None else placings[entry].values
-        marks = {"refuted": any(labels[entry] == one.agent for one in refuted)} if refuted else {}
+        marks: Row = {"refuted": any(labels[entry] == one.agent for one in refuted)} if refuted else {}
+        if measured:
+            marks["cpu_per_move"] = cpu_per_move(tally.counts[entry])
         rows.append({**row, **of_format, **marks})
     return tuple(rows)
 

@@ -5,13 +5,15 @@ none did, those that differ are kept, of a format with a ranking of its own ever
 ranking (see `arena.results.pairs`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
 """
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
 from arena.formats.swiss import Knockout
-from arena.match.record import FAULTS, Reason, Record
+from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record
 from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts, stored_fallbacks
 from arena.results.mean_returns import MeanReturns
@@ -35,6 +37,8 @@ class Count:
     solved: int = 0
     nodes: int = 0
     seconds: float = 0.0
+    cpu: float | None = None
+    """Processor time of its decisions; None where it was not measured."""
     decisions: int = 0
     unmetered: int = 0
     """States generated past the view, as far as seen."""
@@ -158,6 +162,7 @@ class Tally:
         for decision in record.decisions:
             self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
             self.counts[seats[decision.seat]].unmetered += decision.unmetered
+        self.timed(seats, record.timing)
         if record.seat is not None and record.termination in FAULTS:
             self.failed(seats[record.seat], record.termination, number, record.id, record.message)
 
@@ -215,6 +220,14 @@ class Tally:
         count.nodes += nodes
         count.seconds += seconds
 
+    def timed(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
+        """Add the processor time of each seat of a match, where it was measured; what a node sent that is none is left out."""
+        told = None if timing is None else timing.get(CPU_SECONDS)
+        for entry, seconds in zip(seats, told if isinstance(told, list) else (), strict=False):
+            if isinstance(seconds, (int, float)) and seconds >= 0:
+                count = self.counts[entry]
+                count.cpu = (count.cpu or 0.0) + seconds
+
     def fell_back(self, found: FallbackCounts) -> None:
         """Add fallbacks to the entries that they belong to; where that is not known once, their number is not."""
         for entry, number in found.known.items():
@@ -268,6 +281,7 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     _share_out(store, tallies)
     _add_unmetered(store, tallies)
+    _add_timings(store, tallies)
     for rows in store.chunks(_GAMES.format(adjusted=store.adjusted)):
         for board, round_, seats, returns, used_rng, played, adjusted in rows:
             corrected = None if adjusted is None else returns_of(adjusted)
@@ -294,6 +308,13 @@ def _add_unmetered(store: Store, tallies: Sequence[Tally]) -> None:
         tallies[board].counts[entries[seat]].unmetered += states
 
 
+def _add_timings(store: Store, tallies: Sequence[Tally]) -> None:
+    """Add what was measured of processors."""
+    for rows in store.chunks(_TIMINGS, [f'%"{CPU_SECONDS}"%']):
+        for board, seats, timing in rows:
+            tallies[board].timed(seats_of(seats), json.loads(timing))
+
+
 def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
     """For every board of the last run how many games differ, of every group of entries that sat at one table."""
     found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
@@ -317,6 +338,10 @@ _EFFORT = """
 SELECT p.board, p.seats, e.seat, sum(e.decisions), total(e.nodes), total(e.nanoseconds)
 FROM place p JOIN effort e ON e.record = p.record JOIN record r ON r.number = p.record
 WHERE r.termination <> 'void' GROUP BY 1, 2, 3
+"""
+_TIMINGS = """
+SELECT p.board, p.seats, d.timing FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
+WHERE d.timing LIKE ? AND r.termination <> 'void'
 """
 _FAILURES = f"""
 SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message

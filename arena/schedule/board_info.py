@@ -78,7 +78,7 @@ def known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
 def board_info(board: Board) -> BoardInfo:
     """The sheet of a board."""
     format_ = board.format
-    timed = [seat for seat in board.seats if seat.limits.seconds is not None]
+    timed = [seat for seat in board.seats if seat.limits.timed]
     return BoardInfo(
         title=board.title,
         game={"name": board.name, **board.parameters},

@@ -15,6 +15,7 @@ from arena.match.payoffs import lost
 from arena.match.player import local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
+from arena.processes.namespaces import SHARED, namespaces_work
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Board, Spec
@@ -47,6 +48,19 @@ def check_sandbox(spec: Spec) -> None:
     """SandboxError where an agent of a spec wants a sandbox, and there is none that holds."""
     if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
         proven()
+
+
+def sharing_notes(spec: Spec) -> list[str]:
+    """Return what is to be said where agents in processes of their own are not out of the others' reach."""
+    apart = any(seat.isolation == "process" for board in spec.boards for seat in board.seats)
+    return [SHARED] if apart and not namespaces_work() else []
+
+
+def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
+    """Tell whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in."""
+    seats = spec.boards[scheduled.board].seats
+    ways = [seats[entry].isolation for entry in scheduled.pairing.seats]
+    return ways[seat] == "none" and ("process" not in ways or namespaces_work())
 
 
 def unplayed(

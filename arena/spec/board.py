@@ -129,10 +129,12 @@ def make_seat(
     puzzle: bool,
     named: str | None = None,
     version: str | None = None,
+    *,
+    pondering: bool = False,
 ) -> Seat:
     """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one.
 
-    `version` is the hash of the code of another version of the agent.
+    `version` is the hash of the code of another version of the agent; with `pondering` it may think while others decide.
     """
     make: Callable[[], Agent] = agent
     if options:
@@ -144,7 +146,7 @@ def make_seat(
         puzzle and solves(agent),
         evaluation,
         limits,
-        seat_identity(name_of(agent), plain(options), heuristic, limits, named, version),
+        seat_identity(name_of(agent), plain(options), heuristic, limits, named, version, pondering=pondering),
         name_of(agent),
         None if heuristic is None else heuristic["name"],
     )

@@ -198,7 +198,8 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     limits = entry.limits
     if "moves" not in (reading.values.get("limits") or {}):
         limits = replace(limits, moves=move_limit(rules.game))
-    seat = make_seat(entry.agent, options, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
+    given = (entry.agent, options, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
+    seat = make_seat(*given, pondering=_ponders(reading))
     return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading, rules.name)
 
 
@@ -216,6 +217,10 @@ def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mappin
     return claim_of(agent, rules.game, admissible=admissible) == "cost"
 
 
+def _ponders(reading: SpecReader) -> bool:
+    return bool(reading.values.get("pondering"))
+
+
 def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader, game: str) -> Seat:
     """A seat in the process where its entry wants to run; that loads the plugins of its agent and of the game."""
     if entry.isolation == "none":
@@ -228,7 +233,7 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
     else:
         own = None if version is None else version.file
         plugins = organisers(reading, (game,), but=own, agent=seat.agent if version is None else None)
-    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version)
+    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version, _ponders(reading))
     return replace(seat, isolation=entry.isolation, program=program)
 
 

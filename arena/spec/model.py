@@ -38,6 +38,9 @@ class DecisionLimits(_Keys):
     seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(None, description="Wall-clock seconds.")
     depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Plies.")
     memory_mb: Count | None = Field(None, description="Memory of the agent's process, in MiB.")
+    cpu_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(
+        None, description="Processor time of all processes of the agent, in seconds."
+    )
     start_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] = Field(
         START_SECONDS, description="Wall-clock seconds before the first decision of a match, in a process of its own."
     )
@@ -109,7 +112,10 @@ class SpecKeys(_Keys):
     isolation: Isolation | None = Field(
         None,
         description="none: agents run in arena's own processes; process: each in one of its own, the default for programs, for "
-        "entries with a plugin and under a limit of seconds or memory; sandbox: in one without network or files.",
+        "entries with a plugin and under a limit of seconds, CPU seconds or memory; sandbox: in one without network or files.",
+    )
+    pondering: bool = Field(
+        False, description="Whether an agent in a process of its own goes on while others decide; else it stands still then."
     )
     openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for everyone.")
     adjudicate: AdjudicateKeys | None = Field(

@@ -55,12 +55,20 @@ class PatientProcess(AgentProcess):
         self._patience = patience
         super().__init__(program, memory_mb, isolation)
 
-    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0, what: str = "a decision") -> dict[str, Any]:
+    def ask(
+        self,
+        request: bytes,
+        seconds: float | None,
+        margin: float = 0.0,
+        what: str = "a decision",
+        cpu_seconds: float | None = None,
+    ) -> dict[str, Any]:
         """Write a request and return the answer to it, as any agent process does."""
-        return super().ask(request, self._patience if seconds is None else seconds, margin, what)
+        return super().ask(request, self._patience if seconds is None else seconds, margin, what, cpu_seconds)
 
     def quits(self) -> bool:
         """Ask it to end, and tell whether it does; it is gone afterwards."""
+        self.wake()
         try:
             self._process.send(protocol.line({"type": "quit"}), None)
             assert self._process.stdin is not None
