@@ -109,6 +109,7 @@ def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: i
     return {(record["termination"], record["seat"], tuple(record["returns"])) for record in found}
 
 
+@pytest.mark.promise(hole="blame", isolation=("process", "sandbox"))
 @pytest.mark.parametrize(("agent", "isolation"), [("assassin", "process"), ("assassin", "sandbox"), ("honest", "process")])
 def test_a_killer_finds_nobody(agent: str, isolation: str, namespaces: None, tmp_path: Path) -> None:
     """The worker, the run and the opponent live, and the matches end as those of its honest twin."""

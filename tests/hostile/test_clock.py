@@ -174,6 +174,7 @@ def played(values: dict[str, Any]) -> list[Record]:
         return [runner.play(scheduled) for scheduled in Schedule(spec).take(10**6)]
 
 
+@pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("stilled", CASES, indirect=True, ids="-".join)
 def test_children_that_burn_take_no_time_from_the_opponent(plugin: str, stilled: str) -> None:
     """50 of them would make a move of 0.05 s take 1.3 s on two processors; with a limit of 0.2 s the honest agent keeps it."""
@@ -226,6 +227,7 @@ def test_who_sleeps_or_stands_in_its_own_way_is_late(plugin: str, stilled: str, 
         assert lack + record.timing["cpu_seconds"][record.seat] < record.decisions[-1].seconds + 0.05  # on one core
 
 
+@pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("stilled", CASES[:3], indirect=True, ids="-".join)
 def test_processor_time_is_that_of_all_processes(plugin: str, stilled: str) -> None:
     """Four times 0.15 s are more than 0.3 s, however little of it the agent's own process used; who reads his limit keeps it."""

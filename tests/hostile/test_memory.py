@@ -107,6 +107,7 @@ def _nothing_left() -> Any:
         assert not list(folder.glob(f"arena-{os.getpid()}-*"))
 
 
+@pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 @pytest.mark.parametrize(("agent", "ending"), [("hoarder", "memory"), ("crowd", "crash"), ("frugal", "move-limit")])
 def test_too_much_is_found(agent: str, ending: str, isolation: str, plays: Any) -> None:
@@ -116,6 +117,7 @@ def test_too_much_is_found(agent: str, ending: str, isolation: str, plays: Any) 
     assert record.seat == (None if ending == "move-limit" else 0)
 
 
+@pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_a_daemon_does_not_outlive_the_run(isolation: str, plays: Any) -> None:
     """It has left its session, its parent and its environment."""

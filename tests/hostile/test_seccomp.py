@@ -89,6 +89,7 @@ def first_match(folder: Path, agent: str, isolation: str) -> Record:
     return run({**spec, "agents": [entry, {"agent": "random", "isolation": "none"}]}).records[0]
 
 
+@pytest.mark.promise(hole="system", isolation="sandbox")
 def test_keys_and_namespaces_are_refused_in_the_sandbox(walls: None, tmp_path: Path) -> None:
     """All of it with EPERM."""
     record = first_match(tmp_path, "locksmith", "sandbox")
