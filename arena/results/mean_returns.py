@@ -22,6 +22,10 @@ class RoundSums:
         self._sums[round_] += value
         self._counts[round_] += 1
 
+    def by_round(self) -> dict[int, float]:
+        """Return the mean of each round that has values."""
+        return {round_: self._sums[round_] / count for round_, count in enumerate(self._counts) if count}
+
     def mean(self) -> ClusteredMean:
         """Return the mean of all values, with its interval by rounds."""
         return clustered_mean(self._sums, self._counts)
@@ -48,6 +52,10 @@ class MeanReturns:
     def of(self, entry: int) -> ClusteredMean:
         """Return the mean return of an entry."""
         return self._returns[entry].mean()
+
+    def by_round(self, entry: int) -> dict[int, float]:
+        """Return the mean return of an entry in each round in which it has played."""
+        return self._returns[entry].by_round()
 
     def adjusted(self, entry: int) -> ClusteredMean:
         """Return the mean corrected for luck of an entry; no values where some match has no correction."""

@@ -33,3 +33,20 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int]) -> ClusteredMea
     freedom = len(clusters) - 1
     reach = float(stdtrit(freedom, 0.975)) * sqrt(squares * len(clusters) / freedom) / size
     return ClusteredMean(mean, mean - reach, mean + reach)
+
+
+def mean_p_value(values: Sequence[float]) -> float:
+    """Return the two-sided p-value of Student's t-test that independent values have the mean 0; 1.0 for fewer than two.
+
+    Values that are all the same, but not 0, give 0.0.
+    """
+    if len(values) < 2:
+        return 1.0
+    from scipy.special import stdtr
+
+    mean = sum(values) / len(values)
+    squares = sum((value - mean) ** 2 for value in values)
+    if not squares:
+        return 1.0 if not mean else 0.0
+    freedom = len(values) - 1
+    return float(2 * stdtr(freedom, -abs(mean) / sqrt(squares / freedom / len(values))))

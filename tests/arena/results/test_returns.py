@@ -1,5 +1,8 @@
 """Boards of scores, boards ranked by mean returns, and orders of seats that are rotations alone."""
 
+import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -96,6 +99,19 @@ def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) ->
     assert "Mean return" in text
     assert "Elo" not in text
     assert leaderboards(results)[0].rows == board.rows
+
+
+def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None:
+    """The difference on the same positions, with the paired test of scipy."""
+    results = arena.run(
+        {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}, store=tmp_path / "s.db"
+    )
+    scores = {name: [r.returns[0] for r in results.records if r.labels == (name,)] for name in ("random", "high")}
+    words = [sys.executable, "-m", "arena", "compare", "s.db", "high", "random", "--format", "json"]
+    (document,) = json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    (pair,) = document["pairs"]
+    assert pair["difference"] == pytest.approx(sum(scores["high"]) / 12 - sum(scores["random"]) / 12)
+    assert pair["p_value"] == pytest.approx(stats.ttest_rel(scores["high"], scores["random"]).pvalue)
 
 
 def test_returns_rank_where_a_game_is_not_zero_sum(plugin: str) -> None:
