@@ -1,5 +1,6 @@
 """The rows of a leaderboard as plain values, with the keys of its JSON output."""
 
+from collections.abc import Collection
 from typing import Any
 
 from arena.results.rating import Strengths
@@ -10,8 +11,8 @@ from arena.stats.solved_share import wilson
 Row = dict[str, Any]
 
 
-def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> Row:
-    """The row of an entry of a versus board."""
+def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None, level: Collection[int]) -> Row:
+    """The row of an entry of a versus board, which is `level` with these others."""
     count, labels = tally.counts[entry], tally.sheet.labels
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
     points, games = tally.matches.in_first_seat(entry)
@@ -21,7 +22,7 @@ def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> 
         "rating": rating,
         "rating_low": low,
         "rating_high": high,
-        "level_with": [] if rated is None else [labels[other] for other in rated.level[entry] if tally.counts[other].games],
+        "level_with": [labels[other] for other in level if tally.counts[other].games],
         "games": count.games,
         "wins": count.wins,
         "draws": count.draws,
@@ -40,6 +41,22 @@ def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> 
         better = zip(labels, rated.superiority[entry], strict=True)
         row["superiority"] = {label: likelihood for label, likelihood in better if likelihood is not None}
     return row
+
+
+def level_by_returns(tally: Tally) -> dict[int, tuple[int, ...]]:
+    """For each entry the others whose intervals of the mean return overlap its own; none where there are no intervals."""
+    means = dict(enumerate([] if tally.matches.folded else [tally.returns.of(entry) for entry in range(len(tally.counts))]))
+    level = {
+        entry: tuple([other for other, theirs in means.items() if other != entry and _overlap(own, theirs)])
+        for entry, own in means.items()
+    }
+    return {entry: level.get(entry, ()) for entry in range(len(tally.counts))}
+
+
+def _overlap(one: ClusteredMean, two: ClusteredMean) -> bool:
+    if one.low is None or one.high is None or two.low is None or two.high is None:
+        return False
+    return one.low <= two.high and two.low <= one.high
 
 
 def score_row(rank: int, entry: int, tally: Tally) -> Row:

@@ -1,7 +1,7 @@
 """Leaderboards: the ranked rows of every board of a tournament, made from its records."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from arena.columns import Column
 from arena.format import Kind, Pairing, Placing
 from arena.match.record import Record
-from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
+from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, versus_row
 from arena.results.claims import Refutation
 from arena.results.rating import SprtState, Strengths, UnknownRatings, sprt_state, strengths, unknown_ratings
 from arena.results.tally import Count, Failure, Tally, tallies_of
@@ -209,7 +209,9 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
     by_rating = tally.ranked_by == "rating" and unknown is not None and not unknown.entries
     order = _order(tally, rated if by_rating else None, placings)
     refuted = tally.claims.refuted()
-    rows = _rows(tally, rated, order, placings, refuted)
+    by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
+    level = level_by_returns(tally) if versus and by_returns else {} if rated is None else rated.level
+    rows = _rows(tally, rated, level, order, placings, refuted)
     return Leaderboard(
         title=sheet.title,
         game=sheet.game,
@@ -242,7 +244,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         fallen_back=_fallen_back(tally),
         unclear=tuple([label for label, count in zip(sheet.labels, counts, strict=True) if count.fallbacks is None]),
         bracket=tally.bracket(),
-        by_returns=ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns"),
+        by_returns=by_returns,
         has_chance=sheet.has_chance,
         unmetered=tuple([(label, count.unmetered) for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered]),
     )
@@ -265,6 +267,7 @@ def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | 
 def _rows(
     tally: Tally,
     rated: Strengths | None,
+    level: Mapping[int, Collection[int]],
     order: Sequence[tuple[int, int]],
     placings: Sequence[Placing] | None,
     refuted: Sequence[Refutation],
@@ -277,7 +280,7 @@ def _rows(
     rows = []
     for rank, entry in order:
         if kind == "versus":
-            row = versus_row(rank, entry, tally, rated)
+            row = versus_row(rank, entry, tally, rated, level.get(entry, ()))
         else:
             row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, labels[entry], tally.counts[entry])
         of_format = {} if placings is None else placings[entry].values

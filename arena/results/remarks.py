@@ -8,6 +8,7 @@ REPEATS = (
     "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
     "try openings: {plies: 4} in the spec."
 )
+ONE_ROUND = "No intervals: they take a second round, with dice and deals of its own; `rounds` in the spec."
 
 
 def rating_remarks(board: Leaderboard) -> list[str]:
@@ -17,12 +18,11 @@ def rating_remarks(board: Leaderboard) -> list[str]:
     lines = []
     if any(row["rating_low"] is not None or row["rating_high"] is not None for row in board.rows):
         about = "the field's mean" if board.anchor is None else board.anchor
-        scale = (
-            f"Elo about {about}: 400 are ten wins to one loss, draws apart; 95 % intervals from pairs of games ({board.method})."
-        )
+        sample = "rounds" if board.has_chance else "pairs of games"
+        scale = f"Elo about {about}: 400 are ten wins to one loss, draws apart; 95 % intervals from {sample} ({board.method})."
         lines.append(" ".join([*_order(board), scale]))
     else:
-        lines += [*_order(board), REPEATS]
+        lines += [*_order(board), ONE_ROUND if board.has_chance else REPEATS]
     if board.unrated is not None:
         lines += _unrated(board.unrated)
     if any(row["level_with"] for row in board.rows):
@@ -35,8 +35,22 @@ def _order(board: Leaderboard) -> list[str]:
     if board.own_columns or board.unranked is not None:
         return []
     if board.by_returns:
-        return ["Ranked by mean return; Elo and score are from wins and draws alone."]
-    return ["Ranked by Elo." if board.by_rating else "Ranked by score."]
+        lines = ["Ranked by mean return; Elo and score are from wins and draws alone."]
+        if not board.folded and all(row["return_low"] is None for row in board.rows):
+            lines.append("Mean returns have no intervals before there is a second round.")
+        return lines
+    lines = ["Ranked by Elo." if board.by_rating else "Ranked by score."]
+    if _disagree(board):
+        lines.append(
+            "Mean returns order the agents otherwise, since not all wins are alike; rank: returns in the spec goes by them."
+        )
+    return lines
+
+
+def _disagree(board: Leaderboard) -> bool:
+    """True if of two agents one has the higher score and the other the higher mean return."""
+    known = [(row["score"], row["mean_return"]) for row in board.rows if row["games"]]
+    return any(one[0] > two[0] and one[1] < two[1] for one in known for two in known)
 
 
 def _unrated(unrated: UnratedAgents) -> list[str]:

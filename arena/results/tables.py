@@ -170,7 +170,8 @@ def _cross(board: Leaderboard, style: str, width: int | None) -> str:
 def remarks(board: Leaderboard) -> list[str]:
     """The remarks on a board, in sentences; the agents' failures stand apart."""
     what = "games" if board.kind == "versus" else "attempts"
-    lines = [f"{board.games:,} {what}, {board.distinct_games:,} distinct."]
+    distinct = "" if board.has_chance else f", {board.distinct_games:,} distinct"  # with chance no match counts as a repeat
+    lines = [f"{board.games:,} {what}{distinct}."]
     if board.folded:
         lines[0] += " Repeated games say nothing new about the agents."
     if not board.finished:

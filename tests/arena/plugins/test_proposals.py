@@ -130,7 +130,7 @@ def test_without_flags_the_first_that_can_play_is_taken() -> None:
     registry = load_plugins(entry_points=False, environ=False)
     assert first_game(registry, puzzle=True) is None
     registry = load_plugins()
-    for agent in ("alpha-beta", "mcts"):
+    for agent in ("alpha-beta", "mcts", "expectimax"):
         del registry.agents[agent]
     assert sensible(registry, registry.game("othello")()) == "greedy"
 

@@ -149,3 +149,42 @@ def test_bad_keys_are_refused(plugin: str, keys: dict[str, Any], expected: str) 
     """With what was expected and what came."""
     with pytest.raises(SpecError, match=expected):
         arena.run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "plugins": [plugin], **keys})
+
+
+def test_a_board_by_wins_says_where_returns_order_otherwise(plugin: str) -> None:
+    """Who wants one loses to the greedy, who spoil it for each other: 1/4 a game, where they have 0 and 1/8."""
+    agents = [{"agent": "wants", "much": much, "label": f"wants {much}"} for much in (1, 2, 3)]
+    spec = {"game": "share", "plugins": [plugin], "rounds": 1, "agents": agents}
+    remark = "Mean returns order the agents otherwise"
+    results = arena.run({**spec, "rank": "wins"})
+    board = leaderboards(results)[0]
+    found = {row["agent"]: (row["rank"], row["mean_return"]) for row in board.rows}
+    assert found == {"wants 1": (3, 1 / 4), "wants 2": (1, 0), "wants 3": (1, 1 / 8)}
+    assert remark in render(results, [board], "text")
+    by_returns = arena.run(spec)
+    assert remark not in render(by_returns, leaderboards(by_returns), "text")
+
+
+def test_a_board_by_returns_marks_what_overlaps_in_returns(plugin: str) -> None:
+    """Two alike are level, a third is not; wins order them otherwise, and do not count here."""
+    agents = ["random", {"agent": "random", "label": "twin"}, {"agent": "wants", "much": 1}]
+    board = leaderboards(arena.run({"game": "share", "plugins": [plugin], "rounds": 400, "agents": agents}))[0]
+    rows = {row["agent"]: row for row in board.rows}
+    for row in board.rows:
+        overlapping = {
+            agent
+            for agent, other in rows.items()
+            if other is not row and row["return_low"] <= other["return_high"] and other["return_low"] <= row["return_high"]
+        }
+        assert set(row["level_with"]) == overlapping
+    assert rows["random"]["level_with"] == ["twin"]
+
+
+def test_where_chance_moves_rounds_are_the_sample() -> None:
+    """All pairings of a round share its dice, and nobody counts repeats of what was thrown."""
+    results = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 2, "agents": ["random", "hold-at"]})
+    text = render(results, leaderboards(results), "text")
+    assert "\n4 games.\n" in text
+    assert "95 % intervals from rounds (" in text
+    once = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 1, "agents": ["random", "hold-at"]})
+    assert "openings" not in render(once, leaderboards(once), "text")
