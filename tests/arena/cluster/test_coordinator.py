@@ -172,7 +172,7 @@ def test_what_is_long_overdue_is_played_elsewhere_too(spec: Spec, whole: dict[in
     said: list[str] = []
     assert played(spec, engine, said) == whole
     assert len(said) == 1
-    assert re.fullmatch(r"stuck has had (a match|\d+ matches) for 0 s; [bc] plays what is overdue, too", said[0])
+    assert re.fullmatch(r"stuck has had (a match|\d+ matches) for \d s; [bc] plays what is overdue, too", said[0])
 
 
 def test_who_is_waited_for_is_said(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
