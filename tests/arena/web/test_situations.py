@@ -1,4 +1,4 @@
-"""Positions of games with chance and hidden information, as pages ask for them: what is dealt, and what a seat sees of it."""
+"""What pages ask of games with chance and hidden information: what is dealt, what a seat sees of it, and a first tournament."""
 
 from collections import Counter
 from typing import Any
@@ -75,3 +75,17 @@ def test_nobody_plays_for_chance(ask: Any) -> None:
 
 def test_a_place_in_the_play_is_a_number(ask: Any) -> None:
     assert "ply: expected a whole number" in ask("position", game=PIG, ply=-1)["error"]
+
+
+def test_the_form_for_a_tournament_begins_with_a_spec_that_can_be_played(ask: Any) -> None:
+    """For every built-in game: with the entries, and of the format, that the form has before anybody changes it."""
+    for game in ask("inventory")["games"]:
+        values = {
+            "name": "cup",
+            "game": {"name": game["name"]},
+            "format": "benchmark" if game["alone"] else "round-robin",
+            "agents": [{"agent": agent, "label": f"{agent} {number}"} for number, agent in enumerate(game["entries"])],
+        }
+        answer = ask("spec", tournament=values)
+        assert "error" not in answer, (game["name"], answer)
+        assert answer["matches"] > 0
