@@ -1,7 +1,7 @@
 """The classics of the iterated prisoner's dilemma. R. Axelrod, The Evolution of Cooperation, 1984."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -36,6 +36,7 @@ class TitForTat(DilemmaAgent):
     """Cooperates first, then does what the other has done last."""
 
     name = "tit-for-tat"
+    proposed: ClassVar[Mapping[str, int]] = {"simultaneous": 5}
     uses_heuristic = False
 
     def cooperation(self, own: str, other: str) -> float:

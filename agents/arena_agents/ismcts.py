@@ -1,6 +1,6 @@
 """Information set Monte-Carlo tree search: one tree over what a seat observes, another possible state in every simulation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf, isfinite, log, sqrt
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ class ISMCTS(Agent):
     """
 
     name = "ismcts"
+    proposed: ClassVar[Mapping[str, int]] = {"hidden-information": 4}
     needs: ClassVar[frozenset[str]] = frozenset({"resample"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
 

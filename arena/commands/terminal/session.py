@@ -13,7 +13,7 @@ from arena.errors import describe
 from arena.game import Action, Puzzle, State, gives
 from arena.isolation.agent_process import AgentProcesses
 from arena.match.match import Match
-from arena.match.payoffs import lost
+from arena.match.payoffs import lost, standing
 from arena.match.player import Ending, Forfeit, Player
 from arena.match.stepper import Stepper, stepper_of
 from arena.results import figures
@@ -241,7 +241,8 @@ class Session:
         elif game.is_terminal(self.state):
             self._screen.say(f"\n{self._result(tuple(map(float, game.returns(self.state))))}, after {counted}", "bold")
         else:
-            self._screen.say(f"\na draw: {counted} are the limit; --limits moves=N allows for more", "bold")
+            told = self._result(standing(game, self.state))
+            self._screen.say(f"\n{told}: {counted} are the limit; --limits moves=N allows for more", "bold")
 
     def _result(self, returns: Sequence[float]) -> str:
         points = f" ({', '.join(map(figures.score, returns))})" if len(returns) > 2 else ""

@@ -48,7 +48,7 @@ function chosen() {
 
 function choices() {
   const labels = [...new Set(chosen().flatMap((board) => board.labels))];
-  const puzzles = chosen().some((board) => board.kind === "puzzle"), games = chosen().some((board) => board.kind !== "puzzle");
+  const puzzles = chosen().some((board) => board.kind === "puzzle"), games = chosen().some((board) => board.kind === "versus");
   const found = [];
   if (boards.length > 1) found.push(select("Board", "board", [["", "all boards"], ...boards.map((board, number) => [String(number), board.title])]));
   found.push(select("Agent", "agent", [["", "all agents"], ...labels.map((label) => [label, label])]));

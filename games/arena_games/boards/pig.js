@@ -33,7 +33,7 @@ export function extent() {
 const goal = (game) => game.parameters.target ?? 100;
 const over = (model, game) => model.scores.some((score) => score >= goal(game));
 
-export function draw(scene, model, { game, last, actions }) {
+export function draw(scene, model, { game, last, chance, actions }) {
   const target = goal(game);
   model.scores.forEach((score, seat) => {
     const top = 6 + seat * ROW, name = "ab"[seat];
@@ -45,7 +45,7 @@ export function draw(scene, model, { game, last, actions }) {
     if (moving && model.gathered) scene.put("marks", "gathered", "rect", { class: "gathered", x: LEFT, y: top + 24, width: reach(score + model.gathered), height: 12, rx: 6 });
     if (score) scene.put("marks", `p${name}`, "rect", { class: `scored-${name}`, x: LEFT, y: top + 24, width: reach(score), height: 12, rx: 6 });
   });
-  die(scene, model, Number(last));
+  die(scene, model, Number(chance.at(-1) ?? last));
   const words = over(model, game) ? `${model.scores[0] >= target ? "a" : "b"} has won` : `${model.gathered} gathered`;
   scene.put("ground", "turn", "text", { class: "turn-text", x: LEFT + 56, y: 2 * ROW + 32, text: words });
   if (!actions) return;

@@ -30,7 +30,7 @@ export function extent({ rows }) {
   return { width: rows[0].length * CELL + 2 * EDGE, height: rows.length * CELL + 2 * EDGE + TOP, most: "25rem" };
 }
 
-export function draw(scene, model, { last }) {
+export function draw(scene, model, { last, chance }) {
   const { width, height } = extent(model);
   scene.put("ground", "points", "text", { class: "points", x: EDGE, y: 13, text: `score ${model.score.toLocaleString("en")}` });
   scene.put("ground", "back", "rect", { class: "tray", y: TOP, width, height: height - TOP, rx: 7 });
@@ -40,7 +40,7 @@ export function draw(scene, model, { last }) {
     scene.put("ground", `h${row},${column}`, "rect", { class: "hollow", at, ...size });
     if (!tile) return;
     const power = Math.log2(tile), name = `${row},${column}`;
-    const fresh = last === `r${row + 1}c${column + 1}=${tile}` ? " tile-new" : "";
+    const fresh = [last, ...chance].includes(`r${row + 1}c${column + 1}=${tile}`) ? " tile-new" : "";
     scene.put("marks", name, "rect", { class: `${power <= PAPER.length ? `tile-${power}` : "tile-high"}${fresh}`, at, ...size });
     const length = tile > 99999 ? " tile-longest" : tile > 9999 ? " tile-longer" : tile > 999 ? " tile-long" : "";
     const ink = power <= 2 ? "ink-low" : "ink-high";
