@@ -27,7 +27,8 @@ def rating_remarks(board: Leaderboard) -> list[str]:
         lines += _unrated(board.unrated)
     if any(row["level_with"] for row in board.rows):
         lines.append("~ : the interval overlaps with another's, so the order is not certain.")
-    return lines + [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in board.cycles]
+    circles = () if board.by_returns else board.cycles  # which are of wins
+    return lines + [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in circles]
 
 
 def _order(board: Leaderboard) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.configured import name_of
-from arena.errors import GameError
+from arena.errors import GameError, IsolationError
 from arena.game import Game, Puzzle, State
 from arena.identity import position_stream
 from arena.isolation import protocol
@@ -147,6 +147,8 @@ class ProgramCheck(NamedTuple):
             except Forfeit as forfeit:
                 message = f"{forfeit.ending.reason}: {forfeit.ending.message}"
                 raise _violation(trial, "ready", "a start is answered by ready", "ready", message) from forfeit
+            except IsolationError as refused:  # it does not observe
+                raise _violation(trial, "ready", "it plays from what a seat observes", "observe", str(refused)) from refused
             finally:
                 player.leave()
 
