@@ -35,9 +35,10 @@ docs: $(VENV)/.dev ## Build the manual into build/docs; warnings are errors
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
-figures: $(VENV)/.dev ## Draw the manual's figures, from matches played here and from the imports of the package
+figures: $(VENV)/.dev ## Draw the figures of the manual from matches and imports, and write its table of trust from the tests
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_map.py
+	$(BIN)/python docs/make_promises.py
 
 screenshots: $(VENV)/.dev ## Take the pictures of docs/web.md with Chromium
 	$(BIN)/python docs/screenshots.py

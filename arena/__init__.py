@@ -12,6 +12,7 @@ from arena.hookspecs import hookimpl
 from arena.limits import Limits
 from arena.outcome import Answer, Path
 from arena.search import Search
+from arena.simultaneous import Simultaneous
 from arena.tracking import tell_progress
 from arena.version import __version__
 
@@ -50,6 +51,7 @@ __all__ = [
     "Registry",
     "Results",
     "Search",
+    "Simultaneous",
     "Spec",
     "SpecError",
     "SpecFault",

@@ -1,7 +1,7 @@
 """Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.configured import Configured
@@ -24,6 +24,8 @@ class Agent(Configured, ABC):
     """The traits that a game must have; see `arena.traits`."""
     copes: ClassVar[frozenset[str]] = frozenset()
     """Which of `chance` and `hidden-information` it knows how to play. Without the word it is refused on such a game."""
+    games: ClassVar[frozenset[str]]
+    """The names of the games that it is made for, a frozenset; it is refused on all others. Without one it plays any."""
     wants_heuristic: ClassVar[bool] = False
     """Whether the agent is at a loss without a heuristic."""
     uses_heuristic: ClassVar[bool]
@@ -52,6 +54,12 @@ class Agent(Configured, ABC):
     if TYPE_CHECKING:
         engine: str | None
         """The engine that it asks for by `search.compiled`, optional: a run compiles it before it begins to be long."""
+
+        def policy(self, game: Game, observation: State) -> Sequence[float]:
+            """Return the probabilities with which it plays the legal actions, in their order; optional.
+
+            `observation` is what the seat whose turn it is sees. With it `arena exploit` is exact.
+            """
 
         def needs_limit(self, limits: Limits) -> bool:
             """Return True if a decision under `limits` may search every state that can be reached; optional, else False.

@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Say how entries of STORE compare, two by two, with error bars: those that are named, or all.",
     "docs": "Show a page of the manual, or without TOPIC the list of its pages.",
     "duel": "Say whether the agent of FILE is better than it was: its versions play until a sequential test decides.",
+    "exploit": "Say how much a best response wins from AGENT in GAME, a game small enough to be searched whole.",
     "export": "Print every record of STORE, one a line.",
     "leaderboard": "Print the leaderboards of STORE, also while it is being filled.",
     "list": "List what the plugins brought.",

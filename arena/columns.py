@@ -4,13 +4,15 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-Style = Literal["text", "count", "figure", "share", "elo", "score", "rank", "kinds", "elo interval", "share interval"]
+Style = Literal[
+    "text", "count", "figure", "share", "elo", "score", "rank", "kinds", "elo interval", "share interval", "figure interval"
+]
 STYLES = ("text", "count", "figure", "score", "share", "elo")
 """The styles of columns of formats; the others make a cell of several values."""
-Shown = Literal["always", "known", "named"]
+Shown = Literal["always", "known", "returns", "named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class Column:
     style: Style = "figure"
     description: str = ""
     shown: Shown = "always"
-    """Where a spec names no columns: `always`, where any row has a value (`known`), or nowhere (`named`)."""
+    """Where a spec names no columns: `always`, where any row has a value (`known`), where returns rank or chance moves
+    (`returns`), or nowhere (`named`)."""
     left_out: int = 12
     """Its turn to be left out of a terminal that is too narrow: 1 goes first, LAST and later after wrapping labels, 0 never."""
     repeats: str = ""
@@ -44,11 +47,29 @@ LAST = 14
 """The first turn of columns that go only where wrapping labels does not make room."""
 _RANK = Column("rank", "Rank", "rank", left_out=0)
 _AGENT = Column("agent", "Agent", "text", left_out=0)
+_CPU = Column("cpu_per_move", "CPU s/move", description="Processor time of a decision.", shown="known", left_out=3)
 _FAILURES = (
     Column("failures_by_kind", "Failures", "kinds", shown="known", left_out=7),
     Column("failures", "Failures", "count", shown="named", left_out=7),
     Column("failures_by_kind", "By kind", "kinds", shown="named", left_out=7),
     Column("fallback_share", "At random", "share", shown="named", left_out=7),
+)
+_RETURNS = (
+    Column("mean_return", "Mean return", shown="returns", left_out=0),
+    Column("return_low", "Return from", shown="named", left_out=15),
+    Column("return_high", "Return to", shown="named", left_out=15),
+    Column("return", "95 % interval", "figure interval", shown="returns", left_out=13),
+)
+_ADJUSTED = (
+    Column("adjusted", "Adjusted", shown="known", left_out=10),
+    Column("adjusted_low", "Adjusted from", shown="named", left_out=15),
+    Column("adjusted_high", "Adjusted to", shown="named", left_out=15),
+    Column("adjusted", "95 % interval", "figure interval", shown="known", left_out=10),
+)
+_EFFORT = (
+    Column("nodes_per_move", "Nodes/move", left_out=4),
+    Column("ms_per_move", "ms/move", left_out=2),
+    _CPU,
 )
 VERSUS = (
     _RANK,
@@ -64,8 +85,19 @@ VERSUS = (
     Column("score", "Score", "share", left_out=0),
     Column("score_first", "1st seat", "share", shown="known", left_out=1),
     Column("score_second", "2nd seat", "share", shown="known", left_out=1),
-    Column("nodes_per_move", "Nodes/move", left_out=4),
-    Column("ms_per_move", "ms/move", left_out=2),
+    *_RETURNS,
+    *_ADJUSTED,
+    *_EFFORT,
+    *_FAILURES,
+)
+SCORE = (
+    _RANK,
+    _AGENT,
+    Column("attempts", "Attempts", "count", left_out=14),
+    *[replace(column, shown="always") if column.shown == "returns" else column for column in _RETURNS],
+    Column("best", "Best", left_out=9),
+    Column("moves", "Moves", left_out=8),
+    *_EFFORT,
     *_FAILURES,
 )
 PUZZLE = (
@@ -81,10 +113,11 @@ PUZZLE = (
     Column("mean_cost", "Mean cost", shown="known", left_out=8, repeats="mean_moves"),
     Column("nodes_per_attempt", "Nodes", left_out=10),
     Column("seconds_per_attempt", "Seconds", left_out=2),
+    _CPU,
     *_FAILURES,
 )
-COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE}
-ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE)}
+COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE, "score": SCORE}
+ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE, *SCORE)}
 ROW_KEYS |= {"level_with", "superiority", "refuted", "boards", "mean_rank", "mean_rating"}
 """The keys of rows that a column of a format may not have."""
 

@@ -4,14 +4,14 @@ A node is one state generated, by whatever method; the agent does not have to do
 """
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import cache
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, State, overrides
 from arena.limits import LARGEST
+from arena.unmetered import WATCHED, noted, plain, shallow
 
 CLOCK_STRIDE = 16
 """How many nodes may pass between two looks at the clock."""
@@ -24,12 +24,15 @@ class GoPlain(BaseException):
 class Meter:
     """Counts what one decision uses, and ends it at its limits.
 
-    `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock is looked at every
-    16 nodes, so a time limit holds to within 16 nodes of the game at hand. Without a node limit more than LARGEST is a
-    ValueError: nobody generates that many, but an agent may claim to have.
+    `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock, or the processor time of this
+    process, is looked at every 16 nodes, so a limit of either holds to within 16 nodes of the game at hand. Without a node limit
+    more than LARGEST is a ValueError: nobody generates that many, but an agent may claim to have.
     """
 
-    __slots__ = ("_deadline", "_limited", "_most", "compiled", "evaluations", "exhausted", "game", "nodes", "paused", "stop")
+    __slots__ = (
+        "_cpu_deadline", "_deadline", "_limited", "_most", "compiled", "evaluations", "exhausted", "game", "nodes", "paused",
+        "stop",
+    )  # fmt: skip
 
     game: Game | None
     """The game itself, whose view counts here."""
@@ -42,7 +45,7 @@ class Meter:
         """Whether a compiled loop has run in any decision."""
         self.begin(None, None)
 
-    def begin(self, nodes: int | None, seconds: float | None) -> None:
+    def begin(self, nodes: int | None, seconds: float | None, cpu_seconds: float | None = None) -> None:
         """Start a decision with limits; None is unlimited."""
         self.nodes = 0
         self.evaluations = 0
@@ -50,7 +53,8 @@ class Meter:
         self._limited = nodes is not None
         self._most = LARGEST if nodes is None else min(nodes, LARGEST)
         self._deadline = None if seconds is None else perf_counter() + seconds
-        self.stop = self._most if seconds is None else 0
+        self._cpu_deadline = None if cpu_seconds is None else process_time() + cpu_seconds
+        self.stop = self._most if seconds is None and cpu_seconds is None else 0
 
     def count(self, nodes: int) -> None:
         """Count states generated; OutOfBudget where a limit is passed, ValueError beyond LARGEST without one."""
@@ -65,47 +69,60 @@ class Meter:
 
     @property
     def timed(self) -> bool:
-        """Whether there is a limit of time."""
-        return self._deadline is not None
+        """Whether there is a limit of time, by the clock or by the processor."""
+        return self._deadline is not None or self._cpu_deadline is not None
 
     def reached(self) -> None:
         """Say that the next state would be one too many, or that time has passed: OutOfBudget where a limit is reached."""
-        if self.nodes >= self._most or (self._deadline is not None and perf_counter() >= self._deadline):
+        if self.nodes >= self._most or self._late or self._spent:
             self.nodes += 1
             self.look()
 
-    def pause(self, seconds: float) -> None:
-        """Take seconds that have passed off the clock of this decision."""
+    def pause(self, seconds: float, cpu_seconds: float) -> None:
+        """Take seconds that have passed off the clock of this decision, and those that its process has used."""
         self.paused += seconds
         if self._deadline is not None:
             self._deadline += seconds
+        if self._cpu_deadline is not None:
+            self._cpu_deadline += cpu_seconds
+
+    @property
+    def _late(self) -> bool:
+        return self._deadline is not None and perf_counter() >= self._deadline
+
+    @property
+    def _spent(self) -> bool:
+        return self._cpu_deadline is not None and process_time() >= self._cpu_deadline
 
     def look(self) -> None:
         """Decide whether the decision may go on; called when `nodes` has passed `stop`."""
-        late = self._deadline is not None and perf_counter() >= self._deadline
+        spent = self._spent
+        late = spent or self._late
         if self.nodes > self._most or late:
             nodes, self.nodes = self.nodes, min(self.nodes, self._most)
             if not (self._limited or late):
                 raise ValueError(f"expected at most {LARGEST:,} nodes in a decision, got {nodes:,}")
             self.stop = -1  # whoever swallows the exception meets it again at the next node
             self.exhausted = True
-            raise OutOfBudget("seconds" if late else "nodes")
+            raise OutOfBudget("cpu_seconds" if spent else "seconds" if late else "nodes")
         self.stop = min(self._most, self.nodes + CLOCK_STRIDE)
 
 
 def counting_view(game: Game, meter: Meter) -> Game:
     """A shallow copy of `game` whose generating methods count on `meter`.
 
-    It is an instance of the same class with the same attributes; only `result` and what the game offers of `neighbors`,
-    `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its own methods,
-    which do not count.
+    It is an instance of the same class with the same attributes; only `result`, `parse_state` and what the game offers of
+    `neighbors`, `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its own
+    methods, which do not count. What `parse_state` makes is no node; it is seen, see `arena.unmetered`.
     """
     meter.game = game
-    view = _shallow(game)
+    view = shallow(game)
+    own = plain(game) if WATCHED else game
     shadows: dict[str, Any] = view.__dict__
-    shadows["result"] = _counted_result(game.result, meter)
+    shadows["result"] = _counted_result(own.result, meter)
+    shadows["parse_state"] = noted(game.parse_state)
     for name in _offered(type(game)):
-        shadows[name] = _OPTIONAL[name](getattr(game, name), meter)
+        shadows[name] = _OPTIONAL[name](getattr(own, name), meter)
     return view
 
 
@@ -113,20 +130,6 @@ def counting_view(game: Game, meter: Meter) -> Game:
 def _offered(kind: type[Game]) -> tuple[str, ...]:
     """The optional generating methods that a class of games gives."""
     return tuple([name for name in _OPTIONAL if overrides(kind, name)])
-
-
-@cache
-def _is_its_attributes(kind: type[Game]) -> bool:
-    """Whether a copy of the attributes is a copy of an object of this class."""
-    return not (hasattr(kind, "__copy__") or any(vars(base).get("__slots__") for base in kind.__mro__))
-
-
-def _shallow(game: Game) -> Game:
-    if not _is_its_attributes(type(game)):
-        return copy(game)
-    view: Game = object.__new__(type(game))
-    view.__dict__.update(game.__dict__)
-    return view
 
 
 def _counted_result(generate: Callable[[State, Action], State], meter: Meter) -> Callable[[State, Action], State]:

@@ -129,7 +129,7 @@ class Unavailable(ArenaError):
 
 
 class OutOfBudget(BaseException):
-    """A decision has used up its nodes or its seconds. Raised by the game that an agent searches; let it pass."""
+    """A decision has used up its nodes or its time. Raised by the game that an agent searches; let it pass."""
 
 
 class Interrupted(KeyboardInterrupt):

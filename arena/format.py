@@ -12,8 +12,9 @@ from arena.configured import Configured, name_of
 from arena.identity import Stream, canonical
 from arena.secret import Seed
 
-Kind = Literal["versus", "puzzle"]
-RankedBy = Literal["score", "rating"]
+Kind = Literal["versus", "puzzle", "score"]
+"""The kinds of boards: agents against each other, agents against a puzzle, and agents that collect a score each on its own."""
+RankedBy = Literal["score", "rating", "returns"]
 ROUNDS = 10
 """The rounds of a board where neither the spec nor the format gives another number."""
 
@@ -113,13 +114,15 @@ class Format(Configured, ABC):
     name: ClassVar[str]
     """The key in the registry: small letters, digits and dashes."""
     kind: ClassVar[Kind]
-    """`versus` for agents against each other, `puzzle` for agents against a puzzle."""
+    """`versus` for agents against each other, `puzzle` for agents on their own: against a puzzle, or for a score."""
     follows_results: ClassVar[bool] = False
     """True if the schedule depends on the results so far. Then `outcomes` holds those of all pairings before a None."""
     columns: ClassVar[Sequence[Column]] = ()
     """The columns that boards of this format have beside the usual ones; `ranking` gives their values."""
     ranked_by: ClassVar[RankedBy] = "score"
-    """The order of a versus board where there is no `ranking`: by `score`, or by `rating` where scores do not compare."""
+    """The order of a versus board where there is no `ranking`: by `score`, or by `rating` where scores do not compare.
+
+    Where the spec says `rank: returns`, or the game is not zero-sum, the mean return takes the place of both."""
     sequential_test: Mapping[str, Any] | None = None
     """The test of a board of two entries: `elo0`, `elo1`, `alpha`, `beta` and `model` of an SPRT; None where there is none."""
 

@@ -48,9 +48,11 @@ class Game(Configured, ABC):
     perfect_recall: bool = True
     """Whether an observation tells all that its seat has seen and done, so that it stands for the information set."""
     min_return: float = -1.0
-    """The least that a seat can get at the end."""
+    """The least that a seat can get at the end, and what a fault costs: a finite number."""
     max_return: float = 1.0
     """The most that a seat can get at the end; inf where nothing bounds it."""
+    default_moves: int | None = None
+    """The limit of moves of a match where a spec and a caller name none; None for that of Limits."""
     default_heuristic: ClassVar[str | None] = None
     """The name of the heuristic that agents get where a spec names none."""
     board: ClassVar[str | None]

@@ -11,12 +11,19 @@ from arena.errors import shown
 MARGIN = 0.1
 """Seconds that a decision may run over its limit before it is lost on time, and its process killed."""
 MOVES = 1000
-"""Moves of a match where nothing else is said."""
+"""Moves of a match where nothing else is said, by its game or by whoever plays it."""
+START_SECONDS = 10.0
+"""Seconds to get ready for a match where nothing else is said."""
+
+
+_SECONDS = ("seconds", "cpu_seconds", "start_seconds")
+"""The limits that need not be whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one decision (`nodes`, `seconds`, `depth`), of one match (`moves`) and of one agent (`memory_mb`).
+    """Limits of a decision (`nodes`, `seconds`, `depth`, `cpu_seconds`), of a match (`moves`, `start_seconds`) and of an agent
+    (`memory_mb`).
 
     None is unlimited. At the move limit a game is a draw and a puzzle unsolved. ValueError says what is no limit.
     """
@@ -31,24 +38,34 @@ class Limits:
     """Actions of a match, of all seats together."""
     memory_mb: int | None = None
     """MiB of the process of an agent and its children."""
+    start_seconds: float = START_SECONDS
+    """Seconds of an agent in a process of its own before its first decision of a match."""
+    cpu_seconds: float | None = None
+    """Seconds of processor time for one decision, of all processes and threads of the agent together."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            whole = field.name != "seconds"
-            if value is None and field.name != "moves":
+            whole = not field.name.endswith("seconds")
+            if value is None and field.name not in ("moves", "start_seconds"):
                 continue
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
                 raise ValueError(f"limits.{field.name}: expected {'an integer' if whole else 'a number'}, got {value!r}")
             if not value > 0:
                 raise ValueError(f"limits.{field.name}: expected more than 0, got {value!r}")
-        if self.seconds is not None:
-            object.__setattr__(self, "seconds", float(self.seconds))  # 5 and 5.0 are one limit, and one identity
+        for name in _SECONDS:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, float(getattr(self, name)))  # 5 and 5.0 are one limit, and one identity
 
     @property
     def budget(self) -> bool:
         """Whether a decision can run out: then an agent should deepen step by step, and report as it goes."""
-        return self.nodes is not None or self.seconds is not None
+        return self.nodes is not None or self.timed
+
+    @property
+    def timed(self) -> bool:
+        """Whether a clock ends a decision, so that an agent need not decide the same again."""
+        return self.seconds is not None or self.cpu_seconds is not None
 
 
 def limits_of(given: "Limits | Mapping[str, Any] | None") -> Limits:

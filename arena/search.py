@@ -1,18 +1,19 @@
 """What the referee gives an agent for one decision: random numbers, evaluation, limits, and a place to report."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from arena.configured import name_of
 from arena.counting import Meter
-from arena.errors import shown
+from arena.errors import cut, shown
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
 from arena.identity import Stream
 from arena.limits import LARGEST, Limits, finite, is_count, plies
+from arena.returns import scaled
 
 Item = TypeVar("Item")
 
@@ -57,6 +58,14 @@ class Report(NamedTuple):
 
 
 NOTHING = Report()
+MOST_AMOUNTS = 32
+"""Names of amounts that a decision may have spent."""
+LONGEST_NAME = 64
+"""Characters of such a name."""
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= LARGEST
 
 
 @cache
@@ -77,6 +86,8 @@ class Search:
     _asked: float | None = None
     _before: Any = None
     """The random generator as it was before."""
+    spent: Mapping[str, float] | None = None
+    """What `spend` was told of this decision; None where it was not called."""
 
     def __init__(
         self,
@@ -136,15 +147,18 @@ class Search:
     def evaluate(self, state: State, player: int = 0) -> float:
         """How good `state` is for `player`, higher is better.
 
-        In a game: the returns at a terminal state, elsewhere the heuristic, 0.0 without one. In a puzzle: 0.0 at a goal,
-        minus infinity at a dead end, elsewhere minus the heuristic, 0.0 without one.
+        In a game: the returns at a terminal state, mapped linearly from `min_return` and `max_return` to [-1, 1] (as they are
+        where one of these is infinite), elsewhere the heuristic, which is on the same scale, 0.0 without one. In a puzzle: 0.0
+        at a goal, minus infinity at a dead end, elsewhere minus the heuristic, 0.0 without one.
         """
         self._meter.evaluations += 1
         puzzle = self._puzzle
         if self._game.is_terminal(state):
             if puzzle is not None:
                 return 0.0 if puzzle.is_goal(state) else -inf
-            return self._game.returns(state)[player]
+            game = self._game
+            value = game.returns(state)[player]
+            return value if game.min_return == -1.0 and game.max_return == 1.0 else scaled(game, value)
         if self._evaluation is None:
             return 0.0
         return self._evaluation(state, player) if puzzle is None else -self._evaluation(state)
@@ -211,6 +225,22 @@ class Search:
             tuple(line),
             exact,
         )
+
+    def spend(self, **amounts: float) -> None:
+        """Say what else this decision has used: `amounts` by name, such as `tokens=812`.
+
+        They add up name by name, and stand in the record of the decision. ValueError for anything but finite numbers from 0
+        to 10^15, and for more than 32 names.
+        """
+        spent = dict(self.spent or {})
+        for name, amount in amounts.items():
+            total = spent.get(name, 0) + amount if _is_amount(amount) else None
+            if total is None or total > LARGEST or len(name) > LONGEST_NAME:
+                raise ValueError(f"{cut(name)}: expected an amount from 0 to {LARGEST:,} in all, got {shown(amount)}")
+            spent[name] = total
+        if len(spent) > MOST_AMOUNTS:
+            raise ValueError(f"expected at most {MOST_AMOUNTS} names of amounts, got {len(spent)}")
+        self.spent = spent
 
     def start(self) -> State:
         """The complete state from which a local search starts, the same for every agent that meets this position.

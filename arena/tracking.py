@@ -1,6 +1,7 @@
 """Long work, such as building a table, tells how far it has come; whoever shows it decides how.
 
-Rules and heuristics never print. They call `tell_progress`, which does nothing unless somebody listens.
+Rules and heuristics never print. They call `tell_progress`, which does nothing unless somebody listens. Who has no use for the
+work, as whoever only looks for faults in a spec, may have it stopped there.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,6 +10,11 @@ from contextvars import ContextVar
 
 Listener = Callable[[str, int, int], None]
 """(what is being done, how much is done, how much there is)."""
+
+
+class Postponed(BaseException):
+    """Long work has begun that is not wanted now: up to there nothing was wrong."""
+
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
@@ -21,6 +27,11 @@ def tell_progress(what: str, done: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
+
+
+def postpone(what: str, done: int, total: int) -> None:
+    """A listener that stops the work: Postponed."""
+    raise Postponed(what)
 
 
 @contextmanager

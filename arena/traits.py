@@ -4,6 +4,7 @@ from arena.agent import Agent, chooses
 from arena.configured import name_of
 from arena.errors import suggestion
 from arena.game import Game, Puzzle, gives, overrides
+from arena.simultaneous import Simultaneous
 
 TRAITS = {
     "single-player": "players = 1: every Puzzle",
@@ -17,6 +18,7 @@ TRAITS = {
     "chance": "chance_outcomes: chance moves where to_move gives CHANCE",
     "hidden-information": "observation: a seat does not see the whole state",
     "imperfect-recall": "perfect_recall = False: an observation does not tell all that its seat has seen and done",
+    "simultaneous": "a Simultaneous: several seats act at once, and none sees what the others choose",
     "resample": "resample: a state can be drawn from those that a seat cannot tell apart",
 }
 """Every trait, with what gives it to a game."""
@@ -43,6 +45,8 @@ def traits(game: Game) -> frozenset[str]:
         found.add("hidden-information")
     if game.perfect_recall is False:
         found.add("imperfect-recall")
+    if isinstance(game, Simultaneous):
+        found.add("simultaneous")
     if gives(game, "resample"):
         found.add("resample")
     return frozenset(found)
@@ -53,6 +57,12 @@ def listed(found: frozenset[str]) -> str:
     return ", ".join(trait for trait in TRAITS if trait in found)
 
 
+def coped(agent: type[Agent]) -> frozenset[str]:
+    """The traits that an agent says it knows how to play; none where it uses the word for something else."""
+    given = agent.copes
+    return frozenset(given) if isinstance(given, (set, frozenset)) else frozenset()
+
+
 def unknown_needs(agent: type[Agent]) -> str | None:
     """What is wrong with the words in `needs`, None where all are traits."""
     for word in sorted(agent.needs):
@@ -61,8 +71,22 @@ def unknown_needs(agent: type[Agent]) -> str | None:
     return None
 
 
+def made_for(agent: type[Agent]) -> frozenset[str]:
+    """The names of the games that an agent says it is made for; none where it plays any, or uses the word for something else."""
+    given = getattr(agent, "games", None)
+    return given if isinstance(given, frozenset) and all(isinstance(name, str) for name in given) else frozenset()
+
+
+def not_coped_with(agent: type[Agent], game: Game) -> frozenset[str]:
+    """The traits of a game that an agent does not say it copes with."""
+    return (traits(game) & set(COPED)) - coped(agent)
+
+
 def refusal(agent: type[Agent], game: Game) -> str | None:
     """Why `agent` cannot play `game`; None where it can."""
+    games = made_for(agent)
+    if games and name_of(game) not in games:
+        return f"{name_of(agent)} cannot play {name_of(game)}: it plays {' and '.join(sorted(games))} alone"
     has = traits(game)
     missing = agent.needs - has
     if not chooses(agent) and not isinstance(game, Puzzle):
@@ -70,9 +94,9 @@ def refusal(agent: type[Agent], game: Game) -> str | None:
             return f"{name_of(agent)} cannot play {name_of(game)}: it only solves puzzles, and {name_of(game)} is a game"
         missing |= {"single-player"}
     name = name_of(game)
-    unknown = [trait for trait in COPED if trait in has and trait not in agent.copes]
+    unknown = not_coped_with(agent, game)
     if unknown and not missing:
-        return f"{name_of(agent)} cannot play {name}: {name} has {' and '.join(unknown)}"
+        return f"{name_of(agent)} cannot play {name}: {name} has {' and '.join([trait for trait in COPED if trait in unknown])}"
     if not missing:
         return None
     return f"{name_of(agent)} cannot play {name}: needs {listed(missing)}; {name} is {listed(has)}"

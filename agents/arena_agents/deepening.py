@@ -1,11 +1,12 @@
 """What searches of games for two share: values that prefer the sooner win, the root, and deepening under a budget."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from arena import Action, Game, Limits, Search, State
+from arena.returns import bounds, scaled
 
 STEP = 1e-6
 """What a win loses in value with each ply that it takes: a win in n plies is worth 1 - n * STEP."""
@@ -21,6 +22,14 @@ Move = tuple[Action, State]
 """A root action with its successor."""
 Probe = Callable[[State, float], float]
 """The value of a successor to the seat that decides; the second argument is the best value so far."""
+
+
+def scaled_returns(game: Game) -> Callable[[State], Sequence[float]]:
+    """Return a function for the returns of a terminal state on the scale from -1 to 1; as they are where their range is open."""
+    returns = game.returns
+    if bounds(game) == (-1, 1):
+        return returns
+    return lambda state: [scaled(game, value) for value in returns(state)]
 
 
 class Horizon:
@@ -40,18 +49,19 @@ def deepen(
     *,
     enough: float = float("inf"),
     stepwise: bool = False,
+    proven: float = PROVEN,
 ) -> Action:
     """Return the best action, the first of equals, searched to `depth` plies, or to the end for None.
 
     Under a budget, or `stepwise` where there is a depth, the search deepens ply by ply until its value is exact, starts each
     time with the best action so far, and reports as it goes. `look` makes the probe for one search; a value of `enough` ends
-    it. Successors are generated once.
+    it, and one beyond `proven` is exact. Successors are generated once.
     """
     last = _smaller(depth, search.limits.depth)
     if not (search.limits.budget or (stepwise and last is not None)):
-        return _look_at(search, moves, last, look, enough)[0][0][0]
+        return _look_at(search, moves, last, look, enough, proven)[0][0][0]
     for reached in search.depths():
-        seen, exact = _look_at(search, moves, reached, look, enough)
+        seen, exact = _look_at(search, moves, reached, look, enough, proven)
         if exact or reached == last:
             break
         moves = seen
@@ -59,7 +69,12 @@ def deepen(
 
 
 def _look_at(
-    search: Search, moves: Iterable[Move], depth: Plies, look: Callable[[Plies, Horizon], Probe], enough: float
+    search: Search,
+    moves: Iterable[Move],
+    depth: Plies,
+    look: Callable[[Plies, Horizon], Probe],
+    enough: float,
+    proven: float,
 ) -> tuple[list[Move], bool]:
     """Search every move; return those looked at, the best first, and whether a deeper search could not change its value."""
     horizon = Horizon()
@@ -74,7 +89,7 @@ def _look_at(
             search.report(move[0], value=top, depth=depth)
             if top >= enough:
                 break
-    exact = not horizon.met or abs(top) > PROVEN
+    exact = not horizon.met or abs(top) > proven
     search.report(seen[best][0], value=top, depth=depth, exact=exact)
     seen.insert(0, seen.pop(best))
     return seen, exact

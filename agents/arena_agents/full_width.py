@@ -1,10 +1,15 @@
-"""The full-width search of a game for two, in negamax form. C. E. Shannon, Programming a Computer for Playing Chess, 1950."""
+"""Full-width searches: of a game for two in negamax form, of one for any number of seats, of a puzzle.
+
+C. E. Shannon, Programming a Computer for Playing Chess, 1950; D. Michie, Game-Playing and Game-Learning Automata, 1966 (chance);
+C. A. Luckhardt, K. B. Irani, An Algorithmic Solution of N-Person Games, 1986 (max^n).
+"""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from arena import Game, Search, State
-from arena_agents.deepening import STEP, Horizon, Plies
+from arena import CHANCE, Game, Puzzle, Search, State
+from arena.game import gives
+from arena_agents.deepening import STEP, Horizon, Plies, scaled_returns
 
 Value = Callable[[State, int, int], float]
 """(state, seat, ply) -> the value of the state to `seat`, `ply` actions after the root."""
@@ -15,10 +20,11 @@ def full_width(
 ) -> Value:
     """Return a function that looks at every line to `depth` plies, and beyond it while the state is not quiet.
 
-    Who moves is asked of the game at every state, so a seat may have several turns running.
+    Who moves is asked of the game at every state, so a seat may have several turns running. Where chance moves, the value is the
+    mean of those after it, and no ply is counted.
     """
     actions, result, to_move = game.actions, game.result, game.to_move
-    is_terminal, returns, evaluate = game.is_terminal, game.returns, search.evaluate
+    is_terminal, returns, evaluate = game.is_terminal, scaled_returns(game), search.evaluate
     deepest = sys.maxsize if depth is None else depth
     infinity = float("inf")
 
@@ -29,6 +35,8 @@ def full_width(
             horizon.met = True
             return evaluate(state, seat)
         mover = to_move(state)
+        if mover == CHANCE:
+            return sum([odds * value(result(state, outcome), seat, ply) for outcome, odds in game.chance_outcomes(state)])
         best = -infinity
         ply += 1
         for action in actions(state):
@@ -37,3 +45,60 @@ def full_width(
         return best if mover == seat else -best
 
     return value
+
+
+def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
+    """Return a function for what a state is worth to a seat by the best lines to `depth` decisions: chance counts for none.
+
+    Of two seats in a zero-sum game each plays against the other, else everybody for himself. In a puzzle it is the best value
+    after exactly so many actions; a line that meets a goal ends there. The heuristic never sees a state in which chance moves.
+    """
+    if isinstance(game, Puzzle):
+        return _farthest(game, search, depth, horizon)
+    if game.players == 2 and game.zero_sum:
+        loop: Value | None = search.compiled("full-width", depth=depth, horizon=horizon)
+        return loop or full_width(game, search, depth, horizon, is_settled(game))
+    everyone = _for_everyone(game, search, depth, horizon)
+    return lambda state, seat, ply: everyone(state, ply)[seat]
+
+
+def is_settled(game: Game) -> Callable[[State], bool] | None:
+    """Return a function that tells whether chance does not move in an unfinished state; None where it never does."""
+    to_move = game.to_move
+    return (lambda state: to_move(state) != CHANCE) if gives(game, "chance_outcomes") else None
+
+
+def _farthest(puzzle: Puzzle, search: Search, depth: int, horizon: Horizon) -> Value:
+    """Return a function for the best value that can be reached with the plies that are left."""
+    actions, result, is_goal, evaluate = puzzle.actions, puzzle.result, puzzle.is_goal, search.evaluate
+
+    def value(state: State, seat: int, ply: int) -> float:
+        if is_goal(state):
+            return 1.0 - ply * STEP  # more than any state that is no goal, the sooner the more
+        if ply == depth:
+            horizon.met = True
+            return evaluate(state)
+        return max([value(result(state, action), seat, ply + 1) for action in actions(state)], default=float("-inf"))
+
+    return value
+
+
+def _for_everyone(game: Game, search: Search, depth: int, horizon: Horizon) -> Callable[[State, int], Sequence[float]]:
+    """Return a function for the values to all seats when each plays for its own."""
+    seats = range(game.players)
+    returns, to_move = scaled_returns(game), game.to_move
+
+    def values(state: State, ply: int) -> Sequence[float]:
+        if game.is_terminal(state):
+            return [worth * (1.0 - ply * STEP) for worth in returns(state)]
+        mover = to_move(state)
+        if mover == CHANCE:
+            after = [(odds, values(game.result(state, outcome), ply)) for outcome, odds in game.chance_outcomes(state)]
+            return [sum([odds * found[seat] for odds, found in after]) for seat in seats]
+        if ply == depth:
+            horizon.met = True
+            return [search.evaluate(state, seat) for seat in seats]
+        successors = [values(game.result(state, action), ply + 1) for action in game.actions(state)]
+        return max(successors, key=lambda found: found[mover])
+
+    return values

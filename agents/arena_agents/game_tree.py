@@ -1,21 +1,14 @@
 """The tree of Monte-Carlo tree search: UCT on the way down, random play from the leaf, proven values on the way up."""
 
-from collections.abc import Callable, Sequence
-from math import log, sqrt
+from math import inf, isfinite, log, sqrt
+from operator import mul
 from typing import Any
 
-from arena import Action, Game, Puzzle, Search, State
-from arena_agents.deepening import PROVEN, STEP
-
-LONGEST = 1_000
-"""Plies after which a game counts as unfinished, unless `limits.depth` says less: it is evaluated there."""
-LONGEST_PUZZLE = 100
-"""The same for puzzles, where random play may never end."""
-
-Returns = Sequence[float]
-"""A value for every seat."""
-Playout = Callable[[State, int], Returns]
-"""(state, ply) -> what a game played on from there at random returns."""
+from arena import CHANCE, Action, Game, Search, State
+from arena.game import gives
+from arena.returns import bounds
+from arena_agents.deepening import PROVEN, STEP, scaled_returns
+from arena_agents.playouts import Returns, drawn, evaluation, longest_playout, playout
 
 
 class Node:
@@ -40,49 +33,94 @@ class Node:
         self.total = 0.0
         """The sum of what the visits gave to the seat that chose to come here."""
 
-    def settle(self, child: "Node", value: float) -> None:
+    def settle(self, child: "Node", value: float, win: float) -> None:
         """Note that the value of a child to the mover is proven, and whether that proves the value of this node.
 
-        It does so where the mover wins, and where no other child is left.
+        It does so where it is more than `win`, and where no other child is left.
         """
         self.children.remove(child)
         best = self.best
         if best is None or value > best.proven[self.mover]:  # type: ignore[index]  # those in `best` are proven
             self.best = best = child
-        if value > PROVEN or not (self.children or self.untried):
+        if value > win or not (self.children or self.untried):
             self.proven = best.proven
+
+
+class ChanceNode(Node):
+    """A state in which chance moves. It is proven once all its outcomes are; the value is their mean."""
+
+    __slots__ = ("after", "odds", "outcomes")
+
+    def __init__(self, action: Action, state: State, game: Game) -> None:
+        super().__init__(action, state, CHANCE, [])
+        listed = game.chance_outcomes(state)
+        self.odds = [odds for _, odds in listed]
+        self.outcomes = [outcome for outcome, _ in listed]
+        self.after: list[Node | None] = [None] * len(listed)
+        """The child of each outcome that has been drawn."""
+
+    def settle_outcomes(self) -> None:
+        """Note whether the values of all outcomes are proven."""
+        proven = [child.proven for child in self.after if child is not None and child.proven is not None]
+        if len(proven) == len(self.after):
+            self.proven = [sum(map(mul, self.odds, to_seat)) for to_seat in zip(*proven, strict=True)]
 
 
 class GameTree:
     """Grows by one state a simulation. The root must not be terminal.
 
     Everybody plays for his own returns. Simulations go only where nothing is proven yet, so each generates a state, and
-    whoever has seen the whole tree, or a win, has proven the root.
+    whoever has seen the whole tree, or a win, has proven the root. Where chance moves, an outcome is drawn by its probability,
+    and a simulation that comes to one whose value is proven ends there. Values are on the scale from -1 to 1; where the range of
+    the returns is open, as they are, and UCT takes the least and the greatest that were met for the ends of the scale.
     """
 
     def __init__(self, game: Game, state: State, search: Search, exploration: float) -> None:
         self._game = game
         self._search = search
+        self._exploration = exploration
         self._squared = exploration * exploration
+        self._open = not all(map(isfinite, bounds(game)))
+        self._win = inf if self._open else PROVEN
+        self._least, self._greatest = inf, -inf
+        self._returns = scaled_returns(game)
+        self._chance = gives(game, "chance_outcomes")
+        self._place = 0
+        """The outcome that was drawn last."""
         search.rng.random()  # a stream that has been drawn from is a plain generator, with faster methods
         self._random = search.rng.random
-        self._longest = search.limits.depth or (LONGEST_PUZZLE if isinstance(game, Puzzle) else LONGEST)
-        self._cut_off = _evaluation(game, search)
-        self._play_on = _playout(game, self._random, self._longest, self._cut_off)
-        self._root = Node(None, state, game.to_move(state), list(game.actions(state)))
+        self._longest = longest_playout(game, search)
+        self._cut_off = evaluation(game, search)
+        self._play_on = playout(game, self._random, self._longest, self._cut_off)
+        mover = game.to_move(state)
+        self._root = ChanceNode(None, state, game) if mover == CHANCE else Node(None, state, mover, list(game.actions(state)))
 
     @property
-    def proven(self) -> bool:
-        """Whether the best action is known for certain."""
-        return self._root.proven is not None
+    def proven(self) -> Returns | None:
+        """What the root is worth to every seat, where that is known for certain."""
+        return self._root.proven
 
-    def simulate(self) -> None:
-        """Go down to a leaf, add a child to it, play on from there, and take what came of it back up to the root."""
+    def simulate(self) -> Returns:
+        """Go down to a leaf, add a child to it, play on from there, and take what came of it back up to the root, where it is
+        returned.
+        """
         path = self._descend()
-        ply = len(path)
-        child = self._expand(path[-1], ply)
-        path.append(child)
-        self._back_up(path, child.proven or self._play_on(child.state, ply))
+        leaf = path[-1]
+        if leaf.proven is None:
+            ply = len(path) - sum([isinstance(node, ChanceNode) for node in path]) if self._chance else len(path)
+            leaf = self._expand(leaf, ply)
+            path.append(leaf)
+            returns = leaf.proven or self._play_on(leaf.state, ply)
+        else:
+            returns = leaf.proven
+        if self._open:
+            self._widen(returns)
+        return self._back_up(path, returns)
+
+    def _widen(self, returns: Returns) -> None:
+        """Take the least and the greatest return so far for the ends of the scale."""
+        self._least, self._greatest = min(self._least, *returns), max(self._greatest, *returns)
+        self._squared = (self._exploration * (self._greatest - self._least) / 2.0) ** 2
 
     def grow(self, loop: Any, rollouts: int | None) -> None:
         """Have a compiled loop make all simulations, and take over what it leaves of the root."""
@@ -95,11 +133,25 @@ class GameTree:
             root.best = None if best is None else _child(best)
 
     def _descend(self) -> list[Node]:
-        """The way from the root to a node with an untried action, each step to the child with the highest UCT value."""
+        """The way from the root to a node with an untried action, each step to the child with the highest UCT value.
+
+        Where chance moves it goes to an outcome that is drawn, and ends before one that has no child yet, or at one that is
+        proven.
+        """
         node = self._root
         path = [node]
         squared = self._squared
         while not node.untried:
+            if isinstance(node, ChanceNode):
+                self._place = drawn(node.odds, self._random())
+                after = node.after[self._place]
+                if after is None:
+                    break
+                node = after
+                path.append(node)
+                if node.proven is not None:
+                    break
+                continue
             scale = squared * log(node.visits)
             highest = float("-inf")
             for child in node.children:
@@ -112,23 +164,33 @@ class GameTree:
         return path
 
     def _expand(self, leaf: Node, ply: int) -> Node:
-        """Add the child of an untried action, drawn at random."""
-        game, untried = self._game, leaf.untried
+        """Add the child of an untried action, drawn at random, or of the outcome that was drawn."""
+        if isinstance(leaf, ChanceNode):
+            child = self._child(leaf.state, leaf.outcomes[self._place], ply)
+            leaf.after[self._place] = child
+            return child
+        untried = leaf.untried
         place = int(self._random() * len(untried))
-        action = untried[place]
-        state = game.result(leaf.state, action)
+        child = self._child(leaf.state, untried[place], ply)
         untried[place] = untried[-1]
         untried.pop()
-        if game.is_terminal(state):
-            child = Node(action, state, 0, [], [value * (1.0 - ply * STEP) for value in game.returns(state)])
-        elif ply >= self._longest:
-            child = Node(action, state, 0, [], self._cut_off(state))
-        else:
-            child = Node(action, state, game.to_move(state), list(game.actions(state)))
         leaf.children.append(child)
         return child
 
-    def _back_up(self, path: list[Node], returns: Returns) -> None:
+    def _child(self, state: State, action: Action, ply: int) -> Node:
+        """Return the node of the state after an action, `ply` decisions after the root."""
+        game = self._game
+        state = game.result(state, action)
+        if game.is_terminal(state):
+            return Node(action, state, 0, [], [value * (1.0 - ply * STEP) for value in self._returns(state)])
+        mover = game.to_move(state)
+        if mover == CHANCE:
+            return ChanceNode(action, state, game)
+        if ply >= self._longest:
+            return Node(action, state, 0, [], self._cut_off(state))
+        return Node(action, state, mover, list(game.actions(state)))
+
+    def _back_up(self, path: list[Node], returns: Returns) -> Returns:
         """Count a visit of every node on the way up, and settle what has become proven.
 
         Where a proven child is better than the one that was chosen, its value goes on up: that is what the mover would
@@ -137,12 +199,19 @@ class GameTree:
         child = path.pop()
         while path:
             node = path.pop()
+            if isinstance(node, ChanceNode):
+                child.visits += 1
+                if child.proven is not None:
+                    node.settle_outcomes()
+                returns = node.proven or returns
+                child = node
+                continue
             mover = node.mover
             value = returns[mover]
             child.visits += 1
             child.total += value
             if child.proven is not None:
-                node.settle(child, value)
+                node.settle(child, value, self._win)
             else:
                 value = child.total / child.visits
             if node.proven is not None:
@@ -151,6 +220,7 @@ class GameTree:
                 returns = node.best.proven
             child = node
         child.visits += 1
+        return returns
 
     def choice(self) -> Node | None:
         """The child of the root to play: the proven best, else the most visited unless a proven one is better on average.
@@ -183,30 +253,3 @@ def _child(grown: Any) -> Node:
     node = Node(grown.action, None, 0, [], grown.proven)
     node.visits, node.total = grown.visits, grown.total
     return node
-
-
-def _playout(game: Game, random: Callable[[], float], longest: int, cut_off: Callable[[State], Returns]) -> Playout:
-    """Return a function that plays at random to the end, or to `longest` plies from the root."""
-    is_terminal, actions, result, returns = game.is_terminal, game.actions, game.result, game.returns
-
-    def play_on(state: State, ply: int) -> Returns:
-        while not is_terminal(state):
-            if ply >= longest:
-                return cut_off(state)
-            legal = actions(state)
-            state = result(state, legal[int(random() * len(legal))])
-            ply += 1
-        return returns(state)
-
-    return play_on
-
-
-def _evaluation(game: Game, search: Search) -> Callable[[State], Returns]:
-    """Return a function for the value of an unfinished state to every seat, by the heuristic.
-
-    Of a puzzle it is below that of a goal, 1, and not below that of a dead end, 0: the more it costs to go on, the lower.
-    """
-    if isinstance(game, Puzzle):
-        return lambda state: (1.0 / (2.0 - search.evaluate(state)),)
-    seats = range(game.players)
-    return lambda state: [search.evaluate(state, seat) for seat in seats]

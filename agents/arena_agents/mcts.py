@@ -19,15 +19,17 @@ class MCTS(Agent):
     """Plays the action that most simulations went through, unless another is proven to be better.
 
     A simulation goes down the tree by UCT, adds one state to it, and plays on from there at random to the end. `exploration`
-    is the constant c of UCT, for returns in [-1, 1]. A decision takes `rollouts` simulations; without that number as many
+    is the constant c of UCT, for values in [-1, 1]. A decision takes `rollouts` simulations; without that number as many
     as the budget allows, and 1,000 where there is none. It ends earlier once the best action is proven. Any number of
     seats: everybody plays for his own returns. `limits.depth` cuts simulations off, with the heuristic for the rest.
+    Where chance moves, outcomes are drawn by their probabilities.
     L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006 (UCT); M. Winands, Y. Bjornsson, J.-T. Saito,
     Monte-Carlo Tree Search Solver, 2008 (proven values); N. Sturtevant, An Analysis of UCT in Multi-Player Games, 2008.
     """
 
     name = "mcts"
     engine = "mcts"
+    copes: ClassVar[frozenset[str]] = frozenset({"chance"})
     reference = "games"
     proposed: ClassVar[Mapping[str, int]] = {"two-player": 4, "multi-player": 4}
 
@@ -54,6 +56,6 @@ class MCTS(Agent):
             tree.grow(loop, rollouts)
             return
         simulations = 0
-        while not tree.proven and simulations != rollouts:
+        while tree.proven is None and simulations != rollouts:
             tree.simulate()
             simulations += 1

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from arena.errors import Interrupted, describe
+from arena.match.chance_streams import Chance, has_chance
 from arena.match.record import Record
 from arena.match.replay import Differs, against_rules, steps
 from arena.schedule.runner import positions_of
@@ -52,7 +53,9 @@ class Audit:
             position = self._position(scheduled)
             if record.position != position.text:
                 return [f"position: recorded {record.position!r}, by the spec {position.text!r}"]
-            gone = list(steps(board.game, record, position.state))
+            repetition = board.positions.repetition(scheduled.pairing.round)
+            chance = Chance.of(board.game, position.key, repetition) if has_chance(board.game) else None
+            gone = list(steps(board.game, record, position.state, chance))
             moves = board.seats[scheduled.pairing.seats[0]].limits.moves
             return against_rules(board.game, record, gone[0], gone[-1], moves, board.adjudication)
         except Differs as differs:

@@ -9,6 +9,7 @@ from time import monotonic
 
 from arena.cluster import wire
 from arena.cluster.audit import Audit
+from arena.cluster.doubts import Doubts
 from arena.cluster.engine import Change, Engine, Order, Reply
 from arena.cluster.jobs import Job, JobQueue
 from arena.errors import ClusterError
@@ -79,8 +80,9 @@ class Coordinator:
     since nobody can say whose turn it was. (An agent that takes down the process in which it plays is found out on its node,
     and costs no node.)
 
-    A node that has another version of anything, or sends what cannot be a record or what the rules do not allow (see `Audit`),
-    is refused: `say` is told why, and it gets nothing more. ClusterError where that leaves no node.
+    A node that has another version of anything, or sends what cannot be a record, what the rules do not allow (see `Audit`) or
+    what its agents do not play here (see `Doubts`), is refused: `say` is told why, and it gets nothing more. ClusterError where
+    that leaves no node.
     """
 
     def __init__(self, spec: Spec, parcel: bytes, engine: Engine, take: Take, say: Say, *, total: int | None = None) -> None:
@@ -91,6 +93,7 @@ class Coordinator:
         self._parcel = parcel
         self._reader = wire.Reader(spec)
         self._audit = Audit(spec)
+        self._doubts = Doubts(spec)
         self._jobs = JobQueue(take, total)
         self._nodes: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
@@ -120,6 +123,7 @@ class Coordinator:
                     yield from self._take_in(reply)
                 self._look_around()
         finally:
+            self._doubts.close()
             self._engine.close(self._run)
 
     def staff(self) -> str:
@@ -224,11 +228,13 @@ class Coordinator:
     def _judged(self, answer: wire.NodeAnswer, sent: Sent) -> Iterator[Finished]:
         """The records of an answer, unless the rules say that they cannot be."""
         records, state = answer.records or (), self._nodes[sent.node]
-        breach = self._audit.fault(sent.job.matches, records)
+        breach, what = self._audit.fault(sent.job.matches, records), "the rules do not allow"
+        if breach is None:
+            breach, what = self._doubts.difference(sent.job.matches, records), "was not played"
         if breach is not None:
             self._put_back(sent.job)
             before = f" ({state.taken:,} of its matches were taken before)" if state.taken else ""
-            self._refuse(sent.node, f"sent what the rules do not allow: {breach}{before}")
+            self._refuse(sent.node, f"sent what {what}: {breach}{before}")
             return
         self._call_off(sent.job)
         state.taken += len(records)

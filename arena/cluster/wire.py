@@ -16,6 +16,7 @@ from arena.limits import LARGEST
 from arena.match.contradictions import contradiction
 from arena.match.record import Decision, Reason, Record
 from arena.schedule.schedule import Scheduled, identity_of
+from arena.search import LONGEST_NAME, MOST_AMOUNTS
 from arena.spec import Spec
 from arena.spec.parameters import explained
 
@@ -28,7 +29,9 @@ Text = InstanceOf[str]
 Flag = StrictBool
 Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
 Number = Annotated[int, Field(strict=True, ge=-LARGEST, le=LARGEST)] | Annotated[InstanceOf[float], AllowInfNan(False)]
+Amount = Annotated[Number, Field(ge=0, le=LARGEST)]
 Seconds = Annotated[float, Field(strict=True, ge=0, le=LONGEST_SECONDS)]
+Amounts = Annotated[dict[Annotated[Text, Field(max_length=LONGEST_NAME)], Amount], Field(max_length=MOST_AMOUNTS)]
 _TYPES: dict[str, Any] = {
     "id": Text,
     "game": Text,
@@ -46,9 +49,10 @@ _TYPES: dict[str, Any] = {
     "moves": Count | None,
     "cost": Number | None,
     "fallbacks": Count,
-    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None], ...],
+    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None, Count], ...],
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Flag | Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
+    "adjusted": tuple[Number, ...] | None,
 }
 """The type of each key of a record on the wire."""
 _HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))
@@ -158,7 +162,7 @@ class Reader:
         late = record.seat if record.termination == "timeout" else None
         if late is not None and late < len(labels):
             seat = board.seats[scheduled.pairing.seats[late]]
-            if seat.limits.seconds is None and seat.isolation == "none":
+            if not seat.limits.timed and seat.isolation == "none":
                 return f"termination: expected another than timeout, since seat {late} has no time limit"
         return contradiction(record, board.game)
 

@@ -127,7 +127,7 @@ def _run(words: Sequence[str], note: SharedNote) -> int:
     command = [sys.executable, "-P", "-m", "arena", *words]
     environment = {**HASHES, **python_environment(), VARIABLE: str(note.descriptor), OF_AGENT: mark}
     process = subprocess.Popen(  # noqa: S603 - this very program
-        [sys.executable, "-I", "-S", str(LAUNCHER), str(_memory()), *command],
+        [sys.executable, "-I", "-S", str(LAUNCHER), str(_memory()), "free", "", *command],
         env=environment,
         pass_fds=(note.descriptor,),
         start_new_session=True,  # a key that interrupts reaches this process alone, which passes it on once

@@ -19,6 +19,7 @@ from arena.plugins.sources import is_file
 from arena.spec.parameters import adapters
 from arena.testing import Finding, Verdict, Violation, agent_verdicts, game_verdicts, heuristic_verdicts
 from arena.testing.culprits import method_at_fault, where_of
+from arena.testing.information_checks import all_seeing, observations_of
 from arena.testing.patience import PATIENCE
 from arena.testing.second_process import SecondProcess
 from arena.traits import listed, refusal
@@ -104,6 +105,7 @@ class CheckRun:
         if key[0] == "game":
             yield from self._told(self._on_game(key, value), key, value)
             yield from self._default_heuristic(key[1], value)
+            yield from self._observed(value)
             fault = board_module(value).note
             if fault is not None:
                 yield True, f"  note    {fault}"
@@ -120,6 +122,19 @@ class CheckRun:
         made = with_defaults(game) if all(each.kept for each in found) else None
         other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
         yield from [other if other is not None and each.check == "actions" else each for each in found]
+
+    def _observed(self, game: type[Game]) -> Iterator[tuple[bool, str]]:
+        """What each seat sees of one state: nobody but the author knows what it may not see."""
+        made = with_defaults(game)
+        for seat, shown in enumerate([] if made is None else observations_of(made, self.how.seed)):
+            told = [line for line in shown.splitlines() if line.strip()]
+            yield True, "\n".join([f"  look    seat {seat} sees, of one state:", *[f"            {line}" for line in told]])
+
+        for seat in [] if made is None else all_seeing(made, self.how.seed):
+            yield (
+                True,
+                f"  note    seat {seat} tells all states apart that were met: its observation hides nothing from it",
+            )
 
     def _default_heuristic(self, name: str, game: type[Game]) -> Iterator[tuple[bool, str]]:
         default = game.default_heuristic

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from arena.results import figures
-from arena.results.comparison import Comparison, GamesComparison
+from arena.results.comparison import Comparison, GamesComparison, ScoreComparison
 from arena.results.conclusions import advice, games_verdict, puzzle_verdict
 from arena.results.figures import between, elo, figure, likelihood, percentage_points, share, signed
 from arena.results.layout import crossing, table
@@ -22,10 +22,21 @@ def comparison_text(sheet: BoardInfo, found: Comparison, p_value: float, style: 
     if isinstance(found, GamesComparison):
         sentences = _games(found, p_value, said, alone=len(sheet.labels) == 2)
         return f"{sheet.title}: {found.one} against {found.other}\n\n{sentences}"
+    if isinstance(found, ScoreComparison):
+        return f"{sheet.title}: {found.one} and {found.other} in {found.rounds:,} rounds\n\n{_scored(found, said)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
     return "\n\n".join(
         [heading, puzzle_verdict(found, p_value, said), _figures(found, style, width), *_budgets(found, style, width)]
     )
+
+
+def _scored(found: ScoreComparison, said: str) -> str:
+    """The mean scores of both, and what the first one has more."""
+    bounds = (
+        "" if found.low is None or found.high is None else f", 95 % interval {between(signed(found.low), signed(found.high))}"
+    )
+    means = f"{found.one} has {figure(found.mean_one)} on average, {found.other} {figure(found.mean_other)}"
+    return f"{means}: {signed(found.difference)}{bounds}, {said}."
 
 
 # Puzzles

@@ -2,12 +2,13 @@
 
 import click
 
+from arena.agent import Agent
 from arena.commands.catalogue import summary, traits_of
 from arena.commands.options import plugin_option
 from arena.console.notices import load
 from arena.console.output import results_alone, room
 from arena.results.layout import table
-from arena.traits import listed
+from arena.traits import listed, made_for
 
 HEADINGS = {
     "games": ["Game", "Traits", "What it is"],
@@ -26,10 +27,16 @@ def list_(kind: str, plugins: tuple[str, ...]) -> int:
         registry = load(plugins)
         rows = {
             "games": lambda: [[name, traits_of(game), summary(game)] for name, game in registry.games.items()],
-            "agents": lambda: [[name, listed(agent.needs) or "any", summary(agent)] for name, agent in registry.agents.items()],
+            "agents": lambda: [[name, _wanted(agent), summary(agent)] for name, agent in registry.agents.items()],
             "heuristics": lambda: [[name, game, summary(found)] for (game, name), found in registry.heuristics.items()],
             "formats": lambda: [[name, found.kind, summary(found)] for name, found in registry.formats.items()],
         }[kind]()
         rows.sort(key=lambda row: (row[1], row[0]) if kind == "heuristics" else (row[0],))
         print(table(HEADINGS[kind], rows, width=room(out)), file=out)
     return 0
+
+
+def _wanted(agent: type[Agent]) -> str:
+    """The games that an agent is made for, or the traits that it needs."""
+    games = made_for(agent)
+    return f"{' and '.join(sorted(games))} alone" if games else listed(agent.needs) or "any"

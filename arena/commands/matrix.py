@@ -12,7 +12,7 @@ from arena.console.output import results_alone, room
 from arena.errors import describe
 from arena.game import Game
 from arena.results.layout import crossing, fits, folded
-from arena.traits import listed, refusal, traits
+from arena.traits import listed, made_for, not_coped_with, refusal, traits
 
 
 @click.command()
@@ -44,5 +44,9 @@ def _left_out(name: str, error: Exception) -> None:
 def _mark(agent: type[Agent], game: Game) -> str:
     if refusal(agent, game) is None:
         return "yes"
+    games = made_for(agent)
+    if games and game.name not in games:
+        return f"plays {' and '.join(sorted(games))} alone"
     missing = agent.needs - traits(game)
-    return f"needs {listed(missing)}" if missing else "needs single-player"
+    unknown = not_coped_with(agent, game)
+    return f"needs {listed(missing)}" if missing else f"no {listed(unknown)}" if unknown else "needs single-player"

@@ -15,12 +15,15 @@ from arena.scaffold import KINDS, write
 @click.argument("name")
 @click.option("--game", metavar="GAME", help="The game that an agent tries first, or that a heuristic is for.")
 @click.option("--package", is_flag=True, help="A folder with tests that pip can install, instead of a file.")
+@click.option("--chance", "features", flag_value="chance", multiple=True, help="A game with dice.")
+@click.option("--hidden", "features", flag_value="hidden", multiple=True, help="A game with hidden cards, which chance deals.")
+@click.option("--simultaneous", "features", flag_value="simultaneous", multiple=True, help="A game in which seats act at once.")
 @plugin_option
-def new(kind: str, name: str, game: str | None, package: bool, plugins: tuple[str, ...]) -> int:
+def new(kind: str, name: str, game: str | None, package: bool, features: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     """Write the first file of an agent, a game, a puzzle or a heuristic. It runs at once."""
     with results_alone() as out:
         registry = load(plugins)
-        written = write(kind, name, Path(), registry, game=game, package=package)
+        written = write(kind, name, Path(), registry, game=game, package=package, features=frozenset(features))
         print(*[f"wrote {file}" for file in written], sep="\n", file=out)
         print(f"next: arena try {written[0]}", file=out)
         if package:

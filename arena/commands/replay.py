@@ -11,8 +11,9 @@ from arena.commands.options import plugin_option
 from arena.console.notices import load
 from arena.console.output import results_alone
 from arena.errors import PluginError, SpecError, StoreError, shown
-from arena.game import Game
+from arena.game import CHANCE, Game
 from arena.match.adjudication import Adjudication
+from arena.match.chance_streams import Chance, has_chance
 from arena.match.record import Record
 from arena.match.replay import Differs, Step, against_rules, steps
 from arena.plugins.registry import Registry
@@ -92,7 +93,7 @@ def _shown(game: Game | None, record: Record, spec: Spec | None, place: Schedule
     differences: list[str] = []
     first, last = None, None
     try:
-        for step in steps(game, record):
+        for step in steps(game, record, chance=_chance(spec, place)):
             print(f"\n{_headline(step, record)}\n{game.render(step.state)}", file=out)
             first, last = first or step, step
     except Differs as differs:
@@ -125,10 +126,18 @@ def _terms(spec: Spec | None, place: Scheduled | None) -> tuple[int | None, Adju
     return board.seats[place.pairing.seats[0]].limits.moves, board.adjudication
 
 
+def _chance(spec: Spec | None, place: Scheduled | None) -> Chance | None:
+    """What drew the outcomes of a match; None where it cannot be known, without the spec and outside its schedule."""
+    if spec is None or place is None or not has_chance(spec.boards[place.board].game):
+        return None
+    positions, number = spec.boards[place.board].positions, place.pairing.round
+    return Chance.of(positions.game, positions.key(number), positions.repetition(number))
+
+
 def _headline(step: Step, record: Record) -> str:
     if step.action is None:
         return "answer" if step.number < 0 else "position"
-    who = record.labels[step.seat or 0]
+    who = "chance" if step.seat == CHANCE else record.labels[step.seat or 0]
     used = step.decision
     more = ""
     if used is not None:

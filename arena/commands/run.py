@@ -230,6 +230,8 @@ def _play(
                 coordinator = cluster(feed)
                 progress.ask(coordinator.staff)
                 record_all(feed, coordinator.play(), note)
+                if feed.postponed:
+                    record_all(feed, cluster(feed).play(), note)
             else:
                 safe = trusted(spec)
                 workers, code = workers_for(options.workers, spec.size), planned.plugins

@@ -8,6 +8,7 @@ from arena.console.output import results_alone
 from arena.errors import SpecError
 from arena.spec import limit_warnings, load_spec
 from arena.spec.positions import repeat_notes
+from arena.tracking import listening, postpone
 
 
 @click.command()
@@ -19,7 +20,8 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     with results_alone() as out:
         for spec in specs:
             try:
-                ready = load_spec(spec, plugins=plugins)
+                with listening(postpone):  # tables are for those who play
+                    ready = load_spec(spec, plugins=plugins)
             except SpecError as error:
                 say(str(error))
                 code = 2

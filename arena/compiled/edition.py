@@ -15,11 +15,14 @@ from arena.configured import name_of
 from arena.errors import Interrupted, describe
 from arena.game import Game, Puzzle, State, gives, overrides
 from arena.heuristic import Evaluation
+from arena.returns import bounds
+from arena.unmetered import WATCHED
 
 METHODS = ("to_move", "actions", "result", "is_terminal", "returns", "is_goal", "step_cost", "threats", "is_quiet")
 """The rules of a game, as far as a search asks for them."""
 OPTIONAL = ("threats", "step_cost")
 """Methods that rules have where their game has them."""
+GENERATES = "generates states, which records tell"
 PLAYOUTS, PLIES, SECONDS = 6, 60, 0.05
 """How far a game is tried before its rules are compiled: at most so many playouts, plies of each, and seconds."""
 
@@ -56,9 +59,10 @@ def edition_of(game: Game) -> Edition:
     for method, why in (("chance_outcomes", "it has chance"), ("observation", "it has hidden information")):
         if gives(game, method):
             raise NotCompilable(why)
-    if (game.min_return, game.max_return) != (-1.0, 1.0):
+    if bounds(game) != (-1.0, 1.0):
         raise NotCompilable("its returns are not from -1 to 1")
-    shadowed = [method for method in METHODS if method in vars(game)]
+    own = set(vars(game)) - ({"result"} if type(game) in WATCHED else set())
+    shadowed = [method for method in METHODS if method in own]
     if shadowed:
         raise NotCompilable(f"this object has a {shadowed[0]} of its own")
     samples = tuple(_samples(game))
@@ -179,6 +183,8 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
     else:
         specialised = Specialiser("estimate", target)
         specialised.function("estimate_plain", type(target).__call__, "")
+    if "estimate_result" in specialised.functions:
+        raise NotCompilable(f"the heuristic {_named(target)} {GENERATES}")
     seats = len(specialised.functions["estimate_plain"].args.args) > 2
     if puzzle:
         return _with(specialised, 1, _PLAIN_COST.replace("state)", "state, 0)") if seats else _PLAIN_COST)

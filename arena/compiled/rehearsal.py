@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from arena.compiled.edition import Edition
+from arena.compiled.edition import GENERATES, Edition
 from arena.compiled.fields import LARGEST, SMALLEST, NotCompilable
 from arena.compiled.module import Module
 from arena.compiled.specialiser import Specialiser
 from arena.errors import Interrupted, describe
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
+from arena.unmetered import seen
 
 SECONDS = 0.05
 """How long the comparison may take."""
@@ -192,8 +193,7 @@ class _Trial:
         self._same(state, "actions", [self._edition.action(state, number) for number in numbers], legal)
         if self._has("estimate_evaluate"):
             for seat in range(game.players):
-                expected = 0.0 if self._evaluation is None else float(self._evaluation(state, seat))
-                self._same(state, "the heuristic", self._estimate("evaluate", words, seat), expected)
+                self._same(state, "the heuristic", self._estimate("evaluate", words, seat), self._expected(state, seat))
         carried = self._carried(state, words)
         for number, action in list(zip(numbers, legal, strict=True))[:TRIED]:
             self._step(state, words, carried, number, action)
@@ -212,8 +212,17 @@ class _Trial:
         return carried
 
     def _cost(self, state: State, carried: Any, words: tuple[Any, ...]) -> None:
-        expected = 0.0 if self._evaluation is None else float(self._evaluation(state))
-        self._same(state, "the heuristic", self._estimate("of", carried, words), expected)
+        self._same(state, "the heuristic", self._estimate("of", carried, words), self._expected(state))
+
+    def _expected(self, state: State, *seat: int) -> float:
+        if self._evaluation is None:
+            return 0.0
+        before = seen.states
+        value = float(self._evaluation(state, *seat))
+        if seen.states != before:
+            seen.states = before
+            raise NotCompilable(f"the heuristic {GENERATES}")
+        return value
 
     def _step(self, state: State, words: tuple[Any, ...], carried: Any, number: int, action: Any) -> None:
         successor = self._game.result(state, action)

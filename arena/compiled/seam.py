@@ -59,9 +59,9 @@ def loop_for(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
     if pair.loop is None:
         if pair.reason is not None:
             return None
-        began = perf_counter()
-        _prepare(pair, search.limits, search._patience(process_time()))  # noqa: SLF001
-        meter.pause(perf_counter() - began)
+        began, used = perf_counter(), process_time()
+        _prepare(pair, search.limits, search._patience(used))  # noqa: SLF001
+        meter.pause(perf_counter() - began, process_time() - used)
         if pair.loop is None:
             return None
     search._using(pair)  # noqa: SLF001

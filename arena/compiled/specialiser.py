@@ -13,6 +13,7 @@ from typing import Any
 
 from arena.compiled.fields import NotCompilable, NumberField, field_of
 from arena.compiled.statements import Fill, filled, returning
+from arena.unmetered import WATCHED
 
 FILLERS = frozenset({"actions", "threats"})
 """Methods whose result is written into a buffer; the function returns how many there are."""
@@ -64,6 +65,8 @@ class Specialiser:
         given = inspect.getattr_static(type(owner), name, None)
         static = isinstance(given, staticmethod)
         function = given.__func__ if static else given
+        if name == "result":
+            function = WATCHED.get(type(owner), function)
         if not inspect.isfunction(function):
             raise NotCompilable(f"{type(owner).__name__}.{name} is not a plain method")
         called = "_".join([self.root, *path, name] + (["count"] if counting else []))

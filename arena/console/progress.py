@@ -213,7 +213,7 @@ class Progress(AbstractContextManager["Progress"]):
 
         number = self._standings.latest
         board, rows = self._boards[number], self._standings.of(number)
-        table = live_table(board.format.kind, rows[:SHOWN], width)
+        table = live_table(board.kind, rows[:SHOWN], width)
         more = [f"  and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
         heading = Text(f"{board.title}, so far:", no_wrap=True, overflow="ellipsis")
         return Group(self.line(), *self._silent(), heading, table, *more)

@@ -69,6 +69,14 @@ class Screen:
         """Write text as it is, such as a board."""
         self._console.out(text, style=style, highlight=False)
 
+    def wipe(self) -> None:
+        """Clear the screen with what has scrolled off it; without a terminal a line stands for that."""
+        if self._moves:
+            self._out.write("\x1b[2J\x1b[3J\x1b[H")
+            self._out.flush()
+        else:
+            self.put("-" * NARROWEST)
+
     def columns(self, items: Sequence[str]) -> None:
         """Write short texts in as many columns as fit, down each column first."""
         clean = [one_line(item) for item in items]

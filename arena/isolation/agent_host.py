@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from arena.agent import Agent
 from arena.errors import GameError, Interrupted, describe
-from arena.game import Game, Puzzle
+from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation, bind
 from arena.identity import Stream, canonical, drawn
 from arena.isolation import protocol
@@ -22,9 +22,12 @@ from arena.outcome import Answer, Path
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins, put_in_place
 from arena.search import SharedStart
+from arena.unmetered import plain, watch
 from arena.version import __version__
 
 Message = dict[str, Any]
+CAN = ["choose", "solve", "observe"]
+"""What it says that it can do."""
 
 
 class Library:
@@ -46,10 +49,12 @@ class Library:
         return self._registries[wanted]
 
     def game(self, registry: Registry, name: str, parameters: Mapping[str, Any]) -> Game:
-        """A game with its parameters."""
+        """A game with its parameters, whose class is watched from now on."""
         key = canonical([name, parameters])
         if key not in self._games:
-            self._games[key] = registry.game(name)(**parameters)
+            game = registry.game(name)(**parameters)
+            watch(type(game))
+            self._games[key] = plain(game)
         return self._games[key]
 
     def evaluation(self, registry: Registry, game: Game, heuristic: Mapping[str, Any] | None, key: str) -> Evaluation | None:
@@ -67,12 +72,12 @@ _NOTHING: tuple[str | None, Any] = (None, None)
 
 
 class HostedSeat:
-    """The agent of one match: where the match stands, and who decides."""
+    """The agent of one match: where the match stands, and who decides. The position comes with the first request to decide."""
 
     def __init__(self, library: Library, start: Message) -> None:
         registry = library.registry(start["plugins"], start.get("version"))
         self.game = game = library.game(registry, start["game"], start["parameters"])
-        self.state = game.parse_state(start["position"])
+        self.state: State = None
         self._own = _NOTHING
         bounds = start["limits"]
         kind: type[Agent] = registry.agent(start["agent"])
@@ -81,15 +86,22 @@ class HostedSeat:
             game,
             lambda: kind(**start["options"]),
             library.evaluation(registry, game, start["heuristic"], key),
-            Limits(nodes=bounds["nodes"], seconds=bounds["seconds"], depth=bounds["depth"], moves=bounds["moves"]),
+            Limits(**bounds),
             Stream(start["streams"]["seat"]),
-            SharedStart(game, Stream(start["streams"]["start"])),
+            SharedStart(game, Stream(0)),  # `place` tells the one of the round
         )
         self.decider.make_agent()
 
-    def choose(self, played: Sequence[str]) -> Message:
-        """The answer to `choose`."""
+    def place(self, request: Message) -> None:
+        """Take in where the match begins, from the first request to decide."""
+        self.state = self.game.parse_state(request["position"])
+        self.decider.start = SharedStart(self.game, Stream(request["stream"]))
+
+    def choose(self, played: Sequence[str], observation: str | None = None) -> Message:
+        """The answer to `choose`; of a game with hidden information the state is what the seat observes."""
         game = self.game
+        if observation is not None:
+            self.state = game.parse_state(observation)
         for text in played:
             said, own = self._own
             self._own = _NOTHING
@@ -167,12 +179,10 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         kind = message["type"]
         if kind == "start":
             seat, answer = _started(library, message)
-        elif kind == "choose" and seat is not None:
-            answer = _decided(seat, message["played"])
-        elif kind == "solve" and seat is not None:
-            answer = _decided(seat, None)
+        elif kind in ("choose", "solve") and seat is not None:
+            answer = _decided(seat, message)
         elif kind == "hello":
-            answer = {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ["choose", "solve"]}
+            answer = {"type": "hello", "protocol": protocol.VERSIONS[-1], "name": f"arena {__version__}", "can": CAN}
         elif kind == "quit":
             return
         else:  # a stop that came too late, or what a later version says
@@ -191,20 +201,28 @@ def _started(library: Library, message: Message) -> tuple[HostedSeat | None, Mes
     return seat, {"type": "ready", "drew": drawn(seat.decider.rng)}
 
 
-def _decided(seat: HostedSeat, played: Sequence[str] | None) -> Message | bytes:
+def _decided(seat: HostedSeat, request: Message) -> Message | bytes:
     decider = seat.decider
     try:
-        answer = seat.solve() if played is None else seat.choose(played)
+        if "position" in request:
+            seat.place(request)
+        solves = request["type"] == "solve"
+        answer = seat.solve() if solves else seat.choose(request["played"], request.get("observation"))
     except AgentRaised as failed:
         answer = _failure(failed)
-    nodes, evaluations, _, depth, value = decider.used
-    if depth is None and value is None and not decider.fallback and answer.get("action") is not None:
+    nodes, evaluations, _, depth, value, spent, unmetered = decider.used
+    plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered)
+    if plain and answer.get("action") is not None:
         return protocol.action_line(answer["action"], nodes, evaluations, drawn(decider.rng))
     answer["nodes"], answer["evaluations"] = nodes, evaluations
     if depth is not None:
         answer["depth"] = depth
     if value is not None:
         answer["value"] = value
+    if spent is not None:
+        answer["spent"] = spent
+    if unmetered:
+        answer["unmetered"] = unmetered
     if decider.fallback:
         answer["fallback"] = True
     answer["drew"] = drawn(decider.rng)

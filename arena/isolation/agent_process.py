@@ -3,30 +3,41 @@
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
-from arena.errors import IsolationError
+from arena.errors import IsolationError, cut
 from arena.isolation import protocol
+from arena.isolation.processor_use import ProcessorUse
 from arena.isolation.protocol import Broken
+from arena.isolation.request_limits import RequestLimits
 from arena.isolation.sandbox import enclosed, prove
 from arena.isolation.sandbox import environment as sandboxed
+from arena.isolation.system_calls import filter_pipe
 from arena.limits import Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
 from arena.plugins.versions import moved_path, readable_files
-from arena.processes.child import ChildLost, ChildProcess, python_environment, signal_name
+from arena.processes.child import SHORT, ChildLost, ChildProcess, python_environment, signal_name
+from arena.processes.control_group import new_group
 from arena.version import __version__
 
 STARTING = 60.0
-"""Seconds for a process to say hello, and for an agent to be made."""
+"""Seconds for a process to say hello: it knows of no match then."""
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
+MOST_THREADS = 4096
+"""Processes and threads together, which the kernel counts as one: a Java program on a large machine has hundreds of threads."""
+KEEPERS = 2
+"""Processes above it that keep it apart, bubblewrap's or the launcher's."""
+ALLOWANCE = 16 << 20
+"""Bytes that the kernel allows an agent beyond its limit, for those above it; they are counted apart more exactly."""
 SIGNALLED = 128
 """Added by bubblewrap to the signal that killed its program: the sum is its own exit code."""
 PLAYS = "arena.isolation.agent_host"
@@ -50,69 +61,177 @@ class AgentLost(Exception):
 
 
 class AgentProcess:
-    """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is AgentLost."""
+    """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is AgentLost.
+
+    Between an answer and the next request it stands still, unless the program may ponder: at once, or where it has company as
+    soon as that sees fit.
+    """
 
     def __init__(self, program: Program, memory_mb: int | None, isolation: Isolation, module: str = PLAYS) -> None:
         """Start it; `module` is what Python runs where the program is no command."""
         self._memory_mb = memory_mb
+        self._pondering = program.pondering
+        self._company: AgentProcesses | None = None
+        self._turn = RequestLimits()
+        self._use: ProcessorUse | None = None
+        self._used_at_end = (0.0, 0.0)
+        self._crowded = False
         self.solves = self.chooses = True
+        self.observes = False
+        """Whether it plays from what it observes."""
+        self.deals: set[str] = set()
+        """What chance did in the matches that it has played, where there was any: a deal is met once."""
+        self.speaks = protocol.VERSION
+        """The version of the protocol that it answers in."""
         self.alive = True
         self._enclosed = isolation == "sandbox"
         try:
-            self._process = _started(program, (memory_mb or 0) << 20, isolation, module)
+            self._process = _started(program, (memory_mb or 0) << 20, isolation, module, self._look)
         except OSError as error:
             raise NoAgentProcess(f"cannot start a process for {program.agent}: {error}") from error
         self._greet(plays=module == PLAYS)
 
     def _greet(self, *, plays: bool) -> None:
-        hello = self.ask(protocol.line({"type": "hello", "protocol": protocol.VERSION, "arena": __version__}), STARTING)
+        known = {"protocol": protocol.VERSION, "protocols": protocol.VERSIONS}
+        hello = self.ask(protocol.line({"type": "hello", **known, "arena": __version__}), STARTING, what="its hello")
         try:
             protocol.expected(hello, "hello")
-            if hello.get("protocol") != protocol.VERSION:
-                raise Broken(f"hello: protocol: expected {protocol.VERSION}, got {hello.get('protocol')!r}")
+            speaks = hello.get("protocol")
+            if type(speaks) is not int or speaks not in protocol.VERSIONS:
+                raise Broken(f"hello: protocol: expected {' or '.join(map(str, protocol.VERSIONS))}, got {cut(repr(speaks))}")
+            self.speaks = speaks
             can = protocol.texts_of(hello, "can")
-            self.chooses, self.solves = "choose" in can, "solve" in can
+            self.chooses, self.solves, self.observes = "choose" in can, "solve" in can, "observe" in can
             if plays and not (self.chooses or self.solves):
                 raise Broken("hello: can: expected choose, solve or both")
         except Broken as broken:
             raise self.lost("crash", str(broken)) from None
 
     def begin(self) -> None:
-        """Another match begins: the agent may print as much again."""
+        """Another match begins: the agent may print as much again, and what it uses of processors is counted anew."""
         self._process.chatter.again()
+        self._use = None
 
-    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
-        """Write a request, one line, and return the answer to it.
+    def processors(self) -> tuple[float, float]:
+        """Seconds of this match for which it had no processor when it could have run, and of processor time that it has used.
 
-        After `seconds` the agent is told to stop, `margin` later it is killed: AgentLost, as where it dies, breaks the protocol
-        or uses too much memory. Reports that come before the answer count for `best`, the last one alone.
+        Zeros where no decision had a limit of time.
         """
+        return self._used_at_end if self._use is None else (self._use.lack, self._use.used)
+
+    def join(self, company: "AgentProcesses") -> None:
+        """Belong to processes one of which is asked at a time; the others stand still while an answer takes long."""
+        self._company = company
+        self._process.meanwhile = company.settle
+
+    def wake(self) -> None:
+        """Let it go on."""
+        if self._company is not None:
+            self._company.moving.discard(self)
+        self._process.wake()
+
+    def rest(self) -> None:
+        """Let it stand still until it is asked again."""
+        self._process.rest()
+
+    def _end_turn(self, seconds: float) -> None:
+        """Stand still soon, and add what a turn of so many seconds has used; AgentLost where that is too much."""
+        if self._turn.measured and self._use is not None:
+            if seconds < SHORT:
+                self._use.add_short(seconds)
+            else:
+                self._check_cpu(self._use)
+                self._use.add()
+        if self._pondering:
+            return
+        if seconds >= SHORT:
+            self._crowded = self._process.crowded(seconds)
+        if self._company is None or self._crowded:  # a crowd that is busy would let nobody stop it soon
+            self.rest()
+        else:
+            self._company.moving.add(self)
+
+    def ask(
+        self,
+        request: bytes,
+        seconds: float | None,
+        margin: float = 0.0,
+        what: str = "a decision",
+        cpu_seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """Write a request, one line, and return the answer to it; `what` says what takes the time.
+
+        After `seconds`, or `cpu_seconds` of processor time of all its processes, the agent is told to stop, `margin` later it is
+        killed: AgentLost, as where it dies, breaks the protocol or uses too much memory. With a margin it is given as much longer
+        as it had to wait for a processor. Reports that come before the answer count for `best`, the last one alone.
+        """
+        self.wake()
+        turn = self._turn = RequestLimits(seconds, margin, cpu_seconds)
+        if turn.measured and self._use is None:
+            self._use = ProcessorUse(self._process.clock)
+        elif turn.measured and self._use is not None and self._pondering:
+            self._use.add()
         began = perf_counter()
-        stop = None if seconds is None else began + seconds
-        end = None if stop is None else stop + margin
+        turn.begin(began)
         try:
-            return self._answer(request, stop, end)
+            answer = self._answer(request, turn)
+            self._end_turn(perf_counter() - began)
+            return answer
         except Broken as broken:
             raise self.lost("crash", str(broken)) from None
         except ChildLost as lost:
             if lost.why == "late":
-                overrun = perf_counter() - began - (seconds or 0.0)
-                raise self.lost("timeout", f"a decision took longer than its limit of {seconds:g} s", overrun) from None
+                lack = 0.0 if self._use is None else self._use.lack_now()
+                overrun = perf_counter() - began - (seconds or 0.0) - lack
+                raise self.lost("timeout", f"{what} took longer than its limit of {seconds:g} s", overrun) from None
             raise self._gone(lost) from None
 
-    def _answer(self, request: bytes, stop: float | None, end: float | None) -> dict[str, Any]:
+    def _answer(self, request: bytes, turn: RequestLimits) -> dict[str, Any]:
+        self._process.look()
         text = self._process.unasked()
         if text is not None:  # nothing may come before it is asked for
             raise Broken(f"sent {protocol.quoted(text)} unasked")
-        self._process.send(request, end)
+        self._process.send(request, turn.end)
         report = None
-        while (answer := protocol.parsed(self._process.receive(end, stop, _STOP)))["type"] == "report":
+        while (answer := protocol.parsed(self._received(turn)))["type"] == "report":
             report = answer
         if answer["type"] != "best":
             return answer
         if report is None:
             raise Broken("said best without having reported anything")
         return {**report, "type": "best"}
+
+    def _received(self, turn: RequestLimits) -> bytes:
+        """The next line, for which is waited longer where the agent has waited for a processor."""
+        while True:
+            try:
+                return self._process.receive(turn.end, turn.stop, _STOP)
+            except ChildLost as lost:
+                if lost.why != "late" or not turn.measured or self._use is None:
+                    raise
+                self._use.look(now=True)
+                if not turn.extended(self._use.lack_now()):
+                    raise
+
+    def _look(self) -> None:
+        """Hold the processor time of a decision against its limit, every now and then while it is waited for."""
+        if self._turn.measured and self._use is not None:
+            self._use.look(now=False)
+            used = self._check_cpu(self._use)
+            if self._turn.cpu_seconds is not None and used >= self._turn.cpu_seconds and not self._turn.warned:
+                self._turn.warned = True
+                self._process.warn(_STOP)
+
+    def _check_cpu(self, use: ProcessorUse) -> float:
+        """The processor time of this decision, 0 where it has no limit; AgentLost where it has used too much."""
+        turn = self._turn
+        if turn.cpu_seconds is None:
+            return 0.0
+        used = use.used_now()
+        if used > turn.cpu_seconds + turn.margin:
+            message = f"a decision used more than its limit of {turn.cpu_seconds:g} CPU seconds"
+            raise self.lost("timeout", message, used - turn.cpu_seconds)
+        return used
 
     def _gone(self, lost: ChildLost) -> AgentLost:
         """The loss of a match by a process that is lost."""
@@ -139,6 +258,10 @@ class AgentProcess:
         """End the process with everything that it started."""
         if self.alive:
             self.alive = False
+            self._used_at_end = self.processors()
+            self._use = None
+            if self._company is not None:
+                self._company.moving.discard(self)
             self._process.end()
 
 
@@ -149,7 +272,7 @@ _CRASHES = {
 }
 
 
-def _started(program: Program, memory: int, isolation: Isolation, module: str) -> ChildProcess:
+def _started(program: Program, memory: int, isolation: Isolation, module: str, look: Callable[[], None]) -> ChildProcess:
     alone = program.version is not None and program.version.submitted  # then all that it is to load is in its plugins
     asked = [] if alone else [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
     command: Sequence[str] = program.command or (sys.executable, "-P", "-m", module)
@@ -157,13 +280,38 @@ def _started(program: Program, memory: int, isolation: Isolation, module: str) -
     files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
     if program.version is not None:
         surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(moved_path(program.version.moved))}
-    if isolation == "sandbox":
-        proven()
-        files += [] if program.version is None else readable_files(program.version)
-        command = enclosed(command, readable=files, folder=program.folder)
-        surroundings = sandboxed(surroundings)
+    with ExitStack() as stack:
+        calls: list[int] = []
+        if isolation == "sandbox":
+            proven()
+            files += [] if program.version is None else readable_files(program.version)
+            calls = [stack.enter_context(filter_pipe())]
+            command = enclosed(command, readable=files, folder=program.folder, calls=calls[0])
+            surroundings = sandboxed(surroundings)
+        return _child(program, command, memory, surroundings, isolation, calls, look)
+
+
+def _child(
+    program: Program,
+    command: Sequence[str],
+    memory: int,
+    surroundings: Mapping[str, str],
+    isolation: Isolation,
+    descriptors: Sequence[int],
+    look: Callable[[], None],
+) -> ChildProcess:
     return ChildProcess(
-        command, program.folder, memory, surroundings, program.agent, most=MOST_PROCESSES, longest=protocol.LONGEST_LINE
+        command,
+        program.folder,
+        memory,
+        surroundings,
+        program.agent,
+        apart=isolation == "process",
+        most=MOST_PROCESSES + KEEPERS,
+        longest=protocol.LONGEST_LINE,
+        check=look,
+        group=new_group(memory + ALLOWANCE if memory else 0, MOST_THREADS),
+        descriptors=descriptors,
     )
 
 
@@ -181,20 +329,37 @@ class AgentProcesses:
         self._idle: OrderedDict[str, list[AgentProcess]] = OrderedDict()
         self.started = 0
         """The number of processes that were started so far."""
+        self.moving: set[AgentProcess] = set()
+        """Those that have answered and do not stand still yet: most turns are over sooner than a process can be stopped."""
 
-    def take(self, program: Program, limits: Limits, isolation: Isolation) -> AgentProcess:
-        """Return an idle process of a program, or start one. Lost where it does not start as it should."""
+    def settle(self) -> None:
+        """Let all stand still that have answered."""
+        while self.moving:
+            self.moving.pop().rest()
+
+    def take(self, program: Program, limits: Limits, isolation: Isolation, deal: str | None = None) -> AgentProcess:
+        """Return an idle process of a program, or start one. Lost where it does not start as it should.
+
+        It is one that has not met `deal`, if that is given: who has seen a deal knows what others hold when it comes again.
+        """
         idle = self._idle.pop(_key(program, limits, isolation), [])
-        process = idle.pop() if idle else None
+        process = next((one for one in reversed(idle) if deal not in one.deals), None)
+        if process is not None:
+            idle.remove(process)
         if idle:
             self._idle[_key(program, limits, isolation)] = idle
-        if process is not None and process.alive:
-            return process
-        self.started += 1
-        return self._start(program, limits.memory_mb, isolation)
+        if process is None or not process.alive:
+            self.started += 1
+            self.settle()
+            process = self._start(program, limits.memory_mb, isolation)
+            process.join(self)
+        if deal is not None:
+            process.deals.add(deal)
+        return process
 
     def give_back(self, process: AgentProcess, program: Program, limits: Limits, isolation: Isolation) -> None:
         """Keep a process for its next match, unless it is dead."""
+        self.settle()
         if not process.alive:
             return
         key = _key(program, limits, isolation)
@@ -222,5 +387,5 @@ class AgentProcesses:
 
 
 def _key(program: Program, limits: Limits, isolation: Isolation) -> str:
-    where = (program.command, program.folder, program.plugins, program.version)
+    where = (program.command, program.folder, program.plugins, program.version, program.pondering)
     return repr((program.agent, *where, program.options, limits.memory_mb, isolation))

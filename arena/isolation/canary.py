@@ -3,7 +3,8 @@
 Run by its path inside a sandbox before any agent is, so it stands alone. The task is a JSON object: `nonce`, `port` of a
 listening socket, `secrets` (files that hold the nonce), `folders` to write in, `mark` of a process as `process_mark` gives it.
 The report: `nonce` and `scratch` (what must work: this ran, and has a place to write), then what must not: `connected`, `read`
-(the secrets that could be read), `wrote` (the files that could be made), `saw` (whether the marked process is in sight).
+(the secrets that could be read), `wrote` (the files that could be made), `saw` (whether the marked process is in sight), `keys`
+(whether the kernel's keys can be asked for, which the filter of system calls refuses).
 """
 
 import json
@@ -24,6 +25,7 @@ def main() -> None:
         "read": [path for path in task["secrets"] if reads(path) == nonce],
         "wrote": [path for folder in task["folders"] if writes(path := os.path.join(folder, f".arena-{nonce}"))],  # noqa: PTH118
         "saw": task["mark"] in map(process_mark, filter(str.isdigit, os.listdir("/proc"))),  # noqa: PTH208
+        "keys": asked_for_keys(),
     }
     sys.stdout.write(json.dumps(report) + "\n")
 
@@ -64,6 +66,15 @@ def writes(path: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def asked_for_keys() -> bool:
+    """Tell whether add_key(2) is there, which says that its arguments are wrong; the filter says that it is not permitted."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    number = {"x86_64": 248, "aarch64": 217}[os.uname().machine]
+    return libc.syscall(number, None, None, None, 0, 0) != -1 or ctypes.get_errno() != 1
 
 
 def process_mark(pid: str) -> str:

@@ -38,6 +38,10 @@ class DescribedAgent:
     name: str
     needs: frozenset[str]
     """Traits of games."""
+    copes: frozenset[str]
+    """Traits of games that it knows how to play."""
+    games: frozenset[str]
+    """The names of the games that it is made for; none where it plays any."""
     wants_heuristic: bool
     chooses: bool
     solves: bool
@@ -163,6 +167,8 @@ def _agent(told: Mapping[str, Any]) -> DescribedAgent:
     return DescribedAgent(
         protocol.text_of(answer, "name"),
         needs,
+        frozenset(protocol.texts_of(answer, "copes") if "copes" in answer else ()),
+        frozenset(protocol.texts_of(answer, "games") if "games" in answer else ()),
         protocol.flag(answer, "wants_heuristic", default=False),
         protocol.flag(answer, "chooses", default=False),
         protocol.flag(answer, "solves", default=False),

@@ -1,4 +1,4 @@
-"""The agent protocol, version 1: JSON lines between arena and an agent in a process of its own. See docs/protocol.md.
+"""The agent protocol, versions 1 and 2: JSON lines between arena and an agent in a process of its own. See docs/protocol.md.
 
 Nothing that an agent sends is trusted: every line is parsed as JSON, and every field is checked for its type and range.
 """
@@ -10,10 +10,17 @@ from typing import Any, NamedTuple
 
 from arena.errors import cut
 from arena.limits import LARGEST, clipped, is_count
+from arena.search import LONGEST_NAME, MOST_AMOUNTS
 
 VERSION = 1
+VERSIONS = (1, 2)
+"""What arena understands. In 2 the position comes with the first request for a decision, whose clock runs, not with `start`."""
 LONGEST_LINE = 16 << 20
-"""Bytes of one line."""
+"""Bytes of one line, and so of an answer."""
+LONGEST_ACTION = 4 << 10
+"""Characters of the text of one action."""
+LONGEST_PATH = 4 << 20
+"""Characters of all actions of a path."""
 
 _dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
 in_quotes = json.encoder.encode_basestring_ascii
@@ -31,11 +38,18 @@ class Used(NamedTuple):
     evaluations: int
     depth: int | None
     value: float | None
+    spent: Mapping[str, float] | None
+    unmetered: int
 
 
 def choose_line(played: Sequence[str]) -> bytes:
     """The request for an action. Written out, since every move of an isolated agent waits for it."""
     return b'{"type":"choose","played":[%b]}\n' % ",".join(map(in_quotes, played)).encode()
+
+
+def observed_line(observation: str, legal: Sequence[str]) -> bytes:
+    """The request for an action where there is hidden information: what the seat observes, and nothing else."""
+    return line({"type": "choose", "played": [], "observation": observation, "legal": list(legal)})
 
 
 def action_line(action: str, nodes: int, evaluations: int, used_rng: bool) -> bytes:
@@ -86,6 +100,8 @@ def used(message: Mapping[str, Any]) -> Used:
         _count(message, "evaluations"),
         None if message.get("depth") is None else _count(message, "depth"),
         _number(message, "value"),
+        None if message.get("spent") is None else _amounts(message),
+        _count(message, "unmetered"),
     )
 
 
@@ -95,6 +111,24 @@ def text_of(message: Mapping[str, Any], key: str) -> str:
     if not isinstance(value, str):
         raise Broken(f"{message['type']}: {key}: expected text, got {cut(repr(value))}")
     return value
+
+
+def action_of(message: Mapping[str, Any]) -> str:
+    """The text of an action; Broken where it is missing or too long."""
+    text = text_of(message, "action")
+    if len(text) > LONGEST_ACTION:
+        raise Broken(f"{message['type']}: action: expected at most {LONGEST_ACTION:,} characters, got {len(text):,}")
+    return text
+
+
+def path_of(message: Mapping[str, Any]) -> Sequence[str]:
+    """The texts of the actions of a path; Broken where they are too long."""
+    texts = texts_of(message, "actions")
+    longest, whole = max(map(len, texts), default=0), sum(map(len, texts))
+    if longest > LONGEST_ACTION or whole > LONGEST_PATH:
+        expected_most = f"at most {LONGEST_ACTION:,} characters an action and {LONGEST_PATH:,} in all"
+        raise Broken(f"{message['type']}: actions: expected {expected_most}, got {longest:,} and {whole:,}")
+    return texts
 
 
 def message_of(message: Mapping[str, Any], key: str) -> str | None:
@@ -139,6 +173,15 @@ def _count(message: Mapping[str, Any], key: str) -> int:
     if not is_count(value):
         raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {LARGEST:,}, got {cut(repr(value))}")
     return value
+
+
+def _amounts(message: Mapping[str, Any]) -> Mapping[str, float]:
+    """What an agent says that it spent; Broken where `Search.spend` would not take it."""
+    value = message["spent"]
+    sound = isinstance(value, dict) and len(value) <= MOST_AMOUNTS and all(len(name) <= LONGEST_NAME for name in value)
+    if not sound or not all(type(one) in (int, float) and 0 <= one <= LARGEST for one in value.values()):
+        raise Broken(f"{message['type']}: spent: expected amounts from 0 to {LARGEST:,} by name, got {cut(repr(value))}")
+    return dict(value)
 
 
 def _number(message: Mapping[str, Any], key: str) -> float | None:

@@ -5,8 +5,8 @@
     surroundings = environment(os.environ)                          its variables: the user's own stay outside
 
 The program sees the files that `arena.isolation.mounts` lists and those that are named, all of them read-only; a /tmp of its own,
-gone with it; /proc with its own processes; a /dev of next to nothing. Limits that are set on the process that starts it hold
-inside as well. Linux alone, with bubblewrap 0.8 or newer.
+gone with it; /proc with its own processes; a /dev of next to nothing; and no system calls that no player needs. Limits that are
+set on the process that starts it hold inside as well. Linux alone, with bubblewrap 0.8 or newer.
 
 That it holds is proved by trying to break out, rather than concluded from options: what these do depends on the kernel, on its
 configuration, and on which program is called bwrap, and one that does nothing may do so without a word.
@@ -28,6 +28,7 @@ from typing import Any
 from arena.errors import IsolationError
 from arena.isolation.canary import process_mark
 from arena.isolation.mounts import mounts, tables
+from arena.isolation.system_calls import filter_pipe
 from arena.processes.process_tree import OF_WORKER
 
 BWRAP = "bwrap"
@@ -51,12 +52,13 @@ class SandboxError(IsolationError):
     """No sandbox holds here; the message says what did not hold, and what to do."""
 
 
-def enclosed(command: Sequence[str], *, readable: Iterable[Path] = (), folder: str | Path) -> list[str]:
+def enclosed(command: Sequence[str], *, readable: Iterable[Path] = (), folder: str | Path, calls: int | None = None) -> list[str]:
     """The command line that runs `command` in a sandbox, as if in `folder`, which is empty but for what is readable.
 
     Readable are `readable`, and the files that `command` names, the program first, by paths from `folder`; folders, too, where
-    they are inside `folder`. To be started with `environment` alone, since a program can read the variables of bubblewrap itself
-    in /proc/1/environ. SandboxError if there is no bubblewrap; that it holds is for `prove`.
+    they are inside `folder`. `calls` is the descriptor of a filter of system calls, as `filter_pipe` opens it. To be started with
+    `environment` alone, since a program can read the variables of bubblewrap itself in /proc/1/environ. SandboxError if there is
+    no bubblewrap; that it holds is for `prove`.
     """
     place = Path(folder).absolute()
     words = [_program(command[0], place), *command[1:]]
@@ -69,6 +71,7 @@ def enclosed(command: Sequence[str], *, readable: Iterable[Path] = (), folder: s
         # The root is an empty tmpfs that is made read-only at last: mounts need folders in it before.
         *("--size", str(SIZE), "--tmpfs", SCRATCH, "--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SIZE // 4), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108 - its own, too
+        *(() if calls is None else ("--seccomp", str(calls))),
         *mounts([*named, *(path.absolute() for path in readable)]),
         *("--dir", str(place), "--remount-ro", "/", "--chdir", str(place), "--", *words),
     ]
@@ -114,6 +117,8 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
         broken.append(f"files can be written: {made or outside}")
     if report.get("saw") is not False:
         broken.append("processes outside can be seen")
+    if report.get("keys") is not False:
+        broken.append("keys of the kernel can be asked for")
     if broken:
         where = f"{shutil.which(BWRAP)}; working folder {Path.cwd()}"
         raise SandboxError(f"sandbox: it does not hold: {'; '.join(broken)} ({where}); {_REPAIR}")
@@ -127,23 +132,25 @@ _NAMESPACES = (
 
 
 def _report(task: Mapping[str, Any]) -> dict[str, Any]:
-    command = enclosed([sys.executable, "-I", "-S", str(CANARY)], folder=Path.cwd())
+    bubblewrap = _bubblewrap()
     try:
-        done = subprocess.run(  # noqa: S603 - our own canary
-            command,
-            input=json.dumps(task) + "\n",
-            capture_output=True,
-            text=True,
-            env=environment(os.environ),
-            timeout=PATIENCE,
-            check=False,
-            start_new_session=True,
-        )
+        with filter_pipe() as calls:
+            done = subprocess.run(  # noqa: S603 - our own canary
+                enclosed([sys.executable, "-I", "-S", str(CANARY)], folder=Path.cwd(), calls=calls),
+                input=json.dumps(task) + "\n",
+                capture_output=True,
+                text=True,
+                env=environment(os.environ),
+                timeout=PATIENCE,
+                check=False,
+                start_new_session=True,
+                pass_fds=[calls],
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SandboxError(f"sandbox: {command[0]} cannot be run: {error}; {_REPAIR}") from error
+        raise SandboxError(f"sandbox: {bubblewrap} cannot be run: {error}; {_REPAIR}") from error
     if done.returncode != 0:
         said = done.stderr.strip()[-300:] or "nothing"
-        raise SandboxError(f"sandbox: {command[0]} ended with code {done.returncode} and said {said!r}; {_NAMESPACES}")
+        raise SandboxError(f"sandbox: {bubblewrap} ended with code {done.returncode} and said {said!r}; {_NAMESPACES}")
     try:
         report = json.loads(done.stdout)
     except ValueError:

@@ -1,9 +1,13 @@
 """What a record says that cannot be, whatever was played: a fault of itself, for which no rules have to be asked."""
 
+from math import inf, isfinite
+
 from arena.errors import shown
-from arena.game import Game, Puzzle
+from arena.game import Game, Puzzle, gives
+from arena.match.chance_streams import has_chance
+from arena.match.payoffs import lost
 from arena.match.record import FAULTS, Record
-from arena.match.referee import lost
+from arena.returns import bounds
 
 TOLERANCE = 1e-9
 LONGEST = 1 << 20
@@ -19,27 +23,42 @@ def contradiction(record: Record, game: Game | None) -> str | None:
     puzzle = record.solved is not None if game is None else isinstance(game, Puzzle)
     answers = puzzle and not (isinstance(game, Puzzle) and game.path_matters)
     return (
-        _wrong_result(record, seats, puzzle=puzzle, zero_sum=game is not None and game.zero_sum)
+        _wrong_returns(record, seats, game)
+        or _wrong_result(record, game, puzzle=puzzle)
         or _wrong_ending(record, seats, puzzle=puzzle, answers=answers)
+        or _wrong_payoffs(record, game)
         or _wrong_seats(record, seats)
         or _wrong_decisions(record, puzzle=puzzle)
         or _too_long(record)
     )
 
 
-def _wrong_result(record: Record, seats: int, *, puzzle: bool, zero_sum: bool) -> str | None:
+def _wrong_returns(record: Record, seats: int, game: Game | None) -> str | None:
+    """Returns lie in the range of the game, but that whoever is not at fault may have got nothing."""
     returns = record.returns
-    if len(returns) != seats or not all(-1.0 <= value <= 1.0 for value in returns):
-        return f"returns: expected {seats} numbers from -1 to 1, got {shown(returns)}"
-    if zero_sum and abs(sum(returns)) > TOLERANCE:
+    low, high = (-inf, inf) if game is None else bounds(game)
+    unfinished = record.termination != "normal"
+    sound = [isfinite(value) and (low <= value <= high or (unfinished and value == 0.0)) for value in returns]
+    if len(returns) != seats or not all(sound):
+        span = "" if game is None else f" from {low:g} to {high:g}"
+        return f"returns: expected {seats} numbers{span}, got {shown(returns)}"
+    if game is not None and game.zero_sum and abs(sum(returns)) > TOLERANCE:
         return f"returns: {shown(returns)} do not add up to 0, as those of the game do"
+    return None
+
+
+def _wrong_result(record: Record, game: Game | None, *, puzzle: bool) -> str | None:
+    returns = record.returns
     if puzzle is (record.solved is None):
         return f"solved: expected {'true or false' if puzzle else 'null'}, got {shown(record.solved)}"
     if puzzle and list(returns) != [float(bool(record.solved))]:
         return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {shown(returns)}"
     if record.solved and record.termination != "normal":
         return f"solved: expected false with {record.termination}, got true"
-    if record.answer is None and record.moves != len(record.actions):
+    if record.answer is not None:
+        return None
+    chance = not puzzle and (game is None or has_chance(game))  # whose outcomes are actions, and no moves
+    if record.moves != len(record.actions) and not (chance and record.moves in range(len(record.actions))):
         return f"moves: expected {len(record.actions)}, the number of actions, got {shown(record.moves)}"
     return None
 
@@ -55,10 +74,23 @@ def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
         return f"termination: expected that of a game, got {reason}"
     if record.answer is not None and (not answers or reason != "normal"):
         return f"answer: expected null, got {shown(record.answer)}"
-    if reason in ("void", "move-limit") and any(record.returns):
-        return f"returns: expected zeros with {reason}, got {shown(record.returns)}"
-    if reason in FAULTS and seats > 1 and tuple(record.returns) != lost(seats, seat):
-        return f"returns: expected a loss of seat {seat} by {reason}, got {shown(record.returns)}"
+    return None
+
+
+def _wrong_payoffs(record: Record, game: Game | None) -> str | None:
+    """What nobody has to play for: nothing in a void match and at the move limit, and the least for a seat at fault.
+
+    Where seats have something while they play, or the game is not known, only the rules can tell.
+    """
+    reason, returns = record.termination, record.returns
+    stands = game is None or gives(game, "standing")
+    if any(returns) and (reason == "void" or (reason == "move-limit" and not stands)):
+        return f"returns: expected zeros with {reason}, got {shown(returns)}"
+    if reason not in FAULTS or game is None or record.seat is None or game.players == 1:
+        return None
+    expected = lost(game, record.seat)
+    if tuple(returns) != expected if game.zero_sum else returns[record.seat] != expected[record.seat]:
+        return f"returns: expected a loss of seat {record.seat} by {reason}, got {shown(returns)}"
     return None
 
 
@@ -75,7 +107,8 @@ def _wrong_decisions(record: Record, *, puzzle: bool) -> str | None:
     """Every action of a game has its decision, and a fault may have one more; a solver has one for all its actions."""
     if record.termination == "void":
         return None
-    actions, decisions = len(record.actions), len(record.decisions)
+    actions = len(record.actions) if puzzle else record.moves or 0
+    decisions = len(record.decisions)
     if puzzle and not decisions and (actions or record.answer is not None):
         return "decisions: expected at least one, got none"
     if not puzzle and decisions - actions not in ((0, 1) if record.termination in FAULTS else (0,)):

@@ -5,17 +5,20 @@ that an agent meets the same wherever it runs.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 from arena.agent import Agent
 from arena.counting import GoPlain, Meter, counting_view
-from arena.errors import Interrupted, OutOfBudget, author_traceback, describe
+from arena.errors import Interrupted, OutOfBudget, Unavailable, author_traceback, describe
 from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
 from arena.limits import Limits, clipped
 from arena.search import Search, SharedStart
+from arena.unmetered import seen
+
+_KINDS = {MemoryError: "memory", Unavailable: "unavailable"}
 
 
 def find_loop(search: Search, engine: str, options: dict[str, Any]) -> Any:
@@ -26,10 +29,10 @@ def find_loop(search: Search, engine: str, options: dict[str, Any]) -> Any:
 
 
 class AgentRaised(Exception):
-    """An agent raised an exception. `kind` is `exception` or `memory`."""
+    """An agent raised an exception. `kind` is `exception`, `memory` or `unavailable`."""
 
     def __init__(self, error: BaseException) -> None:
-        self.kind = "memory" if isinstance(error, MemoryError) else "exception"
+        self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
         self.message = clipped(describe(error))
         self.traceback = clipped(author_traceback(error))
 
@@ -37,10 +40,10 @@ class AgentRaised(Exception):
 class Decider:
     """One agent in one match."""
 
-    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_start", "_view", "agent", "fallback", "rng", "used")
+    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_view", "agent", "fallback", "rng", "start", "used")
 
-    used: tuple[int, int, float, int | None, float | None]
-    """Nodes, evaluations, seconds, depth and value of the last decision."""
+    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int]
+    """Nodes, evaluations, seconds, depth, value, what else was spent, and unmetered states of the last decision."""
 
     def __init__(
         self,
@@ -52,16 +55,17 @@ class Decider:
         start: SharedStart,
     ) -> None:
         self._limits = limits
-        self._budget = limits.nodes is not None or limits.seconds is not None
+        self._budget = limits.budget
         self._evaluation = evaluation
         self._meter = meter = Meter()
         self._view = counting_view(game, meter)
-        self._start = start
+        self.start = start
+        """Where local searches begin; may be set until the first decision."""
         self.rng = rng
         self.fallback = False
         """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
         self._make = make
-        self.used = (0, 0, 0.0, None, None)
+        self.used = (0, 0, 0.0, None, None, None, 0)
 
     def make_agent(self) -> None:
         """Make the agent; AgentRaised where it raises."""
@@ -82,13 +86,14 @@ class Decider:
 
     def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
         meter = self._meter
-        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self._start, find_loop)
+        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self.start, find_loop)
         if self._budget:
-            meter.begin(self._limits.nodes, self._limits.seconds)
+            meter.begin(self._limits.nodes, self._limits.seconds, self._limits.cpu_seconds)
         else:
             meter.nodes = meter.evaluations = 0
         self.fallback = False
         stopped = None
+        seen.states = 0
         began = perf_counter()
         try:
             choice = method(self._view, state, search)
@@ -100,7 +105,7 @@ class Decider:
         seconds = perf_counter() - began
         if meter.paused:
             seconds, meter.paused = seconds - meter.paused, 0.0
-        self.used = (meter.nodes, meter.evaluations, seconds, search.depth, search.value)
+        self.used = (meter.nodes, meter.evaluations, seconds, search.depth, search.value, search.spent, seen.states)
         return choice if stopped is None else self._after(stopped, search, legal)
 
     def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:

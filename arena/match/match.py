@@ -10,7 +10,7 @@ from arena.agent import Agent
 from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
-from arena.limits import Limits
+from arena.limits import MOVES, START_SECONDS, Limits
 from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, opened
 from arena.secret import Seed, seed_of_round
@@ -80,6 +80,8 @@ class Program:
     """What to start; None starts Python's own host."""
     version: PluginVersion | None = None
     """Another version of the plugin that brings the agent; None for the current one."""
+    pondering: bool = False
+    """Whether it may go on while others decide; else it stands still outside its own turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,8 @@ class Match:
     """That of the spec; None where it is a secret."""
     adjudication: Adjudication | None = None
     """The rules by which reported values end it before the game's own rules do."""
+    repetition: int = 0
+    """How many matches of these seats from an equal position were given before this one: each has its own streams of chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,12 @@ class Positions:
         return 0 if self.texts is None else self._repetitions[number]
 
 
+def move_limit(game: Game) -> int:
+    """Return the limit of moves of a match of `game` where nobody names another one."""
+    own = game.default_moves
+    return own if type(own) is int and own > 0 else MOVES
+
+
 def seat_identity(
     agent: str,
     options: Mapping[str, Any],
@@ -202,20 +212,31 @@ def seat_identity(
     limits: Limits,
     label: str | None,
     version: str | None = None,
+    *,
+    pondering: bool = False,
 ) -> str:
     """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone.
 
-    `version` is the hash of the code of another version of the agent; it is part of the text only where there is one.
+    Limits that came later are part of the text only where they differ from their defaults: what was played keeps its id.
+
+    `version` is the hash of the code of another version of the agent; it is part of the text only where there is one. So is
+    `pondering`, where the agent may think while others decide.
     """
+    bounds = {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds}
+    if limits.start_seconds != START_SECONDS:
+        bounds["start_seconds"] = limits.start_seconds
+    if limits.cpu_seconds is not None:
+        bounds["cpu_seconds"] = limits.cpu_seconds
     return canonical(
         {
             "agent": agent,
             "heuristic": heuristic,
             "label": label,
-            "limits": {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds},
+            "limits": bounds,
             "options": options,
         }
         | ({} if version is None else {"version": version})
+        | ({"pondering": True} if pondering else {})
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from arena.configured import name_of
 from arena.errors import GameError
 from arena.game import Game, State
+from arena.match.chance_streams import Chance, has_chance, settled
 
 ATTEMPTS = 1000
 """How often an opening is drawn anew because the game was over before it was."""
@@ -17,10 +18,16 @@ LAST_ROUND = 1_000_000
 
 
 def opened(game: Game, state: State, plies: int, rng: random.Random) -> State:
-    """Return the state after so many random plies; GameError where a game seems to be over always before that."""
+    """Return the state after so many random plies, each a decision; what chance does between them is drawn from `rng`, too.
+
+    GameError where a game seems to be over always before that.
+    """
+    chance = Chance(game, lambda _: rng) if has_chance(game) else None
     for _ in range(ATTEMPTS):
         reached = state
         for _ in range(plies):
+            if chance is not None:
+                reached = settled(game, reached, chance)
             if game.is_terminal(reached):
                 break
             reached = game.result(reached, rng.choice(game.actions(reached)))

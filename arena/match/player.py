@@ -1,10 +1,10 @@
 """A seat while a match is played: an agent in this process, or one in a process of its own, behind one interface."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import GameError, Interrupted, shown
-from arena.game import Action, State
+from arena.errors import GameError, Interrupted, Unavailable, shown
+from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
 from arena.limits import MARGIN
 from arena.match.decider import AgentRaised, Decider
@@ -32,14 +32,14 @@ class Forfeit(Exception):
 class Unreadable:
     """Something that an agent in another process returned and that is no action or solution, by its text; it equals nothing."""
 
-    def __init__(self, text: str, forfeit: Forfeit | None = None) -> None:
+    def __init__(self, text: str, forfeit: Forfeit | Unavailable | None = None) -> None:
         self.text = text
         self.forfeit = forfeit
         """What it is to be judged as, None where it is merely no action."""
 
 
-Used = tuple[int, int, float, int | None, float | None] | tuple[()]
-"""Nodes, evaluations, seconds, depth and value of a decision; empty where nobody knows."""
+Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int] | tuple[()]
+"""Nodes, evaluations, seconds, depth, value, what else was spent and unmetered states of a decision; empty if nobody knows."""
 
 
 class Player(Protocol):
@@ -51,6 +51,16 @@ class Player(Protocol):
     """How many actions were drawn at random because the budget ran out before anything was reported."""
     overrun: float | None
     """Seconds by which a decision ran over its limit and lost the match."""
+    started: float | None
+    """Seconds that its process took to get ready for the match; None without one."""
+
+    @property
+    def lack_of_cpu(self) -> float:
+        """Seconds for which decisions under a limit of time could have run and had no processor."""
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time of decisions under a limit of that."""
 
     @property
     def used(self) -> Used:
@@ -84,7 +94,9 @@ class Player(Protocol):
 class LocalPlayer(Decider):
     """An agent in this process: a decider whose exceptions, illegal actions and overrun limits lose the match."""
 
-    __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat")
+    __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat", "started")
+
+    lack_of_cpu = cpu = 0.0  # of one agent among others in a process nobody knows
 
     def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
         seat = match.seats[number]
@@ -93,6 +105,7 @@ class LocalPlayer(Decider):
         self.seat = seat
         self.fallbacks = 0
         self.overrun: float | None = None
+        self.started: float | None = None
         self._seconds = seat.limits.seconds
 
     @property
@@ -148,6 +161,30 @@ class LocalPlayer(Decider):
         """Nothing has to be given back."""
 
 
+class ObservingPlayer(LocalPlayer):
+    """An agent in this process on a game with hidden information: it is given what its seat observes."""
+
+    __slots__ = ("_observation",)
+
+    def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
+        super().__init__(match, number, start, played)
+        self._observation = match.game.observation
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Action:
+        """Ask for an action and return it if it is legal in `state`; a Forfeit otherwise."""
+        return super().choose(self._observation(state, self.number), legal)
+
+    def solve(self, state: State) -> Any:
+        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        return super().solve(self._observation(state, self.number))
+
+
+def local_player(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> LocalPlayer:
+    """Return the player of a seat whose agent plays in this process."""
+    kind = ObservingPlayer if gives(match.game, "observation") else LocalPlayer
+    return kind(match, number, start, played)
+
+
 def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's. A Forfeit without one."""
     try:
@@ -156,7 +193,7 @@ def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
         raise _forfeit(seat, choice, legal, error) from error
 
 
-def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception) -> Forfeit:
+def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception) -> Forfeit | Unavailable:
     """Return the forfeit of a seat whose agent raised, or chose what is no legal action."""
     if isinstance(error, AgentRaised):
         return failure(seat, error)
@@ -182,8 +219,10 @@ def chosen(choice: Any, legal: Sequence[Action]) -> Action:
         raise AgentRaised(error) from error
 
 
-def failure(seat: int, failed: AgentRaised) -> Forfeit:
-    """Return the forfeit of a seat whose agent raised an exception."""
+def failure(seat: int, failed: AgentRaised) -> Forfeit | Unavailable:
+    """Return the forfeit of a seat whose agent raised an exception; Unavailable where its backend does not answer."""
+    if failed.kind == "unavailable":
+        return Unavailable(failed.message)
     kind: Reason = "memory" if failed.kind == "memory" else "exception"
     return Forfeit(Ending(kind, seat, failed.message, failed.traceback))
 

@@ -1,5 +1,6 @@
 """What is kept of a match."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 Reason = Literal[
@@ -20,8 +21,14 @@ Reason = Literal[
 `illegal-action` is also a wrong path, an answer of the wrong kind, and None from `choose`.
 """
 
+UNANSWERED = "unanswered"
+"""The key of `timing` that tells how often the backend of an agent did not answer."""
 FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "memory", "crash"})
 """The endings that are an agent's fault, and so its loss."""
+
+
+CPU_SECONDS = "cpu_seconds"
+"""The key in the `timing` of a record for the processor time of each seat; null for a seat without a limit of that."""
 
 
 class Decision(NamedTuple):
@@ -39,6 +46,19 @@ class Decision(NamedTuple):
     """The depth that the agent reported last, in plies."""
     value: float | None
     """The value that the agent reported last, from its own view."""
+    spent: Mapping[str, float] | None = None
+    """What else the agent said that it used, by name, such as `tokens`; None where it said nothing."""
+    unmetered: int = 0
+    """States generated past the view of the game, as far as they were seen; see `arena.unmetered`."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The decision as plain values; `spent` and `unmetered` are among them only where there is something."""
+        plain = self._asdict()
+        if self.spent is None:
+            del plain["spent"]
+        if not self.unmetered:
+            del plain["unmetered"]
+        return plain
 
 
 class Record(NamedTuple):
@@ -59,11 +79,11 @@ class Record(NamedTuple):
     seed: int | str | None
     """The seed of the spec; None where that is a secret, until it is revealed."""
     actions: tuple[str, ...]
-    """The text notation of every action played."""
+    """The text notation of every action played, outcomes of chance included."""
     answer: str | None
     """The text notation of a final state that was handed in, a hash of it beyond 64 KiB; None where there was none."""
     returns: tuple[float, ...]
-    """What each seat got, in [-1, 1]; of a puzzle 1.0 or 0.0."""
+    """What each seat got, from `min_return` to `max_return` of the game; of a puzzle 1.0 or 0.0."""
     solved: bool | None
     """Whether the puzzle was solved; None for a game."""
     termination: Reason
@@ -75,7 +95,7 @@ class Record(NamedTuple):
     traceback: str | None
     """Where an agent's exception came from, without the frames of arena itself."""
     moves: int | None
-    """Actions played; for an answer the steps that the solver counted, None where it did not."""
+    """Actions played but those of chance; for an answer the steps that the solver counted, None where it did not."""
     cost: float | None
     """The sum of the step costs of a puzzle; None for games and answers."""
     fallbacks: int
@@ -86,17 +106,27 @@ class Record(NamedTuple):
     """For every seat, whether its random stream was used: where none was, a repeated match says nothing new."""
     timing: dict[str, Any] | None = None
     """What else depends on the clock, such as the seconds by which a decision ran over its limit."""
+    adjusted: tuple[float, ...] | None = None
+    """The returns without the luck of chance; None in games without chance or without a default heuristic."""
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether it is void since the backend of an agent did not answer."""
+        return self.termination == "void" and UNANSWERED in (self.timing or {})
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as plain values, ready for JSON."""
+        """The record as plain values, ready for JSON; `adjusted` is one of them only where it is known."""
         plain = self._asdict()
-        plain["decisions"] = [decision._asdict() for decision in self.decisions]
+        if self.adjusted is None:
+            del plain["adjusted"]
+        plain["decisions"] = [decision.as_dict() for decision in self.decisions]
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """The record as plain values without what the clock decides: what must be equal when it is played again."""
+        """The record as plain values without what depends on clocks and on who looks: what is equal when it is played again."""
         plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:
             del decision["seconds"]
+            decision.pop("unmetered", None)
         return plain

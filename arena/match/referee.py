@@ -4,25 +4,31 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 from math import isfinite
-from typing import Any
+from time import sleep
+from typing import Any, TypeVar
 
 from arena.configured import name_of
-from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
-from arena.game import Action, Game, Puzzle
+from arena.errors import GameError, Interrupted, IsolationError, Unavailable, author_traceback, describe
+from arena.game import Action, Puzzle
 from arena.identity import position_stream
 from arena.limits import is_count
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
-from arena.match.player import Ending, Forfeit, LocalPlayer, Player, Unreadable, checked, short
-from arena.match.record import Decision, Record
-from arena.match.stepper import Stepper
+from arena.match.payoffs import checked_returns, lost, standing
+from arena.match.player import Ending, Forfeit, Player, Unreadable, checked, local_player, short
+from arena.match.record import CPU_SECONDS, UNANSWERED, Decision, Record
+from arena.match.stepper import Stepper, stepper_of
 from arena.outcome import Answer, Path
 from arena.search import SharedStart
 
-TOLERANCE = 1e-9
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
+LEAST_LACK = 0.01
+"""Seconds in which agents had no processor that are worth a word in a record."""
+PAUSES = (1.0, 3.0, 9.0)
+"""Seconds before an agent whose backend does not answer is asked again."""
+Answered = TypeVar("Answered")
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
 """Gives the legal actions of who is to move; none at the end."""
@@ -30,24 +36,26 @@ PlayerMaker = Callable[[Match, int, SharedStart, Sequence[str]], Player]
 """Makes the player of a seat, who can read the actions played so far: an agent in this process, one in another, a person."""
 
 
-def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerMaker = LocalPlayer) -> Record:
+def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerMaker = local_player) -> Record:
     """Play a match to its end and return its record. Only the user's interrupt and an IsolationError are passed on.
 
     A fault of the game itself makes the match void. `on_turn` is told the seat before an agent is made or asked.
     `make_player` makes the player of each seat; by default every agent plays in this process.
     """
-    state = MatchState(Stepper(match.game, match.position.state, match.seats[0].limits.moves))
+    game, position = match.game, match.position
+    state = MatchState(stepper_of(game, position.state, match.seats[0].limits.moves, position.key, match.repetition))
     try:
-        ending = _play(match, state, on_turn, make_player)
-        "".join(state.stepper.actions)  # all of them texts, or the game is at fault
-    except Forfeit as forfeit:
-        ending = forfeit.ending
-        state.returns = lost(len(match.seats), ending.seat)
+        try:
+            ending = _play(match, state, on_turn, make_player)
+            "".join(state.stepper.actions)  # all of them texts, or the game is at fault
+        except Forfeit as forfeit:
+            ending = forfeit.ending
+            state.returns = lost(game, ending.seat, state.stepper.state)
     except (Interrupted, IsolationError):
         raise
     except BaseException as error:
         ending = Ending("void", None, describe(error), author_traceback(error))
-        state.returns = (0.0,) * match.game.players
+        state.returns = (0.0,) * game.players
         state.stepper.actions[:] = [str(action) for action in state.stepper.actions]
     finally:
         for player in state.players:
@@ -70,6 +78,20 @@ class MatchState:
         self.players: list[Player] = []
         self.decisions: list[tuple[Any, ...]] = []
         """The fields of each Decision, made into one when the match is over."""
+        self.unanswered = 0
+        """How often the backend of an agent did not answer."""
+
+    def ask_again(self, ask: Callable[[], Answered], error: Unavailable) -> Answered:
+        """Return what an agent answers after a while; Unavailable where its backend never does."""
+        for pause in PAUSES:
+            self.unanswered += 1
+            sleep(pause)
+            try:
+                return ask()
+            except Unavailable as again:
+                error = again
+        self.unanswered += 1
+        raise error
 
 
 def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: PlayerMaker) -> Ending:
@@ -79,15 +101,18 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
             on_turn(number)
         player = make_player(match, number, start, state.stepper.actions)
         state.players.append(player)
-        player.make_agent()
+        try:
+            player.make_agent()
+        except Unavailable as error:
+            state.ask_again(player.make_agent, error)
     game, puzzle, adjudication = match.game, state.stepper.puzzle, match.adjudication
     if puzzle is None:
         turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
         ending = _take_turns(state, on_turn, turn)
         if ending is _NORMAL:
-            state.returns = _checked_returns(game, tuple(map(float, game.returns(state.stepper.state))))
+            state.returns = checked_returns(game, game.returns(state.stepper.state))
         else:
-            state.returns = (0.0,) * len(match.seats) if state.agreed_end is None else state.agreed_end.returns
+            state.returns = standing(game, state.stepper.state) if state.agreed_end is None else state.agreed_end.returns
         return ending
     if state.players[0].solver:
         ending = _ask_for_solution(puzzle, match, state)
@@ -108,7 +133,10 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
             on_turn(seat)
         player = players[seat]
         try:
-            action = player.choose(stepper.state, legal)
+            try:
+                action = player.choose(stepper.state, legal)
+            except Unavailable as error:
+                action = state.ask_again(partial(player.choose, stepper.state, legal), error)
         except BaseException:
             if player.used:
                 note((seat, *player.used))
@@ -129,22 +157,11 @@ def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
         legal = state.stepper.turn()
         if legal is None or not decisions:
             return legal
-        seat, *_, value = decisions[-1]
-        state.agreed_end = after(seat, value)
+        last = Decision._make(decisions[-1])
+        state.agreed_end = after(last.seat, last.value)
         return legal if state.agreed_end is None else None
 
     return turn
-
-
-def _checked_returns(game: Game, returns: tuple[float, ...]) -> tuple[float, ...]:
-    if len(returns) != game.players:
-        raise GameError(f"{name_of(game)}: returns gave {len(returns)} values for {game.players} seats")
-    for value in returns:
-        if not -1.0 <= value <= 1.0:
-            raise GameError(f"{name_of(game)}: returns gave {returns}; expected values in [-1, 1]")
-    if game.zero_sum and abs(sum(returns)) > TOLERANCE:
-        raise GameError(f"{name_of(game)}: returns gave {returns}, which do not add up to 0 as zero_sum promises")
-    return returns
 
 
 _NORMAL = Ending("normal")
@@ -156,7 +173,10 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, state: MatchState) -> Ending
         state.solved = True
         return _NORMAL
     try:
-        found = player.solve(position)
+        try:
+            found = player.solve(position)
+        except Unavailable as error:
+            found = state.ask_again(partial(player.solve, position), error)
     finally:
         if player.used:
             state.decisions.append((player.number, *player.used))
@@ -215,13 +235,6 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
     return _NORMAL
 
 
-def lost(players: int, seat: int | None) -> tuple[float, ...]:
-    """What everyone gets when one seat loses by a fault."""
-    if players == 1:
-        return (0.0,)
-    return tuple([-1.0 if number == seat else 1.0 / (players - 1) for number in range(players)])
-
-
 _decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
 
 
@@ -231,14 +244,9 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
     answered = state.answer is not None
     solved = state.solved and ending.reason == "normal"
     used_rng, fallbacks = [False] * len(match.seats), 0
-    timing: dict[str, Any] | None = None
     for number, player in enumerate(players):
         used_rng[number] = player.used_rng
         fallbacks += player.fallbacks
-        if player.overrun is not None:
-            timing = {"overrun": round(player.overrun, 6)}
-        if player.compiled:
-            timing = {**(timing or {}), "compiled": True}
     return Record(
         match.id,
         name_of(match.game),
@@ -253,10 +261,39 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         ending.seat,
         ending.message,
         ending.traceback,
-        state.steps if answered else len(stepper.actions),
+        state.steps if answered else stepper.moves,
         stepper.cost if puzzle and not answered else None,
         fallbacks,
         tuple(map(_decision, state.decisions)),
         tuple(used_rng),
-        timing,
+        _timing(match, players, state.unanswered) or None,
     )
+
+
+def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[str, Any]:
+    """What the clock tells beside the seconds of decisions: an overrun limit, whether compiled code ran, how often a backend
+    did not answer, and by seat the seconds of starts, the lack and the use of processors.
+    """
+    timing: dict[str, Any] = {}
+    lack = [0.0] * len(match.seats)
+    used: list[float | None] = [None] * len(match.seats)
+    started: list[float | None] = [None] * len(match.seats)
+    for player in players:
+        if player.overrun is not None:
+            timing["overrun"] = round(player.overrun, 6)
+        if player.compiled:
+            timing["compiled"] = True
+        if player.started is not None:
+            started[player.number] = round(player.started, 6)
+        lack[player.number] = round(player.lack_of_cpu, 6)
+        if player.seat.limits.cpu_seconds is not None:
+            used[player.number] = round(player.cpu, 6)
+    if started != [None] * len(started):
+        timing["start"] = started
+    if unanswered:
+        timing[UNANSWERED] = unanswered
+    if max(lack) >= LEAST_LACK:
+        timing["lack_of_cpu"] = lack
+    if used != [None] * len(used):
+        timing[CPU_SECONDS] = used
+    return timing

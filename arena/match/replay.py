@@ -5,10 +5,12 @@ from math import isclose
 from typing import Any, NamedTuple
 
 from arena.errors import describe
-from arena.game import Action, Game, Puzzle, State
+from arena.game import CHANCE, Action, Game, Puzzle, State, gives
 from arena.match.adjudication import Adjudication
+from arena.match.chance_streams import Chance, has_chance
 from arena.match.legality import IllegalAction, legal_action
-from arena.match.record import Decision, Record
+from arena.match.payoffs import lost, standing
+from arena.match.record import FAULTS, Decision, Record
 from arena.match.stepper import Stepper
 
 
@@ -21,42 +23,55 @@ class Step(NamedTuple):
     action: str | None
     """The last of them, None at the start and at an answer."""
     seat: int | None
-    """Who played it."""
+    """Who played it; CHANCE where chance moved."""
     decision: Decision | None
     """What the decision used, where there was one for the action alone."""
     cost: float
     """What the actions so far have cost, of a puzzle."""
+    moves: int = 0
+    """How many of the actions so far were decisions, and not outcomes of chance."""
 
 
 class Differs(Exception):
     """A record is not what the rules make of it."""
 
 
-def steps(game: Game, record: Record, start: State | None = None) -> Iterator[Step]:
+def steps(game: Game, record: Record, start: State | None = None, chance: Chance | None = None) -> Iterator[Step]:
     """Yield every position of a record, the first one included; Differs where the rules do not allow what it says.
 
     It begins at `start` where that is given, else where the notation of the record's position says. With a `start`, an answer
-    that a game without a notation for states cannot read is left out.
+    that a game without a notation for states cannot read is left out. With `chance`, made anew, outcomes must be those that
+    it draws; without, any that can come.
     """
     state = _parsed("position", record.position, lambda: game.parse_state(record.position)) if start is None else start
     stepper = Stepper(game, state, len(record.actions))
     yield Step(state, 0, None, None, None, 0.0)
     puzzle = isinstance(game, Puzzle)
     alone = len(record.decisions) == len(record.actions) or not puzzle
+    moves = 0
     for number, text in enumerate(record.actions):
         state = stepper.state
         if not puzzle and game.is_terminal(state):  # a path may pass through the goal
             raise Differs(f"action {number + 1}: {text!r} comes after the end")
         seat = game.to_move(state)
-        stepper.advance(_legal(game, state, text, number + 1), text)
-        decision = record.decisions[number] if alone and number < len(record.decisions) else None
+        action = _legal(game, state, text, number + 1)
+        stepper.advance(action, text)
+        if seat == CHANCE:
+            if chance is not None and (drawn := chance.outcome(state)) != action:
+                raise Differs(f"action {number + 1}: recorded {text!r}, and chance gave {game.format_action(state, drawn)!r}")
+            yield Step(stepper.state, number + 1, text, seat, None, float(stepper.cost), moves)
+            continue
+        decision = record.decisions[moves] if alone and moves < len(record.decisions) else None
+        moves += 1
         if decision is not None and not puzzle and decision.seat != seat:
             raise Differs(f"action {number + 1}: recorded as a decision of seat {decision.seat}, and seat {seat} was to move")
-        yield Step(stepper.state, number + 1, text, seat, decision, float(stepper.cost))
+        yield Step(stepper.state, number + 1, text, seat, decision, float(stepper.cost), moves)
     if record.answer is not None and not record.answer.startswith("blake2b:"):
         answer = record.answer
         if start is None or _reads(game, record.position, start):
-            yield Step(_parsed("answer", answer, lambda: game.parse_state(answer)), -1, None, None, None, float(stepper.cost))
+            yield Step(
+                _parsed("answer", answer, lambda: game.parse_state(answer)), -1, None, None, None, float(stepper.cost), moves
+            )
 
 
 def _reads(game: Game, text: str, state: State) -> bool:
@@ -92,21 +107,25 @@ def against_rules(
     found: list[str] = []
     concerned = adjudication is not None or record.termination == "adjudicated"
     if concerned and moves is not None and record.termination != "void":
-        continues = len(record.actions) < moves and not game.is_terminal(last.state)
-        found += _against_values(record, adjudication, continues=continues)
-    if record.termination == "move-limit" and moves is not None and len(record.actions) != moves:
-        found.append(f"termination: recorded move-limit after {len(record.actions)} of {moves} moves")
+        continues = last.moves < moves and not game.is_terminal(last.state)
+        found += _against_values(record, last.moves, adjudication, continues=continues)
+    if record.termination == "move-limit" and moves is not None and last.moves != moves:
+        found.append(f"termination: recorded move-limit after {last.moves} of {moves} moves")
+    if has_chance(game) and record.moves != last.moves:
+        found.append(f"moves: recorded {record.moves}, by the rules {last.moves}")
     expected = _attempt(game, record, first, last, found) if isinstance(game, Puzzle) else _game(game, record, last, found)
     if expected is not None and expected != record.returns:
         found.append(f"returns: recorded {record.returns}, by the rules {expected}")
     return found
 
 
-def _against_values(record: Record, adjudication: Adjudication | None, *, continues: bool) -> list[str]:
-    """What the reported values say otherwise of the end; `continues` tells whether the game could go on after the last action."""
+def _against_values(record: Record, actions: int, adjudication: Adjudication | None, *, continues: bool) -> list[str]:
+    """What the reported values say otherwise of the end after so many `actions` of seats.
+
+    `continues` tells whether the game could go on after the last one.
+    """
     reported = [(decision.seat, decision.value) for decision in record.decisions]
     after, agreed_end = (adjudication and adjudication.first(reported)) or (None, None)
-    actions = len(record.actions)
     due = after is not None and (after < actions or (after == actions and continues))
     if record.termination != "adjudicated":
         return [f"termination: recorded {record.termination}, by the values adjudicated after {after} moves"] if due else []
@@ -129,7 +148,9 @@ def _game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[flo
     elif record.termination in ("move-limit", "adjudicated"):
         if over:
             found.append("the game is over after the last action")
-        return (0.0,) * game.players if record.termination == "move-limit" else None
+        return standing(game, last.state) if record.termination == "move-limit" else None
+    elif record.termination in FAULTS and gives(game, "standing"):
+        return lost(game, record.seat, last.state)
     return None
 
 

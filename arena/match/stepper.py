@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from arena.configured import name_of
 from arena.errors import GameError
-from arena.game import Action, Game, Puzzle, State
+from arena.game import CHANCE, Action, Game, Puzzle, State
+from arena.match.chance_streams import MOST_OUTCOMES, Chance, endless, has_chance
 from arena.match.record import Reason
 
 
@@ -44,10 +45,21 @@ class Stepper:
         self.seat = seat = self._to_move(state)
         legal = self._actions(state)
         if seat not in self._seats:
-            raise GameError(f"{name_of(self.game)}: to_move gave seat {seat!r} of {self.game.players}")
+            raise self._no_seat(seat)
         if not legal and self.puzzle is None:
             raise GameError(f"{name_of(self.game)}: no actions in a state that is not terminal, {self.game.format_state(state)}")
         return legal
+
+    def _no_seat(self, seat: int) -> GameError:
+        name = name_of(self.game)
+        if seat == CHANCE and not has_chance(self.game):
+            return GameError(f"{name}: to_move gave CHANCE, and the game has no chance_outcomes; give it that method")
+        return GameError(f"{name}: to_move gave seat {seat!r} of {self.game.players}")
+
+    @property
+    def moves(self) -> int:
+        """The number of decisions so far: all actions but those of chance."""
+        return len(self.actions)
 
     def advance(self, action: Action, text: str | None = None) -> None:
         """Play a legal action; `text` is its notation where that is known."""
@@ -62,3 +74,34 @@ class Stepper:
         if self.over:
             return "normal"
         return "stuck" if self.puzzle is not None and not self._actions(self.state) else "move-limit"
+
+
+class ChanceStepper(Stepper):
+    """A stepper that draws what chance does: `turn` goes on to the next decision, or to the end."""
+
+    def __init__(self, game: Game, state: State, moves: int, chance: Chance) -> None:
+        super().__init__(game, state, moves)
+        self._chance = chance
+        self._outcomes = 0
+
+    @property
+    def moves(self) -> int:
+        """The number of decisions so far: all actions but those of chance."""
+        return len(self.actions) - self._outcomes
+
+    def turn(self) -> Sequence[Action] | None:
+        """Return the legal actions of the seat that decides next, after chance has moved; None as every stepper."""
+        for _ in range(MOST_OUTCOMES):
+            if self._is_over(self.state) or self._to_move(self.state) != CHANCE:
+                return super().turn()
+            self.advance(self._chance.outcome(self.state))
+            self._outcomes += 1
+            self._moves += 1  # the limit is one of decisions, and all actions are counted
+        raise endless(self.game)
+
+
+def stepper_of(game: Game, state: State, moves: int, position_key: str, repetition: int) -> Stepper:
+    """Return what goes through a match from `state`; what chance does follows from the key of the position and the repetition."""
+    if has_chance(game):
+        return ChanceStepper(game, state, moves, Chance.of(game, position_key, repetition))
+    return Stepper(game, state, moves)

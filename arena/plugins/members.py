@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import getattr_static
-from math import isnan
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
@@ -144,7 +144,10 @@ _OF_GAMES = {
     "action_space": _method("action_space", "self"),
     "standing": _method("standing", "self, state"),
     "perfect_recall": Member(True, "True or False", lambda given: isinstance(given, bool)),
-    "min_return": Member(-1.0, "a number", _is_number),
+    "min_return": Member(-1.0, "a finite number", lambda given: _is_number(given) and isfinite(given)),
+    "default_moves": Member(
+        None, "a whole number from 1 or None", lambda given: given is None or (type(given) is int and given > 0)
+    ),
     "max_return": Member(1.0, "a number", _is_number),
 }
 _OF_AGENTS = {
@@ -155,6 +158,13 @@ _OF_AGENTS = {
         inherited=False,
     ),
     "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights, inherited=False),
+    "games": Member(
+        frozenset(),
+        "a frozenset of names of games",
+        lambda given: isinstance(given, frozenset) and all(isinstance(name, str) for name in given),
+    ),
     "needs_limit": Member(None, "a method needs_limit(self, limits)", _takes_one),
+    "policy": Member(None, "a method policy(self, game, observation)", lambda given: given is None or takes(given, 2)),
+    "copes": Member(frozenset(), "a set of texts such as {'chance'}", lambda given: isinstance(given, (set, frozenset))),
     "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool), inherited=False),
 }

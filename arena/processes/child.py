@@ -10,36 +10,25 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal
 
+from arena.processes.control_group import ControlGroup
+from arena.processes.family_clock import FamilyClock
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
 from arena.processes.stderr import StderrRelay
-
-if TYPE_CHECKING:
-    import psutil
+from arena.processes.stopped_family import StoppedFamily
+from arena.processes.usage import usage_of
 
 LAUNCHER = Path(__file__).with_name("launch.py")
 LOOK = 0.02
 """Seconds between two looks at what a process uses while it is waited for, whether it is silent or not."""
 CHUNK = 1 << 16
+SHORT = 0.001
+"""Seconds for which an answer may be waited for before anything is done meanwhile."""
+SELDOM = 0.25
+"""Seconds between two looks at a process that answers before it would be looked at: a look takes longer than many an answer."""
 FAREWELL = 0.2
 """Seconds for the last words of a process that has ended, and for its exit code."""
-
-
-class Usage(NamedTuple):
-    """Resources of a process and its descendants."""
-
-    processes: int
-    memory: int
-    """Bytes, resident; what they share is counted for each of them."""
-    family: "Sequence[psutil.Process]"
-
-    def above(self, memory: int) -> bool:
-        """True if they use more memory than so many bytes, with what is shared divided among those who share it.
-
-        To divide it takes milliseconds, so it is done only where the plain sum is above already.
-        """
-        return self.memory > memory and sum(map(_proportional, self.family)) > memory
 
 
 class ChildLost(Exception):
@@ -59,7 +48,8 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     `memory` limits its bytes, by the kernel those of one process, by `receive` those of all its descendants together; 0 is no
     limit. `most` is how many processes they may be, `longest` how many bytes a line may have. Every `look` seconds `check` is
-    called; what it raises passes. One thread at a time may use it.
+    called; errors pass. `apart` keeps its family from all others, in a PID namespace where one can be made. It starts in the
+    control group `group`, which is removed with it, and is given `descriptors`. One thread at a time may use it.
     """
 
     def __init__(
@@ -70,22 +60,39 @@ class ChildProcess(subprocess.Popen[bytes]):
         environment: Mapping[str, str],
         name: str | None = None,
         *,
+        apart: bool = False,
         most: int | None = None,
         longest: int = 1 << 20,
         look: float = LOOK,
         check: Callable[[], None] | None = None,
+        group: ControlGroup | None = None,
+        descriptors: Sequence[int] = (),
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
-        super().__init__(
-            [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={**environment, OF_AGENT: self._mark},
-            start_new_session=True,
-            bufsize=0,
-        )
+        self._group = group
+        self._still: ControlGroup | StoppedFamily | None = None
+        self._resting = False
+        self._alone = 0
+        self._clock: FamilyClock | None = None
+        self.meanwhile: Callable[[], None] | None = None
+        """What is done where an answer is not there after SHORT."""
+        entrances = "" if group is None else "\n".join(map(str, group.entrances))
+        try:
+            super().__init__(
+                [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), "apart" if apart else "free", entrances, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env={**environment, OF_AGENT: self._mark},
+                start_new_session=True,
+                bufsize=0,
+                pass_fds=descriptors,
+            )
+        except OSError:
+            if group is not None:
+                group.remove()
+            raise
         assert self.stdin is not None
         assert self.stdout is not None
         assert self.stderr is not None
@@ -96,12 +103,14 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._readable = select.poll()
         self._readable.register(self._out, select.POLLIN)
         self._lines: list[bytes] = []
+        self._over = False
         self._rest = bytearray()
-        self._looked = perf_counter()
+        self._looked = self._seen = perf_counter()
 
     def send(self, line: bytes, end: float | None) -> None:
         """Write a line; ChildLost where it cannot be written by the time `end` of `perf_counter`."""
         self._looked = perf_counter()
+        self._over = False
         view = memoryview(line)
         while view:
             try:
@@ -109,21 +118,23 @@ class ChildProcess(subprocess.Popen[bytes]):
             except BlockingIOError:
                 self._wait_to_write(end)
             except OSError:
-                raise ChildLost("ended") from None
+                raise self._ended() from None
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
         """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
+        if self.meanwhile is not None and not self._lines and not self._readable.poll(SHORT * 1000):
+            self.meanwhile()
         while not self._lines:
             now = perf_counter()
             if now >= self._looked + self._look:
                 self._look_at_usage()
                 now = self._looked
             if end is not None and now >= end:
-                raise ChildLost("late")
+                self._read_last()
+                continue
             if warn is not None and now >= warn:
                 warn = None
-                with suppress(OSError):
-                    os.write(self._in, warning)
+                self.warn(warning)
             wait = self._look
             for moment in (warn, end):
                 if moment is not None:
@@ -138,15 +149,47 @@ class ChildProcess(subprocess.Popen[bytes]):
             return bytes(self._rest) or self._lines[0]
         return self._read() if self._readable.poll(0) else None
 
-    def usage(self) -> Usage:
-        """Resources that it and its descendants use now."""
-        import psutil
+    def rest(self) -> None:
+        """Let it stand still with everything that it has started, until `wake`; when it has answered once."""
+        if self._still is None:
+            self._still = self._entered() or StoppedFamily(self.tree)
+            self._alone = self._still.size(0.0)
+        self._resting = True
+        self._still.freeze()
 
-        with suppress(psutil.Error):
-            root = psutil.Process(self.pid)
-            family = [root, *root.children(recursive=True)]
-            return Usage(len(family), sum(map(_resident, family)), family)
-        return Usage(0, 0, ())
+    def crowded(self, turn: float) -> bool:
+        """True if after a turn of so many seconds it has more threads or processes than when it rested first.
+
+        Then some of them may be busy when it has answered.
+        """
+        return self._still is not None and self._still.size(turn) > self._alone
+
+    def wake(self) -> None:
+        """Let it go on."""
+        if self._resting and self._still is not None:
+            self._resting = False
+            self._still.thaw()
+
+    @property
+    def clock(self) -> FamilyClock:
+        """Its processor time and that of all that it starts; to be asked for when it has answered once."""
+        if self._clock is None:
+            self._clock = FamilyClock(self.tree, self._entered())
+        return self._clock
+
+    def warn(self, warning: bytes) -> None:
+        """Write a line that need not be read."""
+        with suppress(OSError):
+            os.write(self._in, warning)
+
+    def _entered(self) -> ControlGroup | None:
+        """Its control group; None if it has none, or was not allowed to enter it."""
+        return self._group if self._group is not None and self.pid in self._group.pids() else None
+
+    @property
+    def tree(self) -> ProcessTree:
+        """It and everything that it starts."""
+        return ProcessTree(self.pid, OF_AGENT, self._mark)
 
     def exit_code(self) -> int | None:
         """The exit code of a process that is ending, a negative one for a signal; None where it goes on."""
@@ -156,9 +199,17 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def end(self) -> None:
         """Kill it and everything that it started, as `end_trees` does. It is gone afterwards."""
-        end_trees([ProcessTree(self.pid, OF_AGENT, self._mark)])
+        if self._group is not None:
+            self._group.kill()
+        end_trees([self.tree])
         self.kill()
         self.wait()
+        if isinstance(self._still, StoppedFamily):
+            self._still.close()
+        if self._clock is not None:
+            self._clock.close()
+        if self._group is not None:
+            self._group.remove()
         self.chatter.end(FAREWELL)
         for stream in (self.stdin, self.stdout):
             if stream is not None:
@@ -180,8 +231,16 @@ class ChildProcess(subprocess.Popen[bytes]):
         except OSError:
             data = b""
         if not data:
-            raise ChildLost("ended")
+            raise self._ended()
         return data
+
+    def _read_last(self) -> None:
+        """Read what has come while nobody looked, once for each line that was sent; ChildLost where that is no whole line."""
+        if not self._over and self._readable.poll(0):
+            self._over = True
+            self._split(self._read())
+        if not self._lines:
+            raise ChildLost("late")
 
     def _split(self, data: bytes) -> None:
         *lines, rest = data.split(b"\n")
@@ -190,18 +249,35 @@ class ChildProcess(subprocess.Popen[bytes]):
             self._lines += lines
             self._rest.clear()
         self._rest += rest
-        if len(self._rest) > self._longest:
+        if len(self._rest) > self._longest or (lines and len(lines[0]) > self._longest):
             raise ChildLost("long")
+
+    def look(self) -> None:
+        """See to what it uses, for the first time or after a while: ChildLost where that is too much."""
+        if perf_counter() >= self._seen + SELDOM:
+            self._look_at_usage()
 
     def _look_at_usage(self) -> None:
         if self._check is not None:
             self._check()
-        usage = self.usage()
+        if self._group is not None:
+            self._check_group(self._group)
+        usage = usage_of(self.pid)
         if self._most is not None and usage.processes > self._most:
             raise ChildLost("processes")
         if self._memory and usage.above(self._memory):
             raise ChildLost("memory")
-        self._looked = perf_counter()
+        self._looked = self._seen = perf_counter()
+
+    def _check_group(self, group: ControlGroup) -> None:
+        if group.passed("memory"):
+            raise ChildLost("memory")
+        if group.passed("pids") or (self._most is not None and len(group.pids()) > self._most):
+            raise ChildLost("processes")
+
+    def _ended(self) -> ChildLost:
+        """The loss of a process whose pipe is closed: by the kernel where it was killed for its memory."""
+        return ChildLost("memory" if self._group is not None and self._group.passed("memory") else "ended")
 
 
 def import_path() -> list[str]:
@@ -223,24 +299,3 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _resident(process: "psutil.Process") -> int:
-    """Bytes of a process; none of one that is gone."""
-    import psutil
-
-    try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
-
-
-def _proportional(process: "psutil.Process") -> int:
-    """The same, with what is shared divided among those who share it, where the system tells that."""
-    import psutil
-
-    try:
-        full = process.memory_full_info()
-    except psutil.Error:
-        return 0
-    return int(getattr(full, "pss", full.rss))

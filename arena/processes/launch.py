@@ -1,4 +1,9 @@
-"""Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES PROGRAM ARGUMENT...`; 0 bytes are no limit.
+"""Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES FAMILY ENTRANCES PROGRAM ARGUMENT...`.
+
+0 bytes are no limit; ENTRANCES are the files by which control groups are entered, one a line. With `free` as FAMILY the program
+takes the place of this process. With `apart` it runs below. Where a PID namespace can be made it is the second process of that:
+nothing in there can see or signal a process outside, and all end with the first process, which ends with this one. Elsewhere this
+process adopts what is orphaned below, and ends it after the program. Its own end is that of the program.
 
 A program of its own rather than `preexec_fn`, whose Python code between fork and exec can deadlock on locks that other threads of
 the parent hold. It imports next to nothing, since every agent process pays for it; it is run by its path, since `-I -S` finds no
@@ -11,16 +16,33 @@ import sys
 
 DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
-SIGKILL = 9
+ADOPT_ORPHANS = 36
+"""PR_SET_CHILD_SUBREAPER."""
+SIGKILL, SIGTERM = 9, 15
+KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
+"""The number of keyctl(2) by architecture, and its operation."""
+NEW_MOUNTS, NEW_USER, NEW_PIDS = 0x00020000, 0x10000000, 0x20000000
+"""CLONE_NEWNS, CLONE_NEWUSER and CLONE_NEWPID of unshare(2)."""
+FOLLOW_OUTSIDE = 0x4000 | 0x80000
+"""MS_REC and MS_SLAVE of mount(2): what is mounted inside is not seen outside."""
+PLAIN = 2 | 4 | 8
+"""MS_NOSUID, MS_NODEV and MS_NOEXEC."""
 
 
 def main() -> None:
-    """Set the limits and start the program in place of this one."""
-    memory, command = int(sys.argv[1]), sys.argv[2:]
-    if sys.platform == "linux":
-        _die_with_parent()
-        _first_to_go()
+    """Set the limits and start the program, in place of this one or below it."""
+    memory, family, entrances, command = int(sys.argv[1]), sys.argv[2], sys.argv[3].splitlines(), sys.argv[4:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        for entrance in entrances:
+            _attempt(entrance, "0")  # the parent sees who came in
+        # When the machine runs out of memory agents are killed first, before arena or anything else.
+        _attempt("/proc/self/oom_score_adj", "1000")
+        _own_session_keys()
+        if family == "apart":
+            _go_apart()
+        else:
+            _control(DIE_WITH_PARENT, SIGKILL)
     if memory:
         # RLIMIT_DATA counts private memory that can be written. RLIMIT_AS counts reserved addresses, too, and Java, Go and
         # sanitizers reserve gigabytes that they never touch.
@@ -28,24 +50,133 @@ def main() -> None:
     try:
         os.execvp(command[0], command)  # the limits, and the wish to die with the parent, outlive it
     except OSError as error:
-        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
-        sys.exit(127)
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(127)
 
 
-def _die_with_parent() -> None:
-    """Let Linux kill this process when the thread that started it ends: also after a kill of arena no agent goes on."""
+def _attempt(path: str, text: str) -> None:
+    """Write into a file of the system where that is allowed."""
+    try:
+        _write(path, text)
+    except OSError:
+        return
+
+
+def _own_session_keys() -> None:
+    """Leave the keys of the user's session behind, for a keyring that is empty."""
     import ctypes
 
-    ctypes.CDLL(None).prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
+    number = KEYCTL.get(os.uname().machine)
+    if number is not None:
+        ctypes.CDLL(None).syscall(number, JOIN_SESSION_KEYRING, None)
 
 
-def _first_to_go() -> None:
-    """Have the kernel kill an agent first, before arena or anything else, when the machine runs out of memory."""
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:  # noqa: PTH123 - pathlib takes longer to import than all of this
+        file.write(text)
+
+
+def _control(option: int, value: int) -> None:
+    """Call prctl(2). With DIE_WITH_PARENT Linux tells a process when the thread that started it ends, even by a kill."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _go_apart() -> None:
+    """Return in the process that is to become the program; this one waits for it and ends."""
+    if _unshared():
+        _control(DIE_WITH_PARENT, SIGKILL)
+        told, tell = os.pipe()
+        if first := os.fork():
+            os.dup2(told, 0)
+            os.closerange(1, tell + 1)  # nobody but the program holds its input and output
+            os.waitpid(first, 0)
+            _end_as(int(os.read(0, 8) or -SIGKILL))
+        _begin_namespace()
+        if program := os.fork():
+            os.dup2(tell, 0)
+            os.closerange(1, tell + 1)
+            os.write(0, b"%d" % _reaped(program))
+            os._exit(0)
+    else:
+        import signal
+
+        _control(ADOPT_ORPHANS, 1)
+        _control(DIE_WITH_PARENT, SIGTERM)
+        if program := os.fork():
+            signal.signal(signal.SIGTERM, _end_all)
+            os.closerange(0, 3)
+            code = _reaped(program)
+            _end_below()
+            _end_as(code)
+        _control(DIE_WITH_PARENT, SIGKILL)
+    os.setsid()
+
+
+def _unshared() -> bool:
+    """Tell whether the next child begins a PID namespace; without the right to make one, in a user namespace that gives it."""
+    import ctypes
+
+    libc, user, group = ctypes.CDLL(None), os.geteuid(), os.getegid()
+    if libc.unshare(NEW_PIDS | NEW_MOUNTS) == 0:
+        return True
+    if libc.unshare(NEW_PIDS | NEW_MOUNTS | NEW_USER) != 0:
+        return False
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{user} {user} 1")
+    _write("/proc/self/gid_map", f"{group} {group} 1")
+    return True
+
+
+def _begin_namespace() -> None:
+    """Have the namespace end with the parent of this process, its first one, and show its processes alone in /proc.
+
+    Where containers hide parts of /proc another one cannot be mounted: then the processes outside are seen, out of reach.
+    """
+    import ctypes
+
+    _control(DIE_WITH_PARENT, SIGKILL)
+    libc = ctypes.CDLL(None)
+    libc.mount(b"none", b"/", None, FOLLOW_OUTSIDE, None)
+    libc.mount(b"proc", b"/proc", b"proc", PLAIN, None)
+
+
+def _reaped(program: int) -> int:
+    """The exit code of a program, a negative one for a signal; what is orphaned meanwhile leaves no zombies."""
+    while True:
+        pid, status = os.wait()
+        if pid == program:
+            return os.waitstatus_to_exitcode(status)
+
+
+def _end_below() -> None:
+    """Kill all children, and theirs, which become children of this process then, until there are none."""
     try:
-        with open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - pathlib takes longer to import than all of this
-            file.write("1000")
-    except OSError:
-        pass
+        while True:
+            with open(f"/proc/self/task/{os.getpid()}/children") as file:  # noqa: PTH123
+                for pid in file.read().split():
+                    os.kill(int(pid), SIGKILL)
+            os.wait()
+    except (ChildProcessError, FileNotFoundError):
+        return
+
+
+def _end_all(signum: int, frame: object) -> None:
+    """End with all that is below."""
+    _end_below()
+    os._exit(1)
+
+
+def _end_as(code: int) -> None:
+    """End this process with an exit code, or by the signal of a negative one."""
+    if code < 0:
+        import signal
+
+        if -code != SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -52,14 +52,13 @@ def end_trees(trees: Collection[ProcessTree]) -> None:
     A process escapes only if it has left the group, lost its parent and changed its environment. The leaders are for their parent
     to wait for.
     """
-    leaders = {tree.leader for tree in trees}
-    marks = {os.fsencode(f"{tree.variable}={tree.value}") for tree in trees}
+    leaders, marks = _known_by(trees)
     for leader in leaders:  # all are stopped before any is killed: a stopped process starts no other while others are looked for
         _signal_group(leader, signal.SIGSTOP)
     found: set[int] = set()
     try:
         for _ in range(_LOOKS):
-            new = _members(leaders, marks) - found
+            new = members(trees) - found
             if not new:
                 break
             found |= new
@@ -85,8 +84,14 @@ def _end_marked(marks: Set[bytes]) -> None:
         sleep(0.002)
 
 
-def _members(leaders: Set[int], marks: Set[bytes]) -> set[int]:
+def _known_by(trees: Collection[ProcessTree]) -> tuple[set[int], set[bytes]]:
+    """The leaders of trees, and the texts in the environments of their descendants."""
+    return {tree.leader for tree in trees}, {os.fsencode(f"{tree.variable}={tree.value}") for tree in trees}
+
+
+def members(trees: Collection[ProcessTree]) -> set[int]:
     """All processes of some trees but their leaders."""
+    leaders, marks = _known_by(trees)
     children: defaultdict[int, list[int]] = defaultdict(list)
     marked: set[int] = set()
     for process in _others():

@@ -66,6 +66,8 @@ def comparison_plots(evidence: Evidence) -> list[Plot]:
     """The plots of some entries: of a puzzle, two by two and by budget; of a game, their ratings and scores."""
     if evidence.sheet.kind == "versus":
         found = [ratings_plot(evidence.board), cross_plot(evidence.board)]
+    elif evidence.sheet.kind == "score":
+        found = []
     else:
         pairs = list(combinations(evidence.ranked, 2))[:MOST_SCATTERS]
         scatters = [scatter_plot(evidence, *pair, f"scatter-{number}") for number, pair in enumerate(pairs, 1)]

@@ -44,6 +44,8 @@ def plots_of(evidence: Evidence) -> list[Plot]:
     """The plots that a board has something to show in, in the order in which they are shown."""
     if evidence.sheet.kind == "versus":
         found = [ratings_plot(evidence.board), cross_plot(evidence.board), convergence_plot(evidence)]
+    elif evidence.sheet.kind == "score":
+        found = [convergence_plot(evidence)]
     else:
         found = [difficulty_plot(evidence), *budget_plots(evidence), *cactus_plots(evidence), _best_two(evidence)]
         found.append(convergence_plot(evidence))

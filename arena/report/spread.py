@@ -25,13 +25,18 @@ Values = Callable[[MatchSummary, int], float | None]
 
 def spread_plots(evidence: Evidence) -> list[Plot]:
     """The distributions of moves and of nodes; those of which there is nothing to show are left out."""
-    if evidence.sheet.kind == "versus":
+    plots: list[Plot | None]
+    if evidence.sheet.kind != "puzzle":
         moves = "The actions of each match that the agent played in, of both sides together."
         nodes = "Nodes of a move, on average over the agent's moves of a match."
         plots = [
             _plot(evidence, "moves", "Moves of a match", moves, lambda match, seat: match.moves),
             _plot(evidence, "nodes", "Nodes of a move", nodes, _nodes_of_a_move, log=True),
         ]
+        if evidence.sheet.kind == "score":
+            plots.insert(
+                0, _plot(evidence, "scores", "Score of a match", "The score of each match.", lambda match, _: match.returns[0])
+            )
     else:
         moves = "The actions, or steps, of each solved attempt."
         nodes = "The nodes of each attempt, solved or not."

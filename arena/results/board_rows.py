@@ -1,18 +1,19 @@
 """The rows of a leaderboard as plain values, with the keys of its JSON output."""
 
+from collections.abc import Collection
 from typing import Any
 
 from arena.results.rating import Strengths
 from arena.results.tally import Count, Tally
+from arena.stats.clustered import ClusteredMean
 from arena.stats.solved_share import wilson
 
 Row = dict[str, Any]
 
 
-def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> Row:
-    """The row of an entry of a versus board."""
+def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None, level: Collection[int]) -> Row:
+    """The row of an entry of a versus board, which is `level` with these others."""
     count, labels = tally.counts[entry], tally.sheet.labels
-    seconds = per(count.seconds, count.decisions)
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
     points, games = tally.matches.in_first_seat(entry)
     row = {
@@ -21,7 +22,7 @@ def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> 
         "rating": rating,
         "rating_low": low,
         "rating_high": high,
-        "level_with": [] if rated is None else [labels[other] for other in rated.level[entry] if tally.counts[other].games],
+        "level_with": [labels[other] for other in level if tally.counts[other].games],
         "games": count.games,
         "wins": count.wins,
         "draws": count.draws,
@@ -32,13 +33,58 @@ def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None) -> 
         "failures": count.faults.total(),
         "failures_by_kind": dict(sorted(count.faults.items())),
         "fallback_share": _fallback_share(count),
-        "nodes_per_move": per(count.nodes, count.decisions),
-        "ms_per_move": None if seconds is None else seconds * 1000,
+        **_effort(count),
+        **_mean("mean_return", "return", tally, tally.returns.of(entry)),
+        **_mean("adjusted", "adjusted", tally, tally.returns.adjusted(entry)),
     }
     if rated is not None:
         better = zip(labels, rated.superiority[entry], strict=True)
         row["superiority"] = {label: likelihood for label, likelihood in better if likelihood is not None}
     return row
+
+
+def level_by_returns(tally: Tally) -> dict[int, tuple[int, ...]]:
+    """For each entry the others whose intervals of the mean return overlap its own; none where there are no intervals."""
+    means = dict(enumerate([] if tally.matches.folded else [tally.returns.of(entry) for entry in range(len(tally.counts))]))
+    level = {
+        entry: tuple([other for other, theirs in means.items() if other != entry and _overlap(own, theirs)])
+        for entry, own in means.items()
+    }
+    return {entry: level.get(entry, ()) for entry in range(len(tally.counts))}
+
+
+def _overlap(one: ClusteredMean, two: ClusteredMean) -> bool:
+    if one.low is None or one.high is None or two.low is None or two.high is None:
+        return False
+    return one.low <= two.high and two.low <= one.high
+
+
+def score_row(rank: int, entry: int, tally: Tally) -> Row:
+    """The row of an entry of a score board."""
+    count = tally.counts[entry]
+    return {
+        "rank": rank,
+        "agent": tally.sheet.labels[entry],
+        "attempts": count.games,
+        **_mean("mean_return", "return", tally, tally.returns.of(entry)),
+        "best": count.best,
+        "moves": per(count.moves, count.moves_of),
+        **_effort(count),
+        "failures": count.faults.total(),
+        "failures_by_kind": dict(sorted(count.faults.items())),
+        "fallback_share": _fallback_share(count),
+    }
+
+
+def _effort(count: Count) -> Row:
+    seconds = per(count.seconds, count.decisions)
+    return {"nodes_per_move": per(count.nodes, count.decisions), "ms_per_move": None if seconds is None else seconds * 1000}
+
+
+def _mean(key: str, bounds: str, tally: Tally, found: ClusteredMean) -> Row:
+    """A mean with its bounds; without them where matches only repeat others, so that rounds are no sample."""
+    low, high = (None, None) if tally.matches.folded else (found.low, found.high)
+    return {key: found.mean, f"{bounds}_low": low, f"{bounds}_high": high}
 
 
 def puzzle_row(rank: int, label: str, tally: Count) -> Row:
@@ -64,6 +110,11 @@ def puzzle_row(rank: int, label: str, tally: Count) -> Row:
 
 def _fallback_share(count: Count) -> float | None:
     return None if count.fallbacks is None else per(count.fallbacks, count.decisions)
+
+
+def cpu_per_move(count: Count) -> float | None:
+    """Seconds of processor time of a decision; None where it was not measured."""
+    return None if count.cpu is None else per(count.cpu, count.decisions)
 
 
 def per(total: float, count: int) -> float | None:

@@ -1,6 +1,6 @@
 """The cells of a board as text, by the styles of its columns: the same in the terminal, in a report and on a page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,8 @@ class BoardTable:
 
     def bounds(self, column: Column, row: Row) -> list[float | None]:
         """A value with the bounds of its interval, as far as they are shown."""
-        value, low, high = [row.get(column.key + end) for end in ("", "_low", "_high")]
+        low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
+        value = row.get("mean_return" if column.key == "return" else column.key)
         if column.key not in _RATING or row["agent"] not in self.unrated:
             return [value, low, high]
         return [None, low, high] if _half_open(row) else [None, None, None]
@@ -61,7 +62,7 @@ def board_table(board: Leaderboard) -> BoardTable:
         named = by_key(there)
         columns = [named[key] for key in board.columns if key in named]
     else:
-        columns = [column for column in there if _shown(column, board.rows)]
+        columns = [column for column in there if _shown(column, board)]
     return BoardTable(tuple(columns), tuple(_sorted(board, by_key(there))), unrated_agents(board))
 
 
@@ -70,10 +71,12 @@ def unrated_agents(board: Leaderboard) -> frozenset[str]:
     return frozenset() if board.unrated is None else board.unrated.agents
 
 
-def _shown(column: Column, rows: Sequence[Row]) -> bool:
+def _shown(column: Column, board: Leaderboard) -> bool:
     """Tell whether a column is shown if a spec names none."""
     if column.shown == "known":
-        return any(row.get(column.key) not in (None, {}, row.get(column.repeats)) for row in rows)
+        return any(row.get(column.key) not in (None, {}, row.get(column.repeats)) for row in board.rows)
+    if column.shown == "returns":
+        return board.by_returns or board.has_chance
     return column.shown == "always"
 
 
@@ -102,6 +105,8 @@ def cell(column: Column, row: Row) -> str:
         return _interval(row, key, figures.elo)
     if column.style == "share interval":
         return _interval(row, key, figures.share)
+    if column.style == "figure interval":
+        return _interval(row, key, figures.figure)
     if column.style == "rank":
         warned = row.get("refuted") or row.get("fallback_share")
         marks = [mark for mark, is_marked in (("~", row.get("level_with")), ("!", warned)) if is_marked]

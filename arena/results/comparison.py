@@ -4,15 +4,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from arena.identity import Stream
 from arena.results.attempts import Attempts
+from arena.results.mean_returns import MeanReturns
 from arena.results.pairs import counted, estimated
 from arena.results.puzzle_comparison import PuzzleComparison, compare_attempts
 from arena.results.tally import Tally
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
+from arena.stats.clustered import clustered_mean, mean_p_value
 from arena.stats.observations import Pair, swapped
 from arena.stats.paired import holm
 
@@ -46,7 +49,26 @@ class GamesComparison:
     """The number of them that differ in seats, position or actions."""
 
 
-Comparison = PuzzleComparison | GamesComparison
+@dataclass(frozen=True, slots=True)
+class ScoreComparison:
+    """Two entries that collect scores from the same positions, with the same dice."""
+
+    one: str
+    other: str
+    rounds: int
+    """The number of rounds that both have played."""
+    mean_one: float
+    mean_other: float
+    difference: float
+    """The mean of what `one` has more, round by round."""
+    low: float | None
+    """The ends of the 95 % interval of the difference; None for a single round."""
+    high: float | None
+    p_value: float
+    """Two-sided, of Student's t-test of the differences."""
+
+
+Comparison = PuzzleComparison | GamesComparison | ScoreComparison
 
 
 def comparisons(
@@ -59,6 +81,8 @@ def comparisons(
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
     if sheet.kind == "puzzle":
         return list(_of_attempts(here, attempts, _optima(sheet, attempts)))
+    if sheet.kind == "score":
+        return list(_of_scores(here, tally.returns))
     return list(_at_tables(here, sheet, tally) if tally.matches.rankings() else _of_games(here, sheet, tally, distinct))
 
 
@@ -67,6 +91,18 @@ def _of_attempts(here: Sequence[Entry], attempts: Attempts, optima: Mapping[int,
         both = attempts.get(i, {}), attempts.get(j, {})
         if both[0].keys() & both[1].keys():
             yield compare_attempts((one, other), both, optima)
+
+
+def _of_scores(here: Sequence[Entry], returns: MeanReturns) -> Iterator[Comparison]:
+    for (one, i), (other, j) in combinations(here, 2):
+        mine, theirs = returns.by_round(i), returns.by_round(j)
+        met = sorted(mine.keys() & theirs.keys())
+        if met:
+            leads = [mine[round_] - theirs[round_] for round_ in met]
+            lead = clustered_mean(leads, [1] * len(met))
+            first, second = (fmean([found[round_] for round_ in met]) for found in (mine, theirs))
+            p_value = mean_p_value(leads)
+            yield ScoreComparison(one, other, len(met), first, second, fmean(leads), lead.low, lead.high, p_value)
 
 
 def _optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:

@@ -1,7 +1,7 @@
 """Leaderboards: the ranked rows of every board of a tournament, made from its records."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from arena.columns import Column
 from arena.format import Kind, Pairing, Placing
 from arena.match.record import Record
-from arena.results.board_rows import Row, per, puzzle_row, versus_row
+from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, versus_row
 from arena.results.claims import Refutation
 from arena.results.rating import SprtState, Strengths, UnknownRatings, sprt_state, strengths, unknown_ratings
 from arena.results.tally import Count, Failure, Tally, tallies_of
@@ -101,6 +101,12 @@ class Leaderboard:
     """Agents among whom fallbacks cannot be shared out."""
     bracket: tuple[tuple[Tie[str], ...], ...] = ()
     """The rounds of a knockout, the first one first."""
+    by_returns: bool = False
+    """True if it is ranked by mean returns."""
+    has_chance: bool = False
+    """True if chance moves in the game."""
+    unmetered: tuple[tuple[str, int], ...] = ()
+    """The agents that have generated states past their views, and how many were seen."""
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
@@ -111,6 +117,8 @@ class Leaderboard:
             more["test"] = asdict(self.test)
         if self.bracket:
             more["bracket"] = [[tie._asdict() for tie in ties] for ties in self.bracket]
+        if self.unmetered:
+            more["unmetered"] = dict(self.unmetered)
         unfinished = {} if self.finished else {"finished": False, "size": self.size}
         return {
             "game": self.game,
@@ -201,7 +209,9 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
     by_rating = tally.ranked_by == "rating" and unknown is not None and not unknown.entries
     order = _order(tally, rated if by_rating else None, placings)
     refuted = tally.claims.refuted()
-    rows = _rows(tally, rated, order, placings, refuted)
+    by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
+    level = level_by_returns(tally) if versus and by_returns else {} if rated is None else rated.level
+    rows = _rows(tally, rated, level, order, placings, refuted)
     return Leaderboard(
         title=sheet.title,
         game=sheet.game,
@@ -234,6 +244,9 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         fallen_back=_fallen_back(tally),
         unclear=tuple([label for label, count in zip(sheet.labels, counts, strict=True) if count.fallbacks is None]),
         bracket=tally.bracket(),
+        by_returns=by_returns,
+        has_chance=sheet.has_chance,
+        unmetered=tuple([(label, count.unmetered) for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered]),
     )
 
 
@@ -254,17 +267,26 @@ def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | 
 def _rows(
     tally: Tally,
     rated: Strengths | None,
+    level: Mapping[int, Collection[int]],
     order: Sequence[tuple[int, int]],
     placings: Sequence[Placing] | None,
     refuted: Sequence[Refutation],
 ) -> tuple[Row, ...]:
-    """The rows in that order, with what the format shows of each entry, and which claims are refuted where any is."""
-    versus, labels = tally.sheet.kind == "versus", tally.sheet.labels
+    """The rows in that order, with what the format shows of each entry, which claims are refuted where any is, and processor time
+    where that was measured.
+    """
+    kind, labels = tally.sheet.kind, tally.sheet.labels
+    measured = any(count.cpu is not None for count in tally.counts)
     rows = []
     for rank, entry in order:
-        row = versus_row(rank, entry, tally, rated) if versus else puzzle_row(rank, labels[entry], tally.counts[entry])
+        if kind == "versus":
+            row = versus_row(rank, entry, tally, rated, level.get(entry, ()))
+        else:
+            row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, labels[entry], tally.counts[entry])
         of_format = {} if placings is None else placings[entry].values
-        marks = {"refuted": any(labels[entry] == one.agent for one in refuted)} if refuted else {}
+        marks: Row = {"refuted": any(labels[entry] == one.agent for one in refuted)} if refuted else {}
+        if measured:
+            marks["cpu_per_move"] = cpu_per_move(tally.counts[entry])
         rows.append({**row, **of_format, **marks})
     return tuple(rows)
 
@@ -287,10 +309,13 @@ def complete(tally: Tally, *, ended: bool) -> bool:
 
 
 def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ...]:
-    """The usual order of a board, the smallest first: the rating if `rated`, else the score; of solvers the solved share, then
-    the mean cost (moves without costs), then the nodes of an attempt.
+    """The usual order of a board, the smallest first: the mean return where that ranks, else the rating if `rated`, else the
+    score; of solvers the solved share, then the mean cost (moves without costs), then the nodes of an attempt.
     """
     count = tally.counts[entry]
+    if tally.sheet.kind == "score" or tally.ranked_by == "returns":
+        mean = tally.returns.of(entry).mean
+        return (float("inf") if mean is None else -mean,)
     if tally.sheet.kind == "versus":
         return (-(count.score or 0.0 if rated is None else rated.elo[entry][0]),)
     mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)

@@ -17,6 +17,8 @@ from arena.stats.elo import elo_difference
 from arena.stats.observations import PAIR_SCORES, Pair, WinDrawLoss, kinds_of, ranking_of
 
 Entries = tuple[int, int]
+_ONE = {1.0: WinDrawLoss(wins=1), 0.5: WinDrawLoss(draws=1), 0.0: WinDrawLoss(losses=1)}
+NO_GAMES = Pair(WinDrawLoss(), WinDrawLoss())
 
 
 def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
@@ -82,7 +84,9 @@ class SeatOrder:
 class PairedGames:
     """Every game of one board that was not void; entries by their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shared: bool = False) -> None:
+        """Make it of a board without games; `shared` where all games of a round share dice and deals, which `rounds` needs."""
+        self._by_round: dict[int, dict[Entries, Pair]] | None = defaultdict(dict) if shared else None
         self.folded = False
         """Whether pairs, or games of more than two seats, that only repeat others have been added to these."""
         self._orders: dict[tuple[int, ...], SeatOrder] = {}
@@ -98,6 +102,10 @@ class PairedGames:
         order = self._orders.get(seats) or self._order(seats)
         got, theirs = returns
         points = result_points(got, theirs)
+        if self._by_round is not None:
+            pairs = self._by_round[round_]
+            half = Pair(_ONE[points], WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), _ONE[points])
+            pairs[order.entries] = pairs.get(order.entries, NO_GAMES).plus(half)
         order.points += points
         order.games += 1
         other = order.awaited.pop(round_, None)
@@ -144,6 +152,10 @@ class PairedGames:
                 counts = WinDrawLoss(half.points == 1, half.points == 0.5, half.points == 0)
                 found[order.entries].append(Pair(counts, WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), counts))
         return dict(found)
+
+    def rounds(self) -> list[dict[Entries, Pair]] | None:
+        """The games of each round that share its dice and deals, by who met; None where they share none."""
+        return None if self._by_round is None else list(self._by_round.values())
 
     def in_first_seat(self, entry: int) -> tuple[float, int]:
         """The points and the games of an entry in the first seat."""

@@ -98,6 +98,9 @@ class Observed(Protocol):
     def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
         """Return the games of every group of three and more, clustered by position."""
 
+    def rounds(self) -> list[dict[Entries, Pair]] | None:
+        """Return the games of each round that share dice and deals; None where they share none."""
+
 
 def strengths(sheet: BoardInfo, games: Observed) -> Strengths | None:
     """Rate a board; None where it has nothing to rate, or more than MOST_RATED entries."""
@@ -111,7 +114,7 @@ def strengths(sheet: BoardInfo, games: Observed) -> Strengths | None:
     pairings, rankings = games.pairings(), games.rankings()
     try:
         if pairings:
-            ratings = rate(pairings, entries, rng=Stream(f"bootstrap/{sheet.title}"), anchor=anchor)
+            ratings = rate(pairings, entries, rng=Stream(f"bootstrap/{sheet.title}"), anchor=anchor, rounds=games.rounds())
         elif rankings:
             ratings = rate_rankings(rankings, entries, anchor=anchor)
         else:

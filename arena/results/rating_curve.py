@@ -1,4 +1,4 @@
-"""Ratings, or solved shares, over a run: fitted anew to the matches so far, at a few points of it."""
+"""Ratings, solved shares or mean returns over a run: fitted anew to the matches so far, at a few points of it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -58,17 +58,26 @@ def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Poi
     return tuple(points)
 
 
-def solved_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
-    """Every entry's solved share at each of POINTS points of the run."""
-    solved = [0] * len(sheet.labels)
+def mean_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
+    """Every entry's solved share, or mean return on a board of scores, at each of POINTS points of the run."""
+    sums = [0.0] * len(sheet.labels)
     attempts = [0] * len(sheet.labels)
     points = []
     for played, part in _parts(matches):
         for match in part:
-            solved[match.seats[0]] += bool(match.solved)
+            sums[match.seats[0]] += match.returns[0] if sheet.kind == "score" else bool(match.solved)
             attempts[match.seats[0]] += 1
-        points.append(Point(played, {entry: solved[entry] / of for entry, of in enumerate(attempts) if of}))
+        points.append(Point(played, {entry: sums[entry] / of for entry, of in enumerate(attempts) if of}))
     return tuple(points)
+
+
+def curve_of(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
+    """The curve of a board: of ratings where agents play each other, else of means."""
+    return (rating_points if sheet.kind == "versus" else mean_points)(sheet, matches)
+
+
+CURVES = {"versus": "Rating", "puzzle": "Solved share", "score": "Mean return"}
+"""What a curve shows, by the kind of board."""
 
 
 class _GamesSoFar:

@@ -8,6 +8,7 @@ REPEATS = (
     "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
     "try openings: {plies: 4} in the spec."
 )
+ONE_ROUND = "No intervals: they take a second round, with dice and deals of its own; `rounds` in the spec."
 
 
 def rating_remarks(board: Leaderboard) -> list[str]:
@@ -17,24 +18,40 @@ def rating_remarks(board: Leaderboard) -> list[str]:
     lines = []
     if any(row["rating_low"] is not None or row["rating_high"] is not None for row in board.rows):
         about = "the field's mean" if board.anchor is None else board.anchor
-        scale = (
-            f"Elo about {about}: 400 are ten wins to one loss, draws apart; 95 % intervals from pairs of games ({board.method})."
-        )
+        sample = "rounds" if board.has_chance else "pairs of games"
+        scale = f"Elo about {about}: 400 are ten wins to one loss, draws apart; 95 % intervals from {sample} ({board.method})."
         lines.append(" ".join([*_order(board), scale]))
     else:
-        lines += [*_order(board), REPEATS]
+        lines += [*_order(board), ONE_ROUND if board.has_chance else REPEATS]
     if board.unrated is not None:
         lines += _unrated(board.unrated)
     if any(row["level_with"] for row in board.rows):
         lines.append("~ : the interval overlaps with another's, so the order is not certain.")
-    return lines + [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in board.cycles]
+    circles = () if board.by_returns else board.cycles  # which are of wins
+    return lines + [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in circles]
 
 
 def _order(board: Leaderboard) -> list[str]:
     """What the board is ranked by, unless its format has a ranking of its own, which is in its columns."""
     if board.own_columns or board.unranked is not None:
         return []
-    return ["Ranked by Elo." if board.by_rating else "Ranked by score."]
+    if board.by_returns:
+        lines = ["Ranked by mean return; Elo and score are from wins and draws alone."]
+        if not board.folded and all(row["return_low"] is None for row in board.rows):
+            lines.append("Mean returns have no intervals before there is a second round.")
+        return lines
+    lines = ["Ranked by Elo." if board.by_rating else "Ranked by score."]
+    if _disagree(board):
+        lines.append(
+            "Mean returns order the agents otherwise, since not all wins are alike; rank: returns in the spec goes by them."
+        )
+    return lines
+
+
+def _disagree(board: Leaderboard) -> bool:
+    """True if of two agents one has the higher score and the other the higher mean return."""
+    known = [(row["score"], row["mean_return"]) for row in board.rows if row["games"]]
+    return any(one[0] > two[0] and one[1] < two[1] for one in known for two in known)
 
 
 def _unrated(unrated: UnratedAgents) -> list[str]:
@@ -53,6 +70,14 @@ def _unrated(unrated: UnratedAgents) -> list[str]:
             f"? of {names}: all points or none, which bounds a rating on one side alone; it takes a point the other way."
         )
     return lines
+
+
+def unmetered_remarks(board: Leaderboard) -> list[str]:
+    """Who has generated how many states that no count has; none where nobody was seen to."""
+    if not board.unmetered:
+        return []
+    shown = ", ".join([f"{agent} {states:,}" for agent, states in board.unmetered])
+    return [f"Generated past the view, in no count of nodes and under no limit of nodes: {shown} states, as far as seen."]
 
 
 def fallback_remarks(board: Leaderboard) -> list[str]:

@@ -6,9 +6,10 @@ games for three and more are counted and not rated.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
-from arena.format import Pairing, result_points
+from arena.format import Kind, Pairing, result_points
 from arena.results.board_rows import Row
 from arena.results.pairs import Entries, PairedGames
 from arena.results.rating import strengths
@@ -28,6 +29,7 @@ class _Count:
     draws: int = 0
     losses: int = 0
     points: float = 0.0
+    returns: float = 0.0
 
 
 class GamesThen(NamedTuple):
@@ -42,6 +44,9 @@ class GamesThen(NamedTuple):
     def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
         """Return no games of three and more."""
         return {}
+
+    def rounds(self) -> None:
+        """Return None: what stands while a run goes on takes pairs for independent."""
 
 
 class Standings:
@@ -65,6 +70,7 @@ class Standings:
             count = counts[entry]
             count.games += 1
             count.points += points
+            count.returns += returns[seat]
             count.wins += points == 1
             count.draws += points == 0.5
             count.losses += points == 0
@@ -84,14 +90,16 @@ class Standings:
     def of(self, board: int) -> list[Row]:
         """Return the standings of a board, best first, as rows with keys of its leaderboard; None for what is not known."""
         seats = self._boards[board].seats
-        versus = self._boards[board].format.kind == "versus"
+        kind = self._boards[board].kind
+        versus = kind == "versus"
         elo = self._elo.get(board, {}) if versus else {}
         rows = [
-            {"agent": seat.label, **(_played(count, elo.get(entry)) if versus else _attempted(count))}
+            {"agent": seat.label, **(_played(count, elo.get(entry)) if versus else _attempted(count, kind))}
             for entry, (seat, count) in enumerate(zip(seats, self._counts[board], strict=True))
         ]
-        key = "score" if versus else "solved"
-        return sorted(rows, key=lambda row: -1.0 if row[key] is None else row[key], reverse=True)
+        by_returns = kind == "score" or self._boards[board].ranked_by == "returns"
+        key = "mean_return" if by_returns else "score" if versus else "solved"
+        return sorted(rows, key=lambda row: -inf if row[key] is None else row[key], reverse=True)
 
 
 def _played(count: _Count, elo: tuple[float, float | None, float | None] | None) -> Row:
@@ -106,10 +114,17 @@ def _played(count: _Count, elo: tuple[float, float | None, float | None] | None)
         "draws": count.draws,
         "losses": count.losses,
         "score": score,
+        "mean_return": _mean(count),
     }
 
 
-def _attempted(count: _Count) -> Row:
+def _mean(count: _Count) -> float | None:
+    return count.returns / count.games if count.games else None
+
+
+def _attempted(count: _Count, kind: Kind) -> Row:
+    if kind == "score":
+        return {"attempts": count.games, "mean_return": _mean(count), "return_low": None, "return_high": None}
     low, high = wilson(count.wins, count.games) if count.games else (None, None)
     solved = count.points / count.games if count.games else None
     return {"attempts": count.games, "solved": solved, "solved_low": low, "solved_high": high}

@@ -18,7 +18,7 @@ from arena.results.conclusions import elo_interval, forecast_words, hypotheses, 
 from arena.results.csv_cells import csv_line
 from arena.results.layout import DEFAULT, crossing, fits, folded, table
 from arena.results.leaderboard import Leaderboard
-from arena.results.remarks import fallback_remarks, rating_remarks
+from arena.results.remarks import fallback_remarks, rating_remarks, unmetered_remarks
 from arena.spec.faults import one_line
 
 FORMATS = (*tabulate_formats, "json", "csv")
@@ -170,7 +170,8 @@ def _cross(board: Leaderboard, style: str, width: int | None) -> str:
 def remarks(board: Leaderboard) -> list[str]:
     """The remarks on a board, in sentences; the agents' failures stand apart."""
     what = "games" if board.kind == "versus" else "attempts"
-    lines = [f"{board.games:,} {what}, {board.distinct_games:,} distinct."]
+    distinct = "" if board.has_chance else f", {board.distinct_games:,} distinct"  # with chance no match counts as a repeat
+    lines = [f"{board.games:,} {what}{distinct}."]
     if board.folded:
         lines[0] += " Repeated games say nothing new about the agents."
     if not board.finished:
@@ -189,6 +190,7 @@ def remarks(board: Leaderboard) -> list[str]:
         were = "game was" if board.adjudicated == 1 else "games were"
         lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
     lines += fallback_remarks(board)
+    lines += unmetered_remarks(board)
     if board.soft:
         lines.append(f"Time limits are soft for {', '.join(board.soft)}: isolation is none, so nobody stops them.")
     if board.timed:

@@ -5,15 +5,18 @@ none did, those that differ are kept, of a format with a ranking of its own ever
 ranking (see `arena.results.pairs`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
 """
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
 from arena.formats.swiss import Knockout
-from arena.match.record import FAULTS, Reason, Record
+from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record
 from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts, stored_fallbacks
+from arena.results.mean_returns import MeanReturns
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
@@ -34,7 +37,11 @@ class Count:
     solved: int = 0
     nodes: int = 0
     seconds: float = 0.0
+    cpu: float | None = None
+    """Processor time of its decisions; None where it was not measured."""
     decisions: int = 0
+    unmetered: int = 0
+    """States generated past the view, as far as seen."""
     fallbacks: int | None = 0
     """Decisions drawn at random since a budget ran out; None if that is not known."""
     moves: int = 0
@@ -44,6 +51,8 @@ class Count:
     moves_failed_of: int = 0
     cost: float = 0.0
     cost_of: int = 0
+    best: float | None = None
+    """The highest return."""
     faults: Counter[str] = field(default_factory=Counter)
     points: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     met: Counter[int] = field(default_factory=Counter)
@@ -99,7 +108,8 @@ class Tally:
         self.fallbacks = 0
         self.distinct: int | None = None
         """Counted by a store; None if the matches are counted one by one."""
-        self.matches = PairedGames()
+        self.matches = PairedGames(shared=sheet.has_chance)
+        self.returns = MeanReturns(len(sheet.labels))
         self.claims = Claims(sheet)
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
@@ -112,7 +122,9 @@ class Tally:
     @property
     def ranked_by(self) -> RankedBy:
         """The order of the board where its format has no ranking of its own."""
-        return self.sheet.ranked_by if self._format is None else self._format.ranked_by
+        if self._format is None or self.sheet.ranked_by == "returns":  # which the spec or the game wants
+            return self.sheet.ranked_by
+        return self._format.ranked_by
 
     def ranking(self) -> Ranking | None:
         """The ranking by the board's format; None where the format has none of its own."""
@@ -144,14 +156,30 @@ class Tally:
             self.outcomes.add(pairing, record.returns)
         played = play_hash_of(record)
         self._plays.add((seats, played))
-        if len(seats) > 1:
-            self.matches.add(pairing.round, seats, record.returns, played, any(record.drew))
+        self.met(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted)
         if record.fallbacks:
             self.fell_back(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
         for decision in record.decisions:
             self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
+            self.counts[seats[decision.seat]].unmetered += decision.unmetered
+        self.timed(seats, record.timing)
         if record.seat is not None and record.termination in FAULTS:
             self.failed(seats[record.seat], record.termination, number, record.id, record.message)
+
+    def met(
+        self,
+        round_: int,
+        seats: tuple[int, ...],
+        returns: tuple[float, ...],
+        played: int,
+        drew: bool,
+        adjusted: Sequence[float] | None,
+    ) -> None:
+        """Take one match that was not void to the games of its round."""
+        if self.sheet.kind != "puzzle":
+            self.returns.add(round_, seats, returns, adjusted)
+        if len(seats) > 1:
+            self.matches.add(round_, seats, returns, played, drew or self.sheet.has_chance)
 
     def count(self, facts: Facts) -> None:
         """Count matches that are alike. Void ones are counted apart and not scored."""
@@ -165,6 +193,11 @@ class Tally:
             self._count_seat(facts, seat, self.counts[entry])
         if facts.solved is not None:
             _count_solutions(facts, self.counts[facts.seats[0]])
+        elif self.sheet.kind == "score":
+            count = self.counts[facts.seats[0]]
+            count.best = max(facts.returns[0], facts.returns[0] if count.best is None else count.best)
+            count.moves += facts.moves
+            count.moves_of += facts.moves_of
 
     def _count_seat(self, facts: Facts, seat: int, count: Count) -> None:
         times, got = facts.count, facts.returns[seat]
@@ -186,6 +219,14 @@ class Tally:
         count.decisions += decisions
         count.nodes += nodes
         count.seconds += seconds
+
+    def timed(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
+        """Add the processor time of each seat of a match, where it was measured; what a node sent that is none is left out."""
+        told = None if timing is None else timing.get(CPU_SECONDS)
+        for entry, seconds in zip(seats, told if isinstance(told, list) else (), strict=False):
+            if isinstance(seconds, (int, float)) and seconds >= 0:
+                count = self.counts[entry]
+                count.cpu = (count.cpu or 0.0) + seconds
 
     def fell_back(self, found: FallbackCounts) -> None:
         """Add fallbacks to the entries that they belong to; where that is not known once, their number is not."""
@@ -239,11 +280,12 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     _share_out(store, tallies)
-    adders = [tally.matches.add if tally.sheet.kind == "versus" else None for tally in tallies]
-    for rows in store.chunks(_GAMES):
-        for board, round_, seats, returns, used_rng, played in rows:
-            if add := adders[board]:
-                add(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng)
+    _add_unmetered(store, tallies)
+    _add_timings(store, tallies)
+    for rows in store.chunks(_GAMES.format(adjusted=store.adjusted)):
+        for board, round_, seats, returns, used_rng, played, adjusted in rows:
+            corrected = None if adjusted is None else returns_of(adjusted)
+            tallies[board].met(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
             if (outcomes := tallies[board].outcomes) is not None:
                 outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
     for number, tally in enumerate(tallies):
@@ -258,6 +300,19 @@ def _share_out(store: Store, tallies: Sequence[Tally]) -> None:
     """Add all fallbacks to the entries that they belong to."""
     for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
         tallies[board].fell_back(found)
+
+
+def _add_unmetered(store: Store, tallies: Sequence[Tally]) -> None:
+    """Add all states past the views to the entries that they belong to."""
+    for board, entries, seat, states in store.unmetered():
+        tallies[board].counts[entries[seat]].unmetered += states
+
+
+def _add_timings(store: Store, tallies: Sequence[Tally]) -> None:
+    """Add what was measured of processors."""
+    for rows in store.chunks(_TIMINGS, [f'%"{CPU_SECONDS}"%']):
+        for board, seats, timing in rows:
+            tallies[board].timed(seats_of(seats), json.loads(timing))
 
 
 def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
@@ -276,13 +331,17 @@ SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), t
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 """
 _GAMES = """
-SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play
+SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, {adjusted}
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 """
 _EFFORT = """
 SELECT p.board, p.seats, e.seat, sum(e.decisions), total(e.nodes), total(e.nanoseconds)
 FROM place p JOIN effort e ON e.record = p.record JOIN record r ON r.number = p.record
 WHERE r.termination <> 'void' GROUP BY 1, 2, 3
+"""
+_TIMINGS = """
+SELECT p.board, p.seats, d.timing FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
+WHERE d.timing LIKE ? AND r.termination <> 'void'
 """
 _FAILURES = f"""
 SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message

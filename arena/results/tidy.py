@@ -21,16 +21,18 @@ def tidy_columns(kinds: Collection[Kind], seats: int) -> list[str]:
     """The columns of matches on boards of these `kinds`, with up to so many seats.
 
     A game has the labels of its seats, the `winner` (none of a draw), and the returns, nodes and seconds of each seat; a puzzle
-    its `agent`, `solved` and `cost`. `nodes` and `seconds` are those of all seats, `at_fault` is who lost by a fault or gave up.
+    its `agent`, `solved` and `cost`; a game of one seat its `agent` and `returns`. `nodes` and `seconds` are those of all seats,
+    `at_fault` is who lost by a fault or gave up.
     """
     names = seat_names(seats) if _VERSUS in kinds else []
-    puzzle = "puzzle" in kinds
+    puzzle, score = "puzzle" in kinds, "score" in kinds
     return [
         *_ALWAYS,
-        *(["agent"] if puzzle else []),
+        *(["agent"] if puzzle or score else []),
         *names,
         *(["winner"] if names else []),
         *[f"returns_{name}" for name in names],
+        *(["returns"] if score else []),
         *(["solved"] if puzzle else []),
         "moves",
         *(["cost"] if puzzle else []),
@@ -56,6 +58,8 @@ def tidy_row(title: str, kind: Kind, round_: int, record: Record) -> dict[str, A
         "nodes": sum(nodes),
         "seconds": round(sum(seconds), 9),
     }
+    if kind == "score":
+        return {**row, "agent": record.labels[0], "returns": record.returns[0]}
     if kind != _VERSUS:
         return {**row, "agent": record.labels[0], "solved": record.solved, "cost": record.cost}
     for name, label, got, generated, spent in zip(

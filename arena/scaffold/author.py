@@ -24,15 +24,25 @@ class CannotWrite(ArenaError):
 
 
 def write(
-    kind: str, name: str, folder: Path, registry: Registry, *, game: str | None = None, package: bool = False
+    kind: str,
+    name: str,
+    folder: Path,
+    registry: Registry,
+    *,
+    game: str | None = None,
+    package: bool = False,
+    features: frozenset[str] = frozenset(),
 ) -> list[Path]:
     """Write the file of a plugin, or the folder of a package, into `folder`, and return what was written.
 
     `kind` is one of KINDS, `name` the key in the registry, `game` the first game of an agent or the game of a heuristic, which
-    must be given. Nothing is written if this raises: CannotWrite for a name that cannot be used or a file that exists,
-    UnknownName for a game that no plugin brings.
+    must be given, `features` what a new game has of `chance`, `hidden` and `simultaneous`. Nothing is written if this raises:
+    CannotWrite for a name that cannot be used or a file that exists, UnknownName for a game that no plugin brings.
     """
-    plan = FilePlan(kind, name, opponent(kind, game, registry))
+    if features and kind != "game":
+        named = " ".join([f"--{feature}" for feature in sorted(features)])
+        raise CannotWrite(f"{named}: a new {kind} has no such thing; expected `arena new game {name} {named}`")
+    plan = FilePlan(kind, name, opponent(kind, game, registry), features)
     _refuse_name(plan, registry)
     texts = plan.package() if package else {Path(plan.file): plan.module_text}
     top = folder / name if package else folder / plan.file
@@ -54,6 +64,7 @@ class FilePlan:
     kind: str
     name: str
     opponent: Opponent
+    features: frozenset[str] = frozenset()
 
     @property
     def module(self) -> str:
@@ -67,7 +78,11 @@ class FilePlan:
 
     @property
     def template(self) -> str:
-        """The name of the template: agents and heuristics of puzzles have templates of their own."""
+        """The name of the template: agents and heuristics of puzzles have templates of their own, and so have kinds of games."""
+        if "simultaneous" in self.features:
+            return "game_simultaneous" if len(self.features) == 1 else "game_simultaneous_chance"
+        if self.features:
+            return "game_hidden" if "hidden" in self.features else "game_chance"
         return {"agent": "solver", "heuristic": "estimate"}.get(self.kind, self.kind) if self.opponent.puzzle else self.kind
 
     @cached_property
@@ -79,7 +94,7 @@ class FilePlan:
     def package(self) -> dict[Path, str]:
         """The text of every file of a package."""
         top = Path(self.name)
-        test = "heuristic" if self.kind == "heuristic" else self.template
+        test = "heuristic" if self.kind == "heuristic" else "play" if self.features else self.template
         raw = _template(self.template)
         taken = set(WORD.findall(raw.replace("$class", "").replace("$function", "")))
         texts = {"pyproject.toml": "pyproject", "README.md": "readme", f"tests/test_{self.module}.py": f"test_{test}"}

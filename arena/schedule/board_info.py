@@ -51,6 +51,8 @@ class BoardInfo:
     """The order of a versus board without a ranking of its format's own."""
     ranking: Ranking | None = None
     """The ranking by the format, without placings until a run has come to its end; None where the format has none of its own."""
+    has_chance: bool = False
+    """True if chance moves in the game, so that all matches of a round share dice and deals."""
 
     def as_dict(self) -> dict[str, Any]:
         """The sheet as plain values."""
@@ -76,11 +78,11 @@ def known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
 def board_info(board: Board) -> BoardInfo:
     """The sheet of a board."""
     format_ = board.format
-    timed = [seat for seat in board.seats if seat.limits.seconds is not None]
+    timed = [seat for seat in board.seats if seat.limits.timed]
     return BoardInfo(
         title=board.title,
         game={"name": board.name, **board.parameters},
-        kind=format_.kind,
+        kind=board.kind,
         labels=tuple([seat.label for seat in board.seats]),
         size=board.size,
         exact=not format_.follows_results,
@@ -93,8 +95,9 @@ def board_info(board: Board) -> BoardInfo:
         sort=board.view.sort,
         optimal=tuple([seat.label for seat in board.seats if seat.optimal]),
         limits={seat.label: limits for seat in board.seats if (limits := _limits(seat.limits))},
-        ranked_by="rating" if format_.ranked_by == "rating" else "score",
+        ranked_by=board.ranked_by,
         ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
+        has_chance=board.has_chance,
     )
 
 

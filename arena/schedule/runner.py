@@ -6,15 +6,19 @@ from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, describe, foreign
 from arena.game import Puzzle
+from arena.heuristic import Evaluation, bind
 from arena.isolation.agent_process import AgentProcesses, proven
 from arena.isolation.remote import player_maker
+from arena.match.luck import adjusted_returns
 from arena.match.match import Match, Position, match_id
-from arena.match.player import LocalPlayer
+from arena.match.payoffs import lost
+from arena.match.player import local_player
 from arena.match.record import Reason, Record
-from arena.match.referee import OnTurn, lost, play_match
+from arena.match.referee import OnTurn, play_match
+from arena.processes.namespaces import SHARED, namespaces_work
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
-from arena.spec import Spec
+from arena.spec import Board, Spec
 
 
 class CurrentTurn(NamedTuple):
@@ -46,6 +50,19 @@ def check_sandbox(spec: Spec) -> None:
         proven()
 
 
+def sharing_notes(spec: Spec) -> list[str]:
+    """Return what is to be said where agents in processes of their own are not out of the others' reach."""
+    apart = any(seat.isolation == "process" for board in spec.boards for seat in board.seats)
+    return [SHARED] if apart and not namespaces_work() else []
+
+
+def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
+    """Tell whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in."""
+    seats = spec.boards[scheduled.board].seats
+    ways = [seats[entry].isolation for entry in scheduled.pairing.seats]
+    return ways[seat] == "none" and ("process" not in ways or namespaces_work())
+
+
 def unplayed(
     spec: Spec, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None
 ) -> Record:
@@ -60,7 +77,7 @@ def unplayed(
         seed=spec.record_seed,
         actions=(),
         answer=None,
-        returns=(0.0,) * players if seat is None else lost(players, seat),
+        returns=(0.0,) * players if seat is None else lost(board.game, seat),
         solved=False if isinstance(board.game, Puzzle) else None,
         termination=termination,
         seat=seat,
@@ -103,9 +120,11 @@ class MatchRunner:
         check_sandbox(spec)
         self._hosts = AgentProcesses()
         apart = isolated(spec)
-        self._make_player = player_maker(self._hosts) if apart else LocalPlayer
+        self._make_player = player_maker(self._hosts) if apart else local_player
         self._code = code if code is not None or not apart else fingerprints(spec)
         self._position = positions_of(spec)
+        self._evaluations: dict[str, Evaluation] = {}
+        """The default heuristics of games with chance, by the titles of their boards."""
 
     def play(self, scheduled: Scheduled) -> Record:
         """Play one match and return its record; void where the game cannot give a position."""
@@ -122,11 +141,22 @@ class MatchRunner:
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, board.adjudication)
         before = self._hosts.started
-        match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication)
+        match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
+        record = self._adjusted(board, record, position)
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))
         return record
+
+    def _adjusted(self, board: Board, record: Record, position: Position) -> Record:
+        """Return the record with the returns corrected for luck; as it is where that cannot be done."""
+        default = board.game.default_heuristic
+        heuristic = self.spec.registry.heuristics.get((board.name, default or ""))
+        if heuristic is None or not board.has_chance or record.termination == "void":
+            return record
+        evaluation = self._evaluations.setdefault(board.title, bind(heuristic, board.game))
+        corrected = foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
+        return record._replace(adjusted=corrected)
 
     def turns(self) -> Sequence[CurrentTurn]:
         """Return the decision that is being made, or that was made last, if it is `watched`."""

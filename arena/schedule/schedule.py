@@ -136,4 +136,4 @@ def identity_of(spec: Spec, scheduled: Scheduled) -> str:
 def timed(spec: Spec, scheduled: Scheduled) -> bool:
     """Tell whether a match has a time limit, so that its agents need not play the same again."""
     board = spec.boards[scheduled.board]
-    return any(board.seats[entry].limits.seconds is not None for entry in scheduled.pairing.seats)
+    return any(board.seats[entry].limits.timed for entry in scheduled.pairing.seats)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 from arena.agent import Agent, solves
 from arena.configured import name_of
 from arena.errors import SpecFault
-from arena.format import Field, Format
-from arena.game import Game
+from arena.format import Field, Format, Kind, RankedBy
+from arena.game import Game, Puzzle, gives
 from arena.heuristic import Evaluation
 from arena.isolation.describe import Described
 from arena.limits import Limits
@@ -29,6 +29,8 @@ class TableOptions:
     anchor: str | None = None
     columns: tuple[str, ...] | None = None
     sort: str | None = None
+    rank: Literal["wins", "returns"] | None = None
+    """The order that the spec wants; None leaves it to the game."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,24 @@ class Board:
     """The rules by which reported values end a game; None where the spec wants none, and for puzzles."""
     unlimited: tuple[SpecFault, ...] = ()
     """Entries that would search the game to its end: warnings for whoever finds that it is large."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of its leaderboard: that of its format, but `score` for a game of one seat that is no puzzle."""
+        return "score" if self.game.players == 1 and not isinstance(self.game, Puzzle) else self.format.kind
+
+    @property
+    def ranked_by(self) -> RankedBy:
+        """The order of its leaderboard, unless the format has a ranking of its own."""
+        by_returns = not self.game.zero_sum if self.view.rank is None else self.view.rank == "returns"
+        if by_returns and self.kind != "puzzle":
+            return "returns"
+        return "rating" if self.format.ranked_by == "rating" else "score"
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether chance moves in it, so that matches of a round share dice and deals."""
+        return gives(self.game, "chance_outcomes")
 
     @cached_property
     def size(self) -> int:
@@ -109,10 +129,12 @@ def make_seat(
     puzzle: bool,
     named: str | None = None,
     version: str | None = None,
+    *,
+    pondering: bool = False,
 ) -> Seat:
     """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one.
 
-    `version` is the hash of the code of another version of the agent.
+    `version` is the hash of the code of another version of the agent; with `pondering` it may think while others decide.
     """
     make: Callable[[], Agent] = agent
     if options:
@@ -124,7 +146,7 @@ def make_seat(
         puzzle and solves(agent),
         evaluation,
         limits,
-        seat_identity(name_of(agent), plain(options), heuristic, limits, named, version),
+        seat_identity(name_of(agent), plain(options), heuristic, limits, named, version, pondering=pondering),
         name_of(agent),
         None if heuristic is None else heuristic["name"],
     )

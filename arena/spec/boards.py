@@ -9,10 +9,11 @@ from arena.columns import COLUMNS, by_key
 from arena.configured import parameters_of
 from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format, own_columns
-from arena.game import Puzzle
+from arena.game import Puzzle, gives
 from arena.heuristic import Evaluation, info_of
 from arena.identity import key
-from arena.match.match import Positions, Program, Seat
+from arena.match.chance_streams import has_chance
+from arena.match.match import Positions, Program, Seat, move_limit
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
@@ -28,6 +29,9 @@ from arena.spec.positions import read_positions
 from arena.spec.reader import SpecReader, without
 from arena.spec.unlimited import unlimited
 from arena.traits import refusal
+
+SHARED_DEALS = "matches of a round have the same deals"
+"""What a run says of boards with chance or hidden information."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +49,23 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
     named = zip(rules, titles(list(rules)), strict=True)
     boards = [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
     check_view(reading, boards)
+    _note_shared_deals(reading, boards)
     if reading.values.get("adjudicate") and reading.several and boards and not any(board.adjudication for board in boards):
         reading.faults.add(("adjudicate",), "none of the games can be adjudicated; leave adjudicate out", key=True)
     return boards
+
+
+def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
+    """Note that matches of a round have the same deals, where nothing keeps an agent from remembering them."""
+    shared = [board for board in boards if has_chance(board.game) or gives(board.game, "observation")]
+    near = {seat.isolation for board in shared for seat in board.seats}
+    titles = ", ".join([board.title for board in shared])
+    if "none" in near:
+        hint = "with isolation: process a process meets a deal once, with sandbox it leaves no files, either"
+        reading.note(f"{titles}: {SHARED_DEALS}; that agents do not remember them is a convention; {hint}")
+    elif "process" in near:
+        hint = "with isolation: sandbox it leaves no files, either"
+        reading.note(f"{titles}: {SHARED_DEALS}; a process meets a deal once; {hint}")
 
 
 def _labelled(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
@@ -97,7 +115,8 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     told = format_.announcement()
     if told is not None:
         reading.note(told)
-    view = TableOptions(reading.values.get("anchor"), _columns(reading), reading.values.get("sort"))
+    values = reading.values
+    view = TableOptions(values.get("anchor"), _columns(reading), values.get("sort"), values.get("rank"))
     adjudication = adjudication_of(reading, rules)
     endless = tuple(dict.fromkeys([found for one in playing if (found := unlimited(reading, rules, one.entry)) is not None]))
     return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication, endless)
@@ -110,8 +129,9 @@ def _columns(reading: SpecReader) -> tuple[str, ...] | None:
 
 def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
     """Note a fault for a column that no board has, and for an anchor that plays nowhere."""
-    kinds = {board.format.kind for board in boards} or {"versus", "puzzle"}
-    formats = [kind for kind in reading.registry.formats.values() if kind.kind in kinds]
+    kinds = {board.kind for board in boards} or {"versus", "puzzle"}
+    played = {board.format.kind for board in boards} or kinds
+    formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
     own = [column for kind in formats for column in own_columns(kind)]
     known = by_key([column for kind in sorted(kinds, reverse=True) for column in COLUMNS[kind]] + own)
     for number, column in enumerate(reading.values.get("columns") or ()):
@@ -166,13 +186,20 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
         pass  # a program has its own
     elif entry.versioned is not None:
         described = chosen_heuristic(entry.versioned, entry.choices, rules)
+        known = None if described is None else (rules.name, described["name"])
+        if known in reading.registry.heuristics and known not in entry.versioned.version.heuristics:
+            fitted(reading, entry.choices, rules, entry.path)  # its tables are built here, before the clock of its agent runs
     else:
         evaluation, described = fitted(reading, entry.choices, rules, entry.path)
     if described is None and entry.agent.wants_heuristic:
         reading.note(f"{one.label} has no heuristic on {rules.name}: it takes all unfinished states for equal")
     options = entry.options if entry.command is None else {**entry.options, "command": list(entry.command)}
     code = None if entry.versioned is None else entry.versioned.version.code
-    seat = make_seat(entry.agent, options, evaluation, described, entry.limits, one.label, rules.puzzle, entry.label, code)
+    limits = entry.limits
+    if "moves" not in (reading.values.get("limits") or {}):
+        limits = replace(limits, moves=move_limit(rules.game))
+    given = (entry.agent, options, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
+    seat = make_seat(*given, pondering=_ponders(reading))
     return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading, rules.name)
 
 
@@ -190,6 +217,10 @@ def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mappin
     return claim_of(agent, rules.game, admissible=admissible) == "cost"
 
 
+def _ponders(reading: SpecReader) -> bool:
+    return bool(reading.values.get("pondering"))
+
+
 def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader, game: str) -> Seat:
     """A seat in the process where its entry wants to run; that loads the plugins of its agent and of the game."""
     if entry.isolation == "none":
@@ -202,7 +233,7 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
     else:
         own = None if version is None else version.file
         plugins = organisers(reading, (game,), but=own, agent=seat.agent if version is None else None)
-    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version)
+    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version, _ponders(reading))
     return replace(seat, isolation=entry.isolation, program=program)
 
 
@@ -214,7 +245,7 @@ def _check_number(reading: SpecReader, format_: Format, rules: Rules, playing: i
         reading.faults.add(("agents",), message)
 
 
-OPTIONS = ("challengers", "test", "replays")
+OPTIONS = ("orders", "challengers", "test", "replays")
 """Options of formats that may stand at the top of a spec."""
 
 
@@ -245,7 +276,7 @@ def _reporting(reading: SpecReader, values: Mapping[str, Any]) -> Report:
 
 
 def _format(reading: SpecReader, rules: Rules) -> Format | None:
-    given = reading.values.get("format") or ("benchmark" if rules.puzzle else "round-robin")
+    given = reading.values.get("format") or ("benchmark" if rules.alone else "round-robin")
     values: Mapping[str, Any] = {"name": given} if isinstance(given, str) else given
     if not isinstance(values.get("name"), str):
         reading.faults.add(("format",), "expected a name, as in {name: round-robin}")
@@ -256,9 +287,9 @@ def _format(reading: SpecReader, rules: Rules) -> Format | None:
         return None
     options = validated(kind, _options(reading, kind, values), ("format",), _reporting(reading, values))
     made: Format | None = None if options is None else reading.made(kind, options, ("format",))
-    if made is not None and (made.kind == "puzzle") != rules.puzzle:
-        what = "puzzle" if rules.puzzle else "game"
-        fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.puzzle]
+    if made is not None and (made.kind == "puzzle") != rules.alone:
+        what = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"
+        fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.alone]
         message = f"{made.name} is not for a {what} such as {rules.name}; expected {' or '.join(sorted(fitting))}"
         reading.faults.add(path, message)
         return None

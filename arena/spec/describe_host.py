@@ -16,6 +16,7 @@ from arena.plugins.sources import load_plugins, put_in_place
 from arena.spec.choices import parameters_checked
 from arena.spec.document import Path
 from arena.spec.parameters import adapters, plain, validated
+from arena.traits import coped, made_for
 from arena.version import __version__
 
 Answer = dict[str, Any]
@@ -29,7 +30,7 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         if message["type"] == "describe":
             registry, answer = _described(message)
         elif message["type"] == "hello":
-            answer = {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ["describe"]}
+            answer = {"type": "hello", "protocol": protocol.VERSIONS[-1], "name": f"arena {__version__}", "can": ["describe"]}
         else:
             answer = _guarded(_checked, registry, message)
         replies.write(protocol.line(answer))
@@ -71,6 +72,8 @@ def _agent(agent: type[Agent]) -> Answer:
     return {
         "name": agent.name,
         "needs": sorted(agent.needs),
+        "copes": sorted(coped(agent)),
+        "games": sorted(made_for(agent)),
         "wants_heuristic": bool(agent.wants_heuristic),
         "chooses": chooses(agent),
         "solves": solves(agent),

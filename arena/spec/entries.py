@@ -27,7 +27,6 @@ from arena.spec.sweep import Variant, variants
 from arena.traits import refusal
 
 KEYS = tuple(EntryKeys.model_fields)
-NO_MEMORY = "a memory limit needs isolation: process or sandbox; leave out isolation: none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +207,10 @@ def _isolation(reading: SpecReader, given: Any, limits: Limits, apart: str | Non
     """
     wanted: Isolation | None = given if given in _KINDS else reading.values.get("isolation")
     if wanted is None:
-        return "process" if apart or limits.seconds is not None or limits.memory_mb is not None else "none"
-    if wanted == "none" and limits.memory_mb is not None:
-        report(("isolation",), NO_MEMORY)
+        return "process" if apart or limits.timed or limits.memory_mb is not None else "none"
+    for limit, name in ((limits.memory_mb, "a memory limit"), (limits.cpu_seconds, "a limit of CPU seconds")):
+        if wanted == "none" and limit is not None:
+            report(("isolation",), f"{name} needs isolation: process or sandbox; leave out isolation: none")
     if wanted == "none" and apart and given is None and apart != "a program":
         return "process"  # the spec speaks of those that have the choice
     if wanted == "none" and apart:

@@ -146,6 +146,8 @@ def stand_in(described: DescribedAgent) -> type[Agent]:
     members = {
         "name": described.name,
         "needs": described.needs,
+        "copes": described.copes,
+        "games": described.games,
         "wants_heuristic": described.wants_heuristic,
         **({"choose": _choose} if described.chooses else {}),
         **({"solve": _solve} if described.solves else {}),

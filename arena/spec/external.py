@@ -17,6 +17,7 @@ class ExternalAgent(Agent):
     """A program that a spec names. Whether it chooses or solves, it says itself when it is started."""
 
     name = "command"
+    copes = frozenset({"chance", "hidden-information"})  # of the latter, it says itself whether it does
 
     def __init__(self, **options: Any) -> None:
         """Take any options: only the program knows them."""

@@ -8,6 +8,7 @@ from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation
 from arena.identity import canonical
 from arena.match.adjudication import Adjudication
+from arena.returns import bounds
 from arena.spec.document import Path
 from arena.spec.faults import dotted
 from arena.spec.labels import shown
@@ -30,6 +31,11 @@ class Rules:
     def puzzle(self) -> bool:
         """Whether it is a puzzle."""
         return isinstance(self.game, Puzzle)
+
+    @property
+    def alone(self) -> bool:
+        """Whether agents play it on their own: a puzzle, or a game of one seat for a score."""
+        return self.puzzle or self.game.players == 1
 
 
 def given_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
@@ -56,6 +62,9 @@ def read_games(reading: SpecReader) -> list[Rules]:
     found: list[Rules] = []
     first: dict[str, Path] = {}
     for path, value in given:
+        if value["name"].isdecimal() and value["name"] not in reading.registry.games:
+            reading.unknown(path, f"expected the name of a game, got {value['name']}")
+            continue
         for rules in _rules(reading, path, value):
             other = first.setdefault(canonical([rules.name, rules.parameters]), path)
             if len(first) > len(found):
@@ -87,9 +96,9 @@ def adjudication_of(reading: SpecReader, rules: Rules) -> Adjudication | None:
     if found == Adjudication():
         reading.faults.add(("adjudicate",), "expected draw or resign, as in {resign: {moves: 4, value: 0.95}}")
         return None
-    if not rules.puzzle and rules.game.players == 2 and rules.game.zero_sum:
+    if not rules.puzzle and rules.game.players == 2 and rules.game.zero_sum and bounds(rules.game) == (-1, 1):
         return found
-    what = "a puzzle" if rules.puzzle else "no zero-sum game of two seats"
+    what = "a puzzle" if rules.puzzle else "no zero-sum game of two seats with returns from -1 to 1"
     message = f"{rules.name} is {what}, so its matches cannot be adjudicated"
     if reading.several:
         reading.note(f"adjudicate: {message}")

@@ -18,6 +18,10 @@ ADJUDICATE = list(dict.fromkeys([*AdjudicateKeys.model_fields, *DrawKeys.model_f
 def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
     """The keys of a spec, None where a value has the wrong type; faults are noted."""
     values = dict(document.values)
+    if "game" in values:
+        values["game"] = _named(values["game"])
+    if isinstance(values.get("games"), list):
+        values["games"] = [_named(game) for game in values["games"]]
     _check_names(values, faults)
 
     def add(path: Path, message: str) -> None:
@@ -31,6 +35,13 @@ def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
             if faults.noted > before and not (key in KEPT and isinstance(values[key], list)):
                 values[key] = None
     return values
+
+
+def _named(game: Any) -> Any:
+    """A game as the spec gives it, its name as text: YAML reads that of 2048 as a number."""
+    if isinstance(game, dict) and "name" in game:
+        return {**game, "name": _named(game["name"])}
+    return str(game) if isinstance(game, int) and not isinstance(game, bool) else game
 
 
 def _check_names(values: dict[str, Any], faults: Faults) -> None:

@@ -1,10 +1,10 @@
 """The keys of a spec and what they take. The JSON Schema that editors use is written from this."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, WithJsonSchema, WrapValidator
 
-from arena.limits import LARGEST, MOVES
+from arena.limits import LARGEST, MOVES, START_SECONDS
 from arena.match.match import Isolation
 from arena.secret import SECRET
 
@@ -21,6 +21,10 @@ SpecSeed = Annotated[
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Options = dict[str, Any]
 Source = Annotated[str, Field(min_length=1)]
+GivenGame = Annotated[  # a name such as 2048 is read as a number
+    str | Options,
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "object", "additionalProperties": True}]}),
+]
 
 
 class _Keys(BaseModel):
@@ -34,6 +38,12 @@ class DecisionLimits(_Keys):
     seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(None, description="Wall-clock seconds.")
     depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Plies.")
     memory_mb: Count | None = Field(None, description="Memory of the agent's process, in MiB.")
+    cpu_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(
+        None, description="Processor time of all processes of the agent, in seconds."
+    )
+    start_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] = Field(
+        START_SECONDS, description="Wall-clock seconds before the first decision of a match, in a process of its own."
+    )
 
 
 class MatchLimits(DecisionLimits):
@@ -92,8 +102,8 @@ class SpecKeys(_Keys):
     """A tournament."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(None, description="Default: the file's stem.")
-    game: str | Options | None = Field(None, description="A name, or {name: ..., parameters}.")
-    games: Annotated[list[str | Options], Field(min_length=1)] | None = Field(None, description="Several boards.")
+    game: GivenGame | None = Field(None, description="A name, or {name: ..., parameters}.")
+    games: Annotated[list[GivenGame], Field(min_length=1)] | None = Field(None, description="Several boards.")
     format: str | Options | None = Field(None, description="Default: round-robin for games, benchmark for puzzles.")
     rounds: Count | None = Field(None, description="Positions drawn; default 10.")
     positions: str | list[str] | None = Field(None, description="Texts, or a file with one text a line.")
@@ -102,7 +112,10 @@ class SpecKeys(_Keys):
     isolation: Isolation | None = Field(
         None,
         description="none: agents run in arena's own processes; process: each in one of its own, the default for programs, for "
-        "entries with a plugin and under a limit of seconds or memory; sandbox: in one without network or files.",
+        "entries with a plugin and under a limit of seconds, CPU seconds or memory; sandbox: in one without network or files.",
+    )
+    pondering: bool = Field(
+        False, description="Whether an agent in a process of its own goes on while others decide; else it stands still then."
     )
     openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for everyone.")
     adjudicate: AdjudicateKeys | None = Field(
@@ -111,6 +124,11 @@ class SpecKeys(_Keys):
     anchor: Annotated[str, Field(min_length=1)] | None = Field(None, description="The entry whose rating is 0.")
     columns: Annotated[list[str], Field(min_length=1)] | None = Field(None, description="The columns of the boards, in order.")
     sort: str | None = Field(None, description="A column; with `-` before it the largest comes first.")
+    rank: Literal["wins", "returns"] | None = Field(
+        None,
+        description="What games are ranked by: wins and half draws, or mean returns, the default where a game is not zero-sum.",
+    )
+    orders: Any = Field(None, description="Of the formats round-robin and gauntlet: all orders of seats, or rotations alone.")
     challengers: Any = Field(None, description="Of the format gauntlet, which may have it as an option, too.")
     test: Any = Field(None, description="Of the format head-to-head, likewise.")
     replays: Any = Field(None, description="Of the format knockout, likewise.")

@@ -13,6 +13,7 @@ from arena.spec.document import Document, Path
 from arena.spec.faults import Faults, dotted
 from arena.spec.parameters import UNKNOWN_KEY, Report
 from arena.spec.sweep import Variant
+from arena.tracking import Postponed
 
 
 @dataclass(slots=True)
@@ -87,7 +88,10 @@ class SpecReader:
                 self.faults.add((), f"plugin {plugin.source} left out: {plugin.problem}")
 
     def made(self, kind: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> Any:
-        """An instance of a plugin's class; None after whatever it raised has been noted. Its warnings become notes."""
+        """An instance of a plugin's class; None after whatever it raised has been noted. Its warnings become notes.
+
+        Where its long work is postponed it is a function that nobody may call.
+        """
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -97,11 +101,17 @@ class SpecReader:
             return made
         except Interrupted:
             raise
+        except Postponed:
+            return _unbuilt
         except ValueError as error:
             self.faults.add(path, str(error) or describe(error))
         except BaseException as error:  # a plugin's own fault, whatever it raises
             self.faults.add(path, f"cannot be made: {describe(error)}", cause=error)
         return None
+
+
+def _unbuilt(*_: Any) -> Any:
+    raise RuntimeError("a heuristic whose tables were not built is asked; load the spec without postponing them")
 
 
 def without(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:

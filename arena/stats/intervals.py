@@ -18,7 +18,7 @@ from arena.stats.elo import ELO
 from arena.stats.observations import Competitor, Pair, Pairings, kinds_of, table_of
 from arena.stats.prior import MODEL, Model
 from arena.stats.profile import extremes, one_sided
-from arena.stats.sandwich import Sandwich, sandwich
+from arena.stats.sandwich import Sandwich, sandwich, sandwich_of_rounds
 
 FEW = 40
 """The least number of pairs a pairing at which a bootstrap holds its level; below, its intervals are too narrow."""
@@ -109,11 +109,13 @@ def rate(
     anchor: Competitor | None = None,
     model: Model = MODEL,
     samples: int = 1000,
+    rounds: Sequence[Mapping[tuple[Competitor, Competitor], Pair]] | None = None,
 ) -> Ratings[Competitor]:
     """Ratings of a field from all its pairs of games.
 
     `pairings` holds every two who met once; each of its pairs is a distinct one, its repeats added to it. `rng` seeds the
-    bootstrap, which draws `samples` tables. Raises ArenaError for an unknown anchor, or where there is no finite fit, which takes
+    bootstrap, which draws `samples` tables. `rounds` holds the same games by rounds, where games of a round share dice and deals:
+    then rounds are the clusters. Raises ArenaError for an unknown anchor, or where there is no finite fit, which takes
     the prior to be off.
     """
     table = table_of(pairings)
@@ -126,8 +128,10 @@ def rate(
     known = frozenset(agent for agent, count in distinct.items() if count > 1)
     sides = {agent: side for agent, side in extremes(table).items() if agent in known}
     bounds = {agent: one_sided(pairings, agent, side, fitted.agents, model=model) for agent, side in sides.items()}
-    if min((_distinct(pairs) for pairs in pairings.values()), default=0) >= FEW:
-        spread: Bootstrap | Sandwich = bootstrap(fitted, pairings, rng, samples=samples)
+    if rounds is not None and len(pairings) > 1:
+        spread: Bootstrap | Sandwich = sandwich_of_rounds(fitted, rounds, moderated=len(rounds) < FEW)
+    elif min((_distinct(pairs) for pairs in pairings.values()), default=0) >= FEW:
+        spread = bootstrap(fitted, pairings, rng, samples=samples)
     else:
         spread = sandwich(fitted, pairings)
     return Ratings(fitted, spread, known, bounds, sides, anchor)

@@ -12,7 +12,7 @@ moderated t, 2004). (Tried: without, intervals of 10 pairs at a lead of 350 Elo 
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -97,19 +97,19 @@ class Sandwich:
         return self._freedom[agent]
 
 
-def stratum_of(places: list[int], scores: Array, model: Array, *, alike: bool, parts: int) -> Stratum:
+def stratum_of(places: list[int], scores: Array, model: Array, *, alike: bool, parts: int, moderated: bool = True) -> Stratum:
     """The stratum of clusters with these scores, a row each; `model` is the scatter of the fitted model.
 
     Clusters that are all `alike`, or a single one, have the model's scatter. Whether an estimate is too small shows in the
-    variances of the first `parts` parameters.
+    variances of the first `parts` parameters; if it is not `moderated` it stands as it is.
     """
     freedom = len(scores) - 1
     scatter = model
     if freedom and not alike:
         centred = scores - scores.mean(axis=0)
         estimate = centred.T @ centred * (len(scores) / freedom)
-        scatter = (freedom * estimate + VIRTUAL_PAIRS * model) / (freedom + VIRTUAL_PAIRS)
-        if scatter.diagonal()[:parts].sum() < LEAST_SHARE * model.diagonal()[:parts].sum():
+        scatter = (freedom * estimate + VIRTUAL_PAIRS * model) / (freedom + VIRTUAL_PAIRS) if moderated else estimate
+        if moderated and scatter.diagonal()[:parts].sum() < LEAST_SHARE * model.diagonal()[:parts].sum():
             scatter = LEAST_SHARE * model
     return Stratum(places, scatter, freedom + VIRTUAL_PAIRS)
 
@@ -138,6 +138,34 @@ def sandwich(fit: Fit[Competitor], pairings: Pairings[Competitor]) -> Sandwich:
         for (seats, pairs), own, scatter in zip(played, scores, scatters, strict=True)
     ]
     return Sandwich(fit.ratings, fit.information, strata)
+
+
+def sandwich_of_rounds(
+    fit: Fit[Competitor], rounds: Sequence[Mapping[tuple[Competitor, Competitor], Pair]], *, moderated: bool
+) -> Sandwich:
+    """The sandwich of Bradley-Terry ratings that were fitted to the games of all these rounds, each of them one cluster.
+
+    Games of a round share dice and deals, whoever plays them. Dice that are shared make a round vary less than its games would,
+    so the estimate is `moderated` only where few rounds may be alike by chance.
+    """
+    terms = list(range(len(fit.agents), len(fit.information)))
+    index = {agent: k for k, agent in enumerate(fit.agents)}
+    games = [(k, index[one], index[two], pair) for k, met in enumerate(rounds) for (one, two), pair in met.items() if pair.games]
+    if not games:
+        return Sandwich(fit.ratings, fit.information, [])
+    likelihood = PairwiseLikelihood([(0, 1)], 2, fit.model)
+    place = np.array([[fit.ratings[one], fit.ratings[two], *fit.shared] for _, one, two, _ in games])
+    tables = np.array([statistics_of(pair) for *_, pair in games]).T[:, :, None]
+    slopes = likelihood.gradient(place, tables, likelihood.odds(place, tables))
+    scores = np.zeros((len(rounds), len(fit.information)))
+    for column, (k, one, two, _) in enumerate(games):
+        scores[k, [one, two, *terms]] += slopes[column]
+    places = list(range(len(fit.information)))
+    return Sandwich(
+        fit.ratings,
+        fit.information,
+        [stratum_of(places, scores, fit.information, alike=len(rounds) < 2, parts=len(fit.agents), moderated=moderated)],
+    )
 
 
 def _played(pairs: Sequence[Pair]) -> list[Pair]:

@@ -55,6 +55,8 @@ def _opened(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], N
 def _check(place: Path, connection: sqlite3.Connection) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = version_of(connection)
+    if not application and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise StoreError(f"{place} is empty: `arena run` was ended before it had made the store; run it again")
     if application != APPLICATION:
         raise StoreError(f"{place} is a database of another program; expected a store of arena")
     if version > VERSION:

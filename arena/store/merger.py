@@ -105,6 +105,10 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
     for record, place in chunk:
         if record.id not in there:
             whole.add(place if same_boards else None, record)
+        elif "void" in (record.termination, (kept := same[record.id])[0].termination):  # which is not final
+            if kept[0].termination == "void" != record.termination:
+                whole.discard([there.pop(record.id).number])
+                whole.add(place if same_boards else kept[1], record)
         elif not _alike(same[record.id][0], record):
             raise _conflict(same[record.id][0], record, source, before)
     if same_boards:
@@ -118,7 +122,7 @@ def _alike(one: Record, other: Record) -> bool:
 
 def _without_clock(record: Record) -> Record:
     """A record without what the clock decides. It takes a third of the time of `timeless`."""
-    decisions = tuple([decision._replace(seconds=0.0) for decision in record.decisions])
+    decisions = tuple([decision._replace(seconds=0.0, unmetered=0) for decision in record.decisions])
     return record._replace(decisions=decisions, timing=None)
 
 

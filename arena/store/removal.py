@@ -23,9 +23,16 @@ def remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> i
             "DELETE FROM record WHERE number IN (SELECT record FROM detail WHERE labels = ?)", (text,)
         ).rowcount
         connection.execute("DELETE FROM detail WHERE labels = ?", (text,))
-    for table in ("effort", "place"):
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in there & {"effort", "place", "unmetered"}:
         connection.execute(f"DELETE FROM {table} WHERE record NOT IN (SELECT number FROM record)")  # noqa: S608 - our own names
     return gone
+
+
+def remove_records(connection: sqlite3.Connection, numbers: Collection[int]) -> None:
+    """Delete records by their numbers, with all that belongs to them."""
+    for table, column in (("record", "number"), ("detail", "record"), ("effort", "record"), ("place", "record")):
+        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])  # noqa: S608 - our own names
 
 
 def remove_code(connection: sqlite3.Connection, code: Collection[CodeKey]) -> None:

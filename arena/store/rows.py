@@ -25,14 +25,17 @@ class Rows(NamedTuple):
     record: tuple[Any, ...]
     """Without its checksum, which holds the number, too."""
     digest: bytes
+    adjusted: str | None
     detail: tuple[Any, ...]
     effort: Sequence[tuple[int, ...]]
     """Seat, decisions, nodes and nanoseconds of the seats after the second."""
+    unmetered: Sequence[tuple[int, int]]
+    """Seat and states of the seats that have generated some past their view."""
 
 
 def rows_of(record: Record, seed: int) -> Rows:
     """The rows of a record; `seed` is its seed as a number."""
-    decisions, effort = _decisions(record)
+    decisions, effort, unmetered = _decisions(record)
     actions = "".join([f"\n{action}" for action in record.actions])
     if actions.count("\n") != len(record.actions) or not actions.isascii():
         actions = _write(record.actions)
@@ -44,31 +47,44 @@ def rows_of(record: Record, seed: int) -> Rows:
     message, traceback = clean(record.message), clean(record.traceback)
     timing = None if record.timing is None else _write(record.timing)
     length = (record.moves, cost, record.fallbacks)
+    spent = _spent(record)
+    adjusted = None if record.adjusted is None else _returns(record.adjusted)
     second = effort[1] if len(effort) > 1 else (0, 0, 0)
     return Rows(
         (key, returns, *result, *length, used_rng, play_hash_of(record), *effort[0], *second),
         digest(
-            (
-                *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
-                *(*length, decisions, used_rng, timing),
+            hashed(
+                (
+                    *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
+                    *(*length, decisions, used_rng, timing, spent, adjusted),
+                )
             )
         ),
-        (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing),
+        adjusted,
+        (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
+        [(seat, min(states, MOST)) for seat, states in sorted(unmetered.items())],
     )
 
 
 RECORD = (
     "r.id, d.game, d.position, d.labels, d.seed, d.actions, d.answer, r.returns, r.solved, r.termination, r.seat, d.message, "
-    "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing"
+    "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing, d.spent, r.adjusted"
 )
 """The columns of `record r` and `detail d` from which `record_of` makes a record; the digest is of these."""
+OLD_RECORD = RECORD.replace("d.spent, r.adjusted", "NULL, NULL")
+"""The same of version 1."""
+
+
+def hashed(cells: Sequence[Any]) -> Sequence[Any]:
+    """Return those cells of RECORD that its digest is of: the last two, which few records have, only where there is something."""
+    return cells if cells[-1] is not None else cells[:-1] if cells[-2] is not None else cells[:-2]
 
 
 def record_of(row: Sequence[Any]) -> Record:
     """The record of a row with the columns of RECORD."""
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
-    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing = row[10:]
+    seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing, spent, adjusted = row[10:]
     return Record(
         key.hex(),
         game,
@@ -86,9 +102,10 @@ def record_of(row: Sequence[Any]) -> Record:
         moves,
         cost,
         fallbacks,
-        decisions_of(decisions),
+        decisions_of(decisions) if spent is None else _with_spent(decisions_of(decisions), json.loads(spent)),
         tuple([mark == "1" for mark in used_rng]),
         None if timing is None else json.loads(timing),
+        None if adjusted is None else returns_of(adjusted),
     )
 
 
@@ -97,21 +114,35 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
     return tuple([_decision(one) for one in text.split(";")]) if text else ()
 
 
-def _decisions(record: Record) -> tuple[str, list[list[int]]]:
-    """The text of the decisions, and for every seat how many they are, their nodes and their nanoseconds."""
+def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
+    """The text of the decisions; for every seat how many they are, their nodes and their nanoseconds; who was unmetered."""
     totals = [[0, 0, 0] for _ in record.labels]
+    past: dict[int, int] = {}
     texts = []
-    for seat, nodes, evaluations, seconds, depth, value in record.decisions:
+    for seat, nodes, evaluations, seconds, depth, value, _, unmetered in record.decisions:
         spent = round(seconds * NANO)
         total = totals[seat]
         total[0] += 1
         total[1] += nodes
         total[2] += spent
-        if depth is None and value is None:
-            texts.append(f"{seat},{nodes},{evaluations},{spent}")
-        else:
-            texts.append(f"{seat},{nodes},{evaluations},{spent},{_or_nothing(depth)},{_or_nothing(value)}")
-    return ";".join(texts), [[min(total, MOST) for total in seat] for seat in totals]
+        text = f"{seat},{nodes},{evaluations},{spent}"
+        if unmetered:
+            past[seat] = past.get(seat, 0) + unmetered
+            text += f",{_or_nothing(depth)},{_or_nothing(value)},{unmetered}"
+        elif depth is not None or value is not None:
+            text += f",{_or_nothing(depth)},{_or_nothing(value)}"
+        texts.append(text)
+    return ";".join(texts), [[min(total, MOST) for total in seat] for seat in totals], past
+
+
+def _spent(record: Record) -> str | None:
+    """What every decision has spent, as JSON; None where nothing was."""
+    spent = [one.spent for one in record.decisions]
+    return None if not any(one is not None for one in spent) else _write(spent)
+
+
+def _with_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Decision, ...]:
+    return tuple([one._replace(spent=amounts) for one, amounts in zip(decisions, spent, strict=True)])
 
 
 def _or_nothing(value: float | None) -> str:
@@ -120,7 +151,7 @@ def _or_nothing(value: float | None) -> str:
 
 def _decision(text: str) -> Decision:
     seat, nodes, evaluations, spent, *more = text.split(",")
-    depth, value = more or ("", "")
+    depth, value, unmetered, *_ = *more, *("", "", "0")[len(more) :]
     return Decision(
         int(seat),
         int(nodes),
@@ -128,6 +159,7 @@ def _decision(text: str) -> Decision:
         int(spent) / NANO,
         int(depth) if depth else None,
         float(value) if value else None,
+        unmetered=int(unmetered),
     )
 
 
@@ -153,8 +185,9 @@ def _used_rng(seats: tuple[bool, ...]) -> str:
 
 
 def play_hash_of(record: Record) -> int:
-    """Return a hash of what was played: two matches with the same one are repeats."""
-    whole = "\n".join([record.position, record.answer or "", *record.actions])
+    """Return a hash of what was played: two matches with the same one are repeats, but none in which chance has moved."""
+    chance = record.answer is None and record.moves is not None and record.moves < len(record.actions)
+    whole = "\n".join([record.position, record.answer or "", *record.actions, *([record.id] if chance else [])])
     return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 
 

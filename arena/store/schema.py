@@ -53,6 +53,13 @@ ALTER TABLE place ADD COLUMN checksum INTEGER;
 """
 """What makes tables of version 1 such as these."""
 
+UNMETERED = """
+CREATE TABLE IF NOT EXISTS unmetered (
+    record INTEGER NOT NULL, seat INTEGER NOT NULL, states INTEGER NOT NULL, PRIMARY KEY (record, seat)
+) WITHOUT ROWID
+"""
+"""A table that is there once a seat has generated states past its view: their sums, which `decisions` of the detail have, too."""
+
 CHECKED = {
     "record": "number, id, returns, solved, termination, seat, moves, cost, fallbacks, drew, play, "
     "decisions_0, nodes_0, nanoseconds_0, decisions_1, nodes_1, nanoseconds_1",

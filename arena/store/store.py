@@ -20,10 +20,10 @@ from arena.secret import Seed, parts, seed_of_round
 from arena.store.database import copied, free_name, read_only, told, version_of, writable
 from arena.store.digest import checksum, digest
 from arena.store.lock import Lock, leave, locked, use
-from arena.store.removal import matches_of, remove_code, remove_matches
-from arena.store.rows import RECORD, record_of, returns_of, rows_of
+from arena.store.removal import matches_of, remove_code, remove_matches, remove_records
+from arena.store.rows import OLD_RECORD, RECORD, Rows, hashed, record_of, returns_of, rows_of
 from arena.store.run import OLD_RUN, RUN, CodeKey, Run, now, row_of, run_of_row
-from arena.store.schema import CHECKED
+from arena.store.schema import CHECKED, UNMETERED
 
 BATCH = 2000
 """Records in one transaction, at the most."""
@@ -66,7 +66,7 @@ class Store:
         self._known: dict[Seed, bool] | None = None
         self._old = version_of(connection) == 1
         self._digest = "NULL" if self._old else "digest"  # a store of version 1 has none, and can be read as it is
-        self._columns = f"SELECT {RECORD}, {self._digest}, p.number, p.board, p.round, p.seats"
+        self._columns = f"SELECT {OLD_RECORD if self._old else RECORD}, {self._digest}, p.number, p.board, p.round, p.seats"
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
@@ -207,20 +207,27 @@ class Store:
         ]
         with self._writing() as write:
             try:
-                write.executemany(_RECORD, [(*_summed(number, *row.record), row.digest) for number, _, row in rows])
+                write.executemany(_RECORD, [_record_row(number, row) for number, _, row in rows])
             except sqlite3.IntegrityError as error:
                 raise _Repeated from error
             write.executemany(_DETAIL, [(number, *row.detail) for number, _, row in rows])
             write.executemany(_EFFORT, [_summed(number, *effort) for number, _, row in rows for effort in row.effort])
+            if any(row.unmetered for _, _, row in rows):
+                write.execute(UNMETERED)
+                write.executemany(_UNMETERED, [(number, *one) for number, _, row in rows for one in row.unmetered])
             write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled, _ in rows if scheduled is not None])
         self._next += len(rows)
 
     def _first_of_each(self) -> list[tuple[Scheduled | None, Record]]:
         """Those pending records that are there under no other; the places of the rest are noted.
 
-        A format may have the same match played twice. It is the same record then, in two places.
+        A format may have the same match played twice. It is the same record then, in two places. A void record of an earlier
+        run is not final: it gives way.
         """
-        known = {key: kept.number for key, kept in self.has([record.id for _, record in self._pending]).items()}
+        there = self.has([record.id for _, record in self._pending])
+        void = {key for key, kept in there.items() if kept.returns is None and kept.number < self._begun}
+        self.discard([there[key].number for key in void])
+        known = {key: kept.number for key, kept in there.items() if key not in void}
         new: list[tuple[Scheduled | None, Record]] = []
         again: list[tuple[int, Scheduled]] = []
         for scheduled, record in self._pending:
@@ -238,6 +245,12 @@ class Store:
             write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled in found])
 
     # Records out of it
+
+    def discard(self, numbers: Collection[int]) -> None:
+        """Delete records by their numbers, with their places."""
+        if numbers:
+            with self._writing() as write:
+                remove_records(write, numbers)
 
     def holds(self, labels: Collection[str]) -> bool:
         """Tell whether there is a match in which one of some labels sits."""
@@ -367,9 +380,23 @@ class Store:
         """Yield what does not fit its checksum or lacks its other half, `match 1a2b...` or `place 7`; the file first."""
         yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
         for table, columns in () if self._old else CHECKED.items():
-            yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> checksum({columns})")]
+            found = f"checksum({columns})"
+            if table == "record":
+                found = f"CASE WHEN adjusted IS NULL THEN {found} ELSE checksum({columns}, adjusted) END"
+            yield from [row[0] for row in self._all(f"SELECT {_NAMED[table]} FROM {table} WHERE checksum <> {found}")]
         for half in _HALVES:
             yield from [row[0] for row in self._all(half)]
+
+    @property
+    def adjusted(self) -> str:
+        """The column with the returns corrected for luck, as an expression of SQL about `record r`; version 1 has none."""
+        return "NULL" if self._old else "r.adjusted"
+
+    def unmetered(self) -> Iterator[tuple[int, tuple[int, ...], int, int]]:
+        """Yield board, entries, seat and states past the view of the matches on the boards of the last run, summed up."""
+        if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'unmetered'"):
+            for board, seats, seat, states in self.query(_PAST_VIEWS):
+                yield board, seats_of(seats), seat, int(states)
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a question about the tables, one by one."""
@@ -420,7 +447,7 @@ class Store:
 
     def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
         *cells, kept, number, board, round_, seats = row
-        self._hold(f"match {cells[0].hex()}", cells, kept)
+        self._hold(f"match {cells[0].hex()}", hashed(cells), kept)
         try:
             record = record_of(cells)
         except UNREADABLE as error:
@@ -482,15 +509,20 @@ def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-_RECORD = f"INSERT INTO record ({CHECKED['record']}, checksum, digest) VALUES ({_marks(19)})"
+_RECORD = f"INSERT INTO record ({CHECKED['record']}, checksum, digest, adjusted) VALUES ({_marks(20)})"
 _DETAIL = (
-    "INSERT INTO detail (record, game, position, labels, seed, actions, answer, message, traceback, decisions, timing) "
-    f"VALUES ({_marks(11)})"
+    "INSERT INTO detail (record, game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent) "
+    f"VALUES ({_marks(12)})"
 )
 _EFFORT = f"INSERT INTO effort ({CHECKED['effort']}, checksum) VALUES ({_marks(6)})"
 _PLACE = f"INSERT OR REPLACE INTO place ({CHECKED['place']}, checksum) VALUES ({_marks(6)})"
+_UNMETERED = "INSERT INTO unmetered (record, seat, states) VALUES (?, ?, ?)"
 _NAMED = {"record": "'match ' || lower(hex(id))", "effort": "'effort in record ' || record", "place": "'place ' || number"}
 """What to call a row of a table that has a checksum, as expressions of SQL."""
+_PAST_VIEWS = """
+SELECT p.board, p.seats, u.seat, total(u.states) FROM unmetered u JOIN place p ON p.record = u.record
+JOIN record r ON r.number = u.record WHERE r.termination <> 'void' GROUP BY 1, 2, 3
+"""
 _ON_BOARDS = "FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
 _ANYWHERE = (
     "FROM record r JOIN detail d ON d.record = r.number "
@@ -515,6 +547,13 @@ class _Repeated(Exception):
 def _place(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
     seats = ",".join(map(str, scheduled.pairing.seats))
     return _summed(scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
+
+
+def _record_row(number: int, rows: Rows) -> tuple[Any, ...]:
+    """The cells of a row of `record`; the checksum is of `adjusted`, too, where that is known."""
+    cells = (number, *rows.record)
+    sum_ = checksum(*cells) if rows.adjusted is None else checksum(*cells, rows.adjusted)
+    return (*cells, sum_, rows.digest, rows.adjusted)
 
 
 def _summed(*cells: Any) -> tuple[Any, ...]:

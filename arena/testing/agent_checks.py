@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from arena.agent import Agent, claim_of
 from arena.configured import name_of, settings
 from arena.errors import Interrupted, Refused, describe, foreign
-from arena.game import Action, Game, Puzzle, State
+from arena.game import CHANCE, Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, bind, info_of
 from arena.identity import position_stream
 from arena.limits import Limits
@@ -246,7 +246,7 @@ def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
 def _reproduction(setup: AgentSetup, finding: Finding) -> Reproduction:
     def examine(trial: Trial, state: State) -> None:
         """Ask for one decision."""
-        if not setup.game.is_terminal(state):
+        if not setup.game.is_terminal(state) and setup.game.to_move(state) != CHANCE:
             _check_decisions(setup, trial, state, [setup.game.to_move(state)], 1)
 
     return Reproduction(setup.game, setup.game.initial(_positions(finding.seed)), examine, STATES)

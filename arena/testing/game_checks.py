@@ -8,10 +8,12 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from arena.configured import name_of
-from arena.game import Action, Game, Puzzle, State, overrides
+from arena.game import CHANCE, Action, Game, Puzzle, State, gives, overrides
 from arena.plugins.members import GRID, gives_grid, grid_fault
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
+from arena.returns import bounds
+from arena.testing import information_checks
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
@@ -33,13 +35,14 @@ CHECKS = {
     "notation": "texts of states and actions are one line and read back",
     "grid": f"grid gives {GRID}",
     "termination": "every match ends",
-    "returns": "returns has a number in [-1, 1] for every seat, adding up to 0 if zero-sum",
+    "returns": "returns has a number from min_return to max_return for every seat, adding up to 0 if zero-sum",
     "threats": "threats are the actions that win at once",
     "goals": "a goal is terminal, and returns tell whether it is reached",
     "costs": "step_cost is a finite number, 0 or more",
     "local search": "states of the views for local and genetic search are states, and costs are true",
     "pickling": "the game pickles, and plays the same then",
     "randomness": "no random number comes from elsewhere than the generator handed in",
+    **information_checks.CHECKS,
 }
 """The promises of a game, by the names of their checks."""
 LOCAL_VIEW = ("cost", "propose", "delta", "apply", "state")
@@ -63,8 +66,8 @@ def check_game(game: Game | type[Game] | str, *, seed: int = 0, matches: int = 2
     range; actions in a fixed order without duplicates; `result` that changes nothing and always says the same, also with
     another match played in between; both text notations there and back; rows of short texts from `grid`; an end to every
     match; returns in range, and zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views
-    for local search; and that
-    the global random generator is left alone. No call may take longer than `patience` seconds. Violation, an
+    for local search; probabilities of chance; observations that hide something, forget nothing, and tell as much as the legal
+    actions do; and that the global random generator is left alone. No call may take longer than `patience` seconds. Violation, an
     AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows it
     again with one match. ValueError for less than one match.
     """
@@ -90,7 +93,7 @@ def _suite(game: Game | type[Game], seed: int, matches: int, patience: float) ->
 def _inapplicable(game: Game | type[Game]) -> set[str]:
     """The checks of methods that a game of this kind does not have."""
     kind = game if isinstance(game, type) else type(game)
-    grid = set() if gives_grid(kind) else {"grid"}
+    grid = information_checks.inapplicable(game) | (set() if gives_grid(kind) else {"grid"})
     views = set() if any(overrides(kind, view) for view in VIEWS) else {"local search"}
     return grid | ({"termination"} | views if issubclass(kind, Puzzle) else {"goals", "costs", "local search"})
 
@@ -112,6 +115,8 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
             steps += trial.call("a method of the game", _check_match, made, trial)
     if not steps:
         return
+    with trial.own_randomness("the game"):
+        trial.call("a method of the game", information_checks.check_plays, made, steps)
     with trial.checking("purity"):
         _check_again(made, steps, "after other matches were played", "purity")
     with trial.checking("pickling"):
@@ -201,7 +206,8 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
             fault = grid_fault(trial.call("grid", game.grid, state))
             trial.expect(fault is None, "grid gives rows of short texts", GRID, fault)
     seat = trial.call("to_move", game.to_move, state)
-    trial.expect(seat in range(game.players), "to_move gives a seat", f"0 to {game.players - 1}", seat)
+    seats = f"0 to {game.players - 1}{', or CHANCE' if gives(game, 'chance_outcomes') else ''}"
+    trial.expect(information_checks.is_mover(game, seat), "to_move gives a seat", seats, seat)
     over = trial.call("is_terminal", game.is_terminal, state)
     if isinstance(game, Puzzle):
         with trial.checking("goals"):
@@ -217,7 +223,9 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
         trial.expect(isinstance(quiet, bool), "is_quiet tells yes or no", "True or False", quiet)
     with trial.checking("purity"):
         trial.expect(copy == state, "a method that only looks changes the state", copy, state)
-    if overrides(game, "threats") and not over:
+    if not over:
+        information_checks.check_state(game, trial, state, seat, legal)
+    if overrides(game, "threats") and not over and seat != CHANCE:
         with trial.checking("threats"):
             _check_threats(game, trial, state, seat, legal)
         with trial.checking("purity"):
@@ -306,8 +314,10 @@ def _returned(game: Game, trial: Trial, state: State) -> list[float]:
     before, trial.check = trial.check, "returns"
     returns = trial.listed("returns", game.returns, state)
     trial.expect(len(returns) == game.players, "returns has a value for every seat", f"{game.players} values", returns)
+    low, high = bounds(game)
     for value in returns:
-        trial.expect(isinstance(value, (int, float)) and -1 <= value <= 1, "returns are in range", "numbers in [-1, 1]", returns)
+        fine = isinstance(value, (int, float)) and low <= value <= high
+        trial.expect(fine, "returns are in range", f"numbers in [{low:g}, {high:g}]", returns)
     if game.zero_sum:
         trial.expect(abs(sum(returns)) < 1e-9, "returns add up to zero", 0, f"{sum(returns)} from {returns}")
     trial.check = before

@@ -13,6 +13,7 @@ from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
+from arena.returns import bounds
 from arena.testing.admissibility import SMALL, TOLERANCE, Admissibility, Extent
 from arena.testing.distances import Known, way_to_goal
 from arena.testing.finding import Abandoned, Finding
@@ -56,13 +57,13 @@ def check_heuristic(
 ) -> tuple[str, ...]:
     """Evaluate the states of `matches` random plays and hold the heuristic `h` to its contract; return the checks that were made.
 
-    Of a game: values within [-0.99, 0.99], opposite for the two seats of a zero-sum game. Of a puzzle: 0 or more, and 0
-    at goals. The same value at every call, whatever was evaluated before. If claimed: consistency on every step met, and
-    admissibility against the distance to a goal: over the whole puzzle where it has at most 20,000 states, else
-    backward from a goal where actions can be undone, and along the cheapest ways from a few positions; the more `matches`,
-    the more states. Where these are too few, the claim is neither refuted nor said to hold. No call may take longer than
-    `patience` seconds. Violation, an AssertionError, tells the broken promise with the actions before it, as few as could be
-    found, and the seed that shows it again with one match.
+    Of a game: values within [-0.99, 0.99], or within the returns where these are infinite on a side; opposite for the two
+    seats of a zero-sum game. Of a puzzle: 0 or more, and 0 at goals. The same value at every call, whatever was evaluated
+    before. If claimed: consistency on every step met, and admissibility against the distance to a goal: over the whole
+    puzzle where it has at most 20,000 states, else backward from a goal where actions can be undone, and along the
+    cheapest ways from a few positions; the more `matches`, the more states. Where these are too few, the claim is neither
+    refuted nor said to hold. No call may take longer than `patience` seconds. Violation, an AssertionError, tells the
+    broken promise with the actions before it, as few as could be found, and the seed that shows it again with one match.
     """
     setup = _setup(h, game)
     setup.suite(seed, matches, patience).passed()
@@ -256,8 +257,11 @@ def _check_range(game: Game, trial: Trial, state: State, text: str, values: list
         if game.is_goal(state):
             trial.expect(values[0] == 0, f"h is 0 at the goal {text}", 0, values[0])
         return
+    least, most = bounds(game)
+    if isfinite(least) and isfinite(most):
+        least, most = -BOUND, BOUND
     for value in values:
-        trial.expect(-BOUND <= value <= BOUND, f"h({text}) is in range", f"within [-{BOUND}, {BOUND}]", value)
+        trial.expect(least <= value <= most, f"h({text}) is in range", f"within [{least}, {most}]", value)
 
 
 def _found_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) -> list[Known]:

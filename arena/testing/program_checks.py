@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.configured import name_of
-from arena.errors import GameError
+from arena.errors import GameError, IsolationError
 from arena.game import Game, Puzzle, State
 from arena.identity import position_stream
 from arena.isolation import protocol
@@ -55,12 +55,20 @@ class PatientProcess(AgentProcess):
         self._patience = patience
         super().__init__(program, memory_mb, isolation)
 
-    def ask(self, request: bytes, seconds: float | None, margin: float = 0.0) -> dict[str, Any]:
+    def ask(
+        self,
+        request: bytes,
+        seconds: float | None,
+        margin: float = 0.0,
+        what: str = "a decision",
+        cpu_seconds: float | None = None,
+    ) -> dict[str, Any]:
         """Write a request and return the answer to it, as any agent process does."""
-        return super().ask(request, self._patience if seconds is None else seconds, margin)
+        return super().ask(request, self._patience if seconds is None else seconds, margin, what, cpu_seconds)
 
     def quits(self) -> bool:
         """Ask it to end, and tell whether it does; it is gone afterwards."""
+        self.wake()
         try:
             self._process.send(protocol.line({"type": "quit"}), None)
             assert self._process.stdin is not None
@@ -139,6 +147,8 @@ class ProgramCheck(NamedTuple):
             except Forfeit as forfeit:
                 message = f"{forfeit.ending.reason}: {forfeit.ending.message}"
                 raise _violation(trial, "ready", "a start is answered by ready", "ready", message) from forfeit
+            except IsolationError as refused:  # it does not observe
+                raise _violation(trial, "ready", "it plays from what a seat observes", "observe", str(refused)) from refused
             finally:
                 player.leave()
 

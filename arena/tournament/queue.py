@@ -45,6 +45,10 @@ class MatchQueue:
         self._shard = shard
         self._found = found
         self._ready: deque[Scheduled] = deque()
+        self._postponed: deque[Scheduled] = deque()
+        """Matches of an agent whose backend did not answer, which are played once more after all others."""
+        self._asked_twice: set[int] = set()
+        """The numbers of those that were given out for the second time."""
         self._lock = threading.RLock()
         self.held = 0
         """How many matches the store had."""
@@ -59,16 +63,22 @@ class MatchQueue:
     def take(self, size: int) -> Batch:
         """Return up to `size` matches to play next; WAIT while it waits for results, OVER when all are handed out."""
         with self._lock:
-            if self._store is None and self._shard is None:
-                return self._plan.take(size)
-            while len(self._ready) < size:
-                batch = self._plan.take(CHUNK)
-                if not batch:
-                    if not self._ready:
-                        return batch
-                    break
-                self._sort(batch)
-            return Batch([self._ready.popleft() for _ in range(min(size, len(self._ready)))])
+            batch = self._next(size)
+            if not batch and self._postponed:
+                return Batch([self._postponed.popleft() for _ in range(min(size, len(self._postponed)))])
+            return batch
+
+    def _next(self, size: int) -> Batch:
+        if self._store is None and self._shard is None:
+            return self._plan.take(size)
+        while len(self._ready) < size:
+            batch = self._plan.take(CHUNK)
+            if not batch:
+                if not self._ready:
+                    return batch
+                break
+            self._sort(batch)
+        return Batch([self._ready.popleft() for _ in range(min(size, len(self._ready)))])
 
     def rankings(self) -> dict[int, Ranking]:
         """The rankings by formats of plugins, by the numbers of their boards; PluginError for a format that cannot give one."""
@@ -81,7 +91,7 @@ class MatchQueue:
         kept = {} if self._store is None else self._store.has(ids)
         places = []
         for scheduled, identity in zip(batch, ids, strict=True):
-            if identity in kept:
+            if identity in kept and kept[identity].returns is not None:  # a void one is played again
                 number, returns, play_hash = kept[identity]
                 places.append((number, scheduled))
                 self.held += 1
@@ -95,11 +105,21 @@ class MatchQueue:
         if places and self._store is not None:
             self._store.place(places)
 
-    def finished(self, scheduled: Scheduled, record: Record) -> None:
-        """Take the record of a match that was handed out."""
+    @property
+    def postponed(self) -> bool:
+        """Whether there are matches that are to be played once more after all others."""
+        return bool(self._postponed)
+
+    def finished(self, scheduled: Scheduled, record: Record) -> bool:
+        """Take the record of a match that was handed out; False if that is no record yet, and the match comes once more."""
         with self._lock:
+            if record.is_unanswered and scheduled.number not in self._asked_twice:
+                self._asked_twice.add(scheduled.number)
+                self._postponed.append(scheduled)
+                return False
             self.played += 1
             if self._store is not None:
                 self._store.add(scheduled, record)
             play_hash = play_hash_of(record) if self._plan.follows(scheduled) and not any(record.drew) else None
             self._plan.tell(scheduled, None if record.termination == "void" else record.returns, play_hash)
+            return True

@@ -79,10 +79,10 @@ class Results:
             raise ArenaError(f"a data frame needs pandas ({error}); try: pip install pandas") from error
         boards = self.spec.boards
         rows = [
-            tidy_row(boards[played.board].title, boards[played.board].format.kind, played.pairing.round, played.record)
+            tidy_row(boards[played.board].title, boards[played.board].kind, played.pairing.round, played.record)
             for played in self.played
         ]
-        columns = tidy_columns({board.format.kind for board in boards}, max([board.game.players for board in boards]))
+        columns = tidy_columns({board.kind for board in boards}, max([board.game.players for board in boards]))
         return DataFrame(rows, columns=columns)
 
     def __repr__(self) -> str:

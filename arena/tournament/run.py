@@ -92,6 +92,8 @@ def play_all(
     none that holds.
     """
     record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note), observe)
+    if feed.postponed:  # since the last of all the others were being played
+        record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note), observe)
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
@@ -99,8 +101,8 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
     with user_interrupts() as interrupts, closing(played) as matches:
         for scheduled, record in matches:  # an interrupt must not leave workers behind
             with interrupts.held():
-                feed.finished(scheduled, record)
-                observe(PlayedMatch(*scheduled, record))
+                if feed.finished(scheduled, record):
+                    observe(PlayedMatch(*scheduled, record))
         interrupts.check()
 
 

@@ -11,7 +11,7 @@ from arena.errors import Refused
 from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation, bind, info_of
 from arena.limits import Limits, limits_of
-from arena.match.match import Match, Positions, Seat, match_id
+from arena.match.match import Match, Positions, Seat, match_id, move_limit
 from arena.match.record import Record
 from arena.match.referee import play_match
 from arena.plugins.registry import Registry
@@ -49,6 +49,8 @@ def play(
     if len(wanted) != len(listed):
         raise ValueError(f"expected a heuristic for each of {len(listed)} seats, got {len(wanted)}")
     most = limits_of(limits)
+    if not (isinstance(limits, Limits) or "moves" in (limits or {})):
+        most = replace(most, moves=move_limit(rules))
     seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
     texts = None if position is None else [rules.format_state(rules.parse_state(position))]
     where = Positions(rules, name_of(rules), plain(settings(rules)), seed, texts)[0]

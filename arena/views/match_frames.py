@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from arena.configured import name_of, settings
 from arena.errors import describe
-from arena.game import Game, State
+from arena.game import CHANCE, Game, State
 from arena.match.record import Decision, Record
 from arena.match.replay import Differs, Step, against_rules, steps
 from arena.plugins.members import GRID, gives_grid, grid_fault, member
@@ -32,9 +32,9 @@ class Frame:
     """The cells of the position, if the game gives a grid and has no board."""
     action: str | None
     seat: int | None
-    """The seat that played the action; None for the first position and for an answer."""
+    """The seat that played the action; None for the first position, for an outcome of chance, and for an answer."""
     label: str | None
-    """The label of the entry in that seat."""
+    """The label of the entry in that seat; `chance` for an outcome of chance."""
     nodes: int | None
     """The nodes of the decision, as all that follows; None if the action had no decision of its own."""
     evaluations: int | None
@@ -195,8 +195,8 @@ def _frame(game: Game, record: Record, step: Step, drawn: bool) -> tuple[Frame, 
         rendered=depiction.rendered,
         grid=depiction.grid,
         action=step.action,
-        seat=step.seat,
-        label=None if step.seat is None else record.labels[step.seat],
+        seat=None if step.seat == CHANCE else step.seat,
+        label=None if step.seat is None else "chance" if step.seat == CHANCE else record.labels[step.seat],
         **{name: getattr(used, name, None) for name in _USED},
     )
     return frame, depiction.note

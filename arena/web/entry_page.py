@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import StoreError
 from arena.results.match_list import outcome
-from arena.results.rating_curve import Point, rating_points, solved_points
+from arena.results.rating_curve import Point, curve_of
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import returns_of
@@ -74,13 +74,12 @@ def _games(store: Store, board: int) -> list[PlayedGame]:
 
 def _board(number: int, sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> dict[str, Any]:
     versus = sheet.kind == "versus"
-    points = (rating_points if versus else solved_points)(sheet, games)
     return {
         "number": number,
         "title": sheet.title,
         "kind": sheet.kind,
         "meetings": _meetings(sheet, entry, games) if versus else [],
-        "curve": _curve(points, entry),
+        "curve": _curve(curve_of(sheet, games), entry),
     }
 
 

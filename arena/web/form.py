@@ -68,6 +68,7 @@ Text = Annotated[InstanceOf[str], Field(max_length=200), _told("text of at most 
 Label = Annotated[InstanceOf[str], Field(max_length=100), _told("text of at most 100 characters")]
 State = Annotated[InstanceOf[str], Field(max_length=200_000), _told("text of at most 200,000 characters")]
 Seed = Annotated[int, Field(strict=True, ge=0, le=2**53), _told(f"a whole number from 0 to {2**53:,}")]
+Ply = Annotated[int, Field(strict=True, ge=0, le=10**6), _told("a whole number from 0 to 1,000,000")]
 Count = Annotated[int, Field(strict=True, ge=1, le=1000), _told("a whole number from 1 to 1,000")]
 Nodes = Annotated[int, Field(strict=True, ge=1, le=10**9), _told("a whole number from 1 to 1,000,000,000")]
 Depth = Annotated[int, Field(strict=True, ge=1, le=10**6), _told("a whole number from 1 to 1,000,000")]
@@ -124,7 +125,7 @@ def _known(limits: Any) -> Any:
 
 
 MAPPING: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[Any, Any])
-TEXT, STATE, SEED = TypeAdapter(Text), TypeAdapter(State), TypeAdapter(Seed)
+TEXT, STATE, SEED, PLY = TypeAdapter(Text), TypeAdapter(State), TypeAdapter(Seed), TypeAdapter(Ply)
 ACTIONS = TypeAdapter(Annotated[list[Text], _sized(0, MOST_ACTIONS)])
 GAME = TypeAdapter(NamedForm[Plain])
 ENTRY = TypeAdapter(EntryForm[Plain])

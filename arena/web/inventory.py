@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter, isclass
+from itertools import cycle, islice
 from typing import Any
 
 from arena.agent import Agent, chooses, solves
@@ -46,6 +47,7 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         "summary": summary(kind),
         "players": game.players,
         "puzzle": isinstance(game, Puzzle),
+        "alone": game.players == 1,
         "path_matters": isinstance(game, Puzzle) and game.path_matters,
         "drawn": drawn,
         "parameters": list(form_fields(kind)),
@@ -58,11 +60,14 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
 
 
 def _entries(registry: Registry, game: Game) -> list[str]:
-    """The agents of a tournament that nobody has changed: references of a game; solvers, those that want a heuristic first."""
+    """The agents of a tournament that nobody has changed: references of a game, then what is proposed, some more than once if it
+    has more seats; solvers, those that want a heuristic first.
+    """
     if isinstance(game, Puzzle):
         solvers = proposed(registry, game, informed=True)
         return sorted(solvers, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
-    return references(registry, game)[:3]
+    found = list(dict.fromkeys([*references(registry, game), *proposed(registry, game, informed=True)]))
+    return [*islice(cycle(found), max(game.players, min(3, len(found))))]
 
 
 def _heuristic(registry: Registry, game: str, name: str) -> dict[str, Any]:

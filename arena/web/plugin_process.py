@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from arena.errors import ArenaError
 from arena.processes.child import ChildLost, ChildProcess, python_environment
+from arena.processes.usage import usage_of
 
 MEMORY_MB = 1024
 """Memory of a process with all that it starts."""
@@ -66,7 +67,7 @@ class PluginProcess:
             answer: dict[str, Any] = json.loads(self._process.receive(end))
         except ChildLost as lost:
             raise ProcessFailed(self._explained(lost, late)) from None
-        self._worn = self._process.usage().memory > self._memory_mb << 19
+        self._worn = usage_of(self._process.pid).memory > self._memory_mb << 19
         return answer
 
     def end(self) -> None:

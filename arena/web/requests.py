@@ -11,17 +11,17 @@ from arena.errors import ArenaError, SpecError, describe
 from arena.game import Game, Puzzle, State, overrides
 from arena.isolation.agent_process import AgentProcesses
 from arena.isolation.remote import player_maker
-from arena.match.legality import IllegalAction, legal_action
 from arena.match.match import Match, match_id
 from arena.match.record import Record
 from arena.match.referee import play_match
 from arena.plugins.registry import Registry
 from arena.spec import Board, load_spec
 from arena.spec.parameters import validated
-from arena.views import BoardModule, board_module, depicted, described
+from arena.views import board_module, described
 from arena.web import form
 from arena.web.form import BadRequest
 from arena.web.inventory import inventory
+from arena.web.situations import Situations
 from arena.web.store_requests import Reply, StoreRequests, shown, with_board
 
 
@@ -57,37 +57,27 @@ class Requests:
             return {"error": describe(error)}
 
     def position(self, asked: Mapping[str, Any]) -> Reply:
-        """A position: the one of `state`, or one drawn from `seed`; `frames` has it with those after each of `actions`."""
+        """A position: the one of `state`, or one drawn from `seed`; `frames` has it with those after each of `actions`.
+
+        Chance moves by `seed` and `ply`, the number of actions that led to `state`.
+        """
         game = self._game(asked)
-        if asked.get("state") is not None:
-            state = _state(game, asked)
-        else:
-            state = game.initial(random.Random(form.read(form.SEED, asked.get("seed", 0), "seed")))
-        module = board_module(type(game))
-        frames = [self._situation(game, state, module)]
+        situations, ply = self._situations(asked, game)
+        drawn = asked.get("state") is None
+        state = game.initial(random.Random(_seed(asked))) if drawn else _state(game, asked)
+        state, frame = situations.settled(state, ply)
+        frames = [frame]
         for text in form.read(form.ACTIONS, [] if asked.get("actions") is None else asked["actions"], "actions"):
-            state, frame = self._after(game, state, text, module)
+            state, frame = situations.after(state, text, frames[-1]["ply"])
             frames.append(frame)
-        return {"game": with_board(described(game), module), "frame": frames[0], "frames": frames}
+        return {"game": with_board(described(game), board_module(type(game))), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: Mapping[str, Any]) -> Reply:
-        """The position after `action`."""
+        """The position after `action`, and after what chance does then, by `seed` and `ply` as in `position`."""
         game = self._game(asked)
+        situations, ply = self._situations(asked, game)
         action = form.read(form.TEXT, asked.get("action"), "action")
-        return {"frame": self._after(game, _state(game, asked), action, board_module(type(game)))[1]}
-
-    def _after(self, game: Game, state: State, text: str, module: BoardModule) -> tuple[State, Reply]:
-        """The state after an action, and that position as a frame; BadRequest where the action is not legal."""
-        if game.is_terminal(state):
-            raise BadRequest(f"{text} is not legal here")
-        try:
-            action = legal_action(game, state, text)
-        except IllegalAction as illegal:
-            told = f"{text} is not legal here" if illegal.complaint is None else f"action: {illegal.complaint}"
-            raise BadRequest(told) from illegal
-        played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
-        after = game.result(state, action)
-        return after, self._situation(game, after, module) | played
+        return {"frame": situations.after(_state(game, asked), action, ply)[1]}
 
     def move(self, asked: Mapping[str, Any]) -> Reply:
         """An agent's move at a position: its action, the resources it used, and the position after it."""
@@ -102,7 +92,7 @@ class Requests:
         reply = self.apply({**asked, "action": text})
         used = record.decisions[0] if record.decisions else None
         label = record.labels[0]
-        more = {"label": label} if used is None else {**used._asdict(), "label": label}
+        more = {"label": label} if used is None else {**used.as_dict(), "label": label}
         more["seat"] = reply["frame"]["seat"]
         return {"frame": reply["frame"] | more, "fallbacks": record.fallbacks}
 
@@ -139,6 +129,10 @@ class Requests:
             raise BadRequest("\n".join(faults))
         return _parsed("game", lambda: kind(**values))  # type: ignore[no-any-return]
 
+    def _situations(self, asked: Mapping[str, Any], game: Game) -> tuple[Situations, int]:
+        """What shows the positions of the play that is asked about, and the number of actions played in it so far."""
+        return Situations(game, _seed(asked)), _ply(asked)
+
     def _board(self, asked: Mapping[str, Any], moves: int | None = None) -> Board:
         """The board of a small spec: one position, one agent, who sits in every seat."""
         game = self._game(asked)
@@ -155,31 +149,11 @@ class Requests:
                 "positions": [text],
                 "limits": limits,
                 "isolation": "none",  # this very process is the isolation
-                "seed": form.read(form.SEED, asked.get("seed", 0), "seed"),
+                "seed": _seed(asked) + _ply(asked),
             },
             plugins=self._plugins,
         )
         return spec.boards[0]
-
-    def _situation(self, game: Game, state: State, module: BoardModule) -> Reply:
-        """A position as a frame, with what can be done there."""
-        over = game.is_terminal(state)
-        return {
-            "state": game.format_state(state),
-            **depicted(game, state, drawn=module.source is not None)._asdict(),
-            "action": None,
-            "seat": None,
-            "label": None,
-            "to_move": None if over else game.to_move(state),
-            "actions": [] if over else [game.format_action(state, action) for action in game.actions(state)],
-            "over": bool(over),
-            "returns": list(map(float, game.returns(state))) if over else None,
-            "nodes": None,
-            "evaluations": None,
-            "depth": None,
-            "value": None,
-            "seconds": None,
-        }
 
 
 def _told(error: SpecError) -> list[str]:
@@ -193,6 +167,14 @@ def _refused(faults: Sequence[str]) -> Reply:
 def _state(game: Game, asked: Mapping[str, Any]) -> State:
     text = form.read(form.STATE, asked.get("state"), "state")
     return _parsed("position", lambda: game.parse_state(text))
+
+
+def _seed(asked: Mapping[str, Any]) -> int:
+    return form.read(form.SEED, asked.get("seed", 0), "seed")
+
+
+def _ply(asked: Mapping[str, Any]) -> int:
+    return form.read(form.PLY, asked.get("ply", 0), "ply")
 
 
 def _parsed(what: str, parse: Callable[[], Any]) -> Any:

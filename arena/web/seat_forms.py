@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.agent import Agent
 from arena.configured import parameters_of
-from arena.game import Game
+from arena.game import Game, Puzzle
 from arena.match.match import Seat
 from arena.plugins.contract import source_line
 from arena.plugins.registry import Registry
@@ -29,7 +29,7 @@ def play_on(spec: Spec, board: Board, seats: list[Seat]) -> dict[str, Any]:
     values = _changed(kind, board.parameters)
     return {
         "game": None if values is None else {"name": board.name, "parameters": values},
-        "puzzle": board.format.kind == "puzzle",
+        "puzzle": isinstance(board.game, Puzzle),
         "agents": [_agent_form(spec.registry, board, seat) for seat in seats],
         "limits": [_limits(seat) for seat in seats],
     }

@@ -11,7 +11,7 @@ from typing import Any
 from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
-from arena.schedule.runner import CurrentTurn, isolated, unplayed
+from arena.schedule.runner import CurrentTurn, isolated, may_end_worker, unplayed
 from arena.schedule.schedule import Scheduled, Take
 from arena.spec import Spec
 from arena.workers.messages import Done, Ready, Turn, WorkerFailed
@@ -73,7 +73,8 @@ class WorkerPool:
 
     A worker that ends, for whatever reason, stops nothing: the match that it was playing is played once more, as the first
     of a new worker, and when that one ends too the record is a `crash` of the agent that was to move; void where no agent
-    was, as when the game drew its position. Nothing is recorded twice, and nothing else changes.
+    was, as when the game drew its position, and where that agent has a process of its own or another may have killed the worker.
+    Nothing is recorded twice, and nothing else changes.
 
     Where there is a worker for every core and agents run in processes of their own, each worker shares a core with its agents.
     With fewer workers than cores the system decides, and agents may use several.
@@ -275,7 +276,7 @@ class WorkerPool:
 
     def _lost(self, scheduled: Scheduled, seat: int | None, reason: str) -> Record:
         message = f"the process that played this match {reason}, twice"
-        if seat is None:
+        if seat is None or not may_end_worker(self._spec, scheduled, seat):
             return unplayed(self._spec, scheduled, message=message)
         return unplayed(self._spec, scheduled, "crash", seat, message)
 

@@ -11,6 +11,7 @@ from typing import IO, Any, cast
 
 from arena.plugins.syntax import already_read
 from arena.processes.child import python_environment, signal_name
+from arena.processes.control_group import remove_groups
 from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
@@ -156,6 +157,7 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
     """Kill workers with everything that they started, whatever they are doing."""
     if workers:
         end_trees([worker.tree for worker in workers])
+        remove_groups([worker.pid for worker in workers])
     for worker in workers:
         worker.close()
 

@@ -4,22 +4,49 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arena import Game, hookimpl
+from arena_games.backgammon import Backgammon, pip_count
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import Centre, OpenLines
+from arena_games.goofspiel import Goofspiel
+from arena_games.hearts import Hearts
+from arena_games.kuhn_poker import KuhnPoker
+from arena_games.leduc_poker import LeducPoker
+from arena_games.liars_dice import LiarsDice
 from arena_games.linear_conflict import LinearConflict
 from arena_games.n_queens import NQueens, conflicts
 from arena_games.othello import Othello, corners_mobility, discs
 from arena_games.pattern_db import PatternDB
+from arena_games.pig import Pig, Race
+from arena_games.prisoners_dilemma import PrisonersDilemma
+from arena_games.rock_paper_scissors import RockPaperScissors
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
 from arena_games.sudoku import Sudoku, empty_cells
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
+from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
 from arena_games.walking_distance import WalkingDistance
 
 
 @hookimpl
 def arena_games() -> Sequence[type[Game]]:
     """The built-in games."""
-    return [TicTacToe, ConnectFour, Othello, SlidingTiles, NQueens, Sudoku]
+    return [
+        TicTacToe,
+        ConnectFour,
+        Othello,
+        SlidingTiles,
+        NQueens,
+        Sudoku,
+        Pig,
+        Backgammon,
+        TwentyFortyEight,
+        KuhnPoker,
+        LeducPoker,
+        LiarsDice,
+        PrisonersDilemma,
+        RockPaperScissors,
+        Goofspiel,
+        Hearts,
+    ]
 
 
 @hookimpl
@@ -38,4 +65,7 @@ def arena_heuristics() -> Sequence[Callable[..., Any]]:
         PatternDB,
         conflicts,
         empty_cells,
+        Race,
+        pip_count,
+        Snake,
     ]

@@ -108,7 +108,10 @@ def test_validate_reports_every_fault_on_stderr(tmp_path: Path, spec: Path) -> N
     ("arguments", "words"),
     [
         (["list", "games"], ["tic-tac-toe", "sliding-tiles", "two-player, zero-sum", "single-player, path"]),
-        (["list", "agents"], ["random", "greedy", "lookahead", "minimax", "alpha-beta", "type-a", "type-a-plus"]),
+        (
+            ["list", "agents"],
+            ["prisoners-dilemma alone", "random", "greedy", "lookahead", "minimax", "alpha-beta", "type-a", "type-a-plus"],
+        ),
         (["list", "heuristics"], ["open-lanes", "manhattan", "misplaced"]),
         (["list", "formats"], ["round-robin", "benchmark"]),
         (["show", "lookahead"], ["depth", "2", "lookahead.py"]),

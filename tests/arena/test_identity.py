@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from arena.identity import Stream, canonical, drawn, key
+from arena.limits import Limits
+from arena.match.match import seat_identity
 
 USES: list[Callable[[random.Random], Any]] = [
     lambda rng: [rng.random() for _ in range(5)],
@@ -54,3 +56,15 @@ def test_canonical_text_has_sorted_keys_and_names_what_json_cannot_say() -> None
     assert canonical({"b": 1, "a": [True, None, 1.0]}) == '{"a":[true,null,1.0],"b":1}'
     assert canonical({"f": len, "k": dict}) == '{"f":"builtins.builtin_function_or_method","k":"builtins.dict"}'
     assert key("abc") == "cf4ab791c62b8d2b2109c90275287816"  # the published test vector of BLAKE2b-128
+
+
+def test_a_limit_that_came_later_is_part_of_an_id_only_where_it_differs() -> None:
+    """The text of a seat without it is that of the first release; 5 and 5.0 are one limit."""
+    limits = '{"depth":null,"memory_mb":null,"nodes":null,"seconds":1.0%s}'
+    text = f'{{"agent":"random","heuristic":null,"label":null,"limits":{limits},"options":{{}}}}'
+
+    def told(**limits: Any) -> str:
+        return seat_identity("random", {}, None, Limits(seconds=1, **limits), None)
+
+    assert told() == told(start_seconds=10) == text % ""
+    assert told(start_seconds=5) == told(start_seconds=5.0) == text % ',"start_seconds":5.0'

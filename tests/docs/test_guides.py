@@ -20,7 +20,7 @@ def test_every_trait_is_listed_with_those_who_need_it() -> None:
     assert [(trait, given_by.replace("`", "")) for trait, given_by, _ in rows] == list(TRAITS.items())
     agents = load_plugins(environ=False).agents.items()
     for trait, _, who in rows:
-        assert set(re.findall(r"`([a-z-]+)`", who)) == {name for name, agent in agents if trait in agent.needs}, trait
+        assert set(re.findall(r"`([a-z0-9-]+)`", who)) == {name for name, agent in agents if trait in agent.needs}, trait
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ def arena_agents():
 """
 
 
+@pytest.mark.promise(hole="text", isolation="process")
 def test_what_an_agent_prints_is_no_order_to_the_terminal(arena: Arena, tmp_path: Path) -> None:
     """Escapes of an agent in a process of its own reach stderr as text; letters stay what they are."""
     (tmp_path / "loud.py").write_text(LOUD)

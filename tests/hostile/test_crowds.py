@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,9 @@ from arena.spec import load_spec
 from arena.spec.entries import _key_adapter
 from arena.web.app import MOST_STREAMS
 from arena.web.connections import HEAD_SECONDS
+from tests.conftest import Arena
+
+pytestmark = pytest.mark.promise(hole="server", isolation="any")
 
 FILES = 700
 """File descriptors that the server may have; more connections than that would be the end of it."""
@@ -79,3 +83,18 @@ def test_a_validator_is_made_once_and_not_for_each_entry() -> None:
     after = _key_adapter.cache_info()
     assert after.misses - before.misses <= 2
     assert after.hits - before.hits >= 398
+
+
+def test_validating_builds_no_tables(arena: Arena, tmp_path: Path) -> None:
+    """A partition that is sound takes no time and leaves no file, and one that is not is a fault; a run keeps its tables."""
+    agent = "{agent: ida-star, heuristic: {name: pattern-db, partition: %s}, limits: {nodes: 10}}"
+    (tmp_path / "s.yaml").write_text(f"game: {{name: sliding-tiles, rows: 4, columns: 4}}\nagents: [{agent % '6-6-3'}]\n")
+    (tmp_path / "bad.yaml").write_text(f"game: sliding-tiles\nagents: [{agent % '4-5'}]\n")
+    (tmp_path / "small.yaml").write_text(f"game: sliding-tiles\nrounds: 1\nagents: [{agent % '4-4'}]\n")
+    cache = tmp_path / "cache"
+    assert arena("validate", "s.yaml", "small.yaml", ARENA_CACHE=str(cache)).returncode == 0
+    bad = arena("validate", "bad.yaml", ARENA_CACHE=str(cache))
+    assert (bad.returncode, "sizes would add up to 8" in bad.stderr) == (2, True)
+    assert not cache.exists()
+    assert arena("run", "small.yaml", "--no-store", "--quiet", ARENA_CACHE=str(cache)).returncode == 0
+    assert len([*cache.iterdir()]) == 2

@@ -11,6 +11,8 @@ from arena.results.csv_cells import csv_line
 from arena.results.layout import table
 from tests.conftest import Arena
 
+pytestmark = pytest.mark.promise(hole="text", isolation="any")
+
 PLUGIN = '''
 from arena import Agent, hookimpl
 class Evil(Agent):

@@ -16,6 +16,8 @@ from arena.results.leaderboard import stored
 from arena.store import Store
 from tests.conftest import Arena
 
+pytestmark = pytest.mark.promise(hole="record", isolation="any")
+
 SPEC = {"game": "tic-tac-toe", "rounds": 5, "seed": 3, "agents": ["random", "greedy"]}
 CHANGES = [
     "UPDATE record SET returns = '-1.0,1.0' WHERE returns = '1.0,-1.0' AND number < 4",

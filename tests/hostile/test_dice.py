@@ -56,6 +56,7 @@ SPEC = "game: tic-tac-toe\nrounds: 12\nseed: secret\nagents: [random, {agent: ra
 
 
 @pytest.mark.parametrize("isolation", ["process"])
+@pytest.mark.promise(hole="dice", isolation="process")
 def test_nothing_in_the_process_tells_what_a_stream_follows_from(isolation: str, tmp_path: Path) -> None:
     """The agent goes through every text it can reach, tries each as the name of its own stream, and finds none that fits."""
     (tmp_path / "spy.py").write_text(SPY)

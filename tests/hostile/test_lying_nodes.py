@@ -1,22 +1,30 @@
 """A node that makes records up is not believed where they contradict themselves; `arena check STORE` asks the same."""
 
 import io
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import arena
-from arena.cluster import wire
+from arena.cluster import Coordinator, packed, wire
 from arena.cluster.audit import Audit
+from arena.cluster.doubts import Doubts
 from arena.commands.store_check import check_store
+from arena.match.payoffs import lost
 from arena.match.record import Record
-from arena.match.referee import lost
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
+from arena.tournament.queue import MatchQueue
+from arena_games.tic_tac_toe import TicTacToe
+from tests.arena.cluster.standin import Standin
+
+pytestmark = pytest.mark.promise(hole="node", isolation="any")
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", "greedy"], "isolation": "none"}
 
@@ -38,7 +46,7 @@ def faulty(record: Record, reason: Any, seat: int) -> Record:
     used = record.decisions[0]._replace(seat=seat)
     return record._replace(
         actions=record.actions[:4], moves=4, decisions=(*record.decisions[:4], used), termination=reason, seat=seat,
-        returns=lost(2, seat), message="made up",
+        returns=lost(TicTacToe(), seat), message="made up",
     )  # fmt: skip
 
 
@@ -90,3 +98,45 @@ def test_check_asks_the_same_of_a_store(tmp_path: Path) -> None:
     out = io.StringIO()
     assert check_store(str(store), 0.0, (), out) == 1
     assert "decisions: expected 0, one for each action" in out.getvalue()
+
+
+def by(spec: Spec, lies: Callable[[Scheduled], Record], lot: float) -> tuple[dict[int, Any], list[str]]:
+    """What a run of two nodes of which `a` lies comes to, where `lot` is drawn for every match, and what is said."""
+
+    class Lot(Random):
+        def random(self) -> float:
+            return lot
+
+    engine, said = Standin(spec, ["a", "b"]), list[str]()
+    engine.answers["a"] = lambda order: wire.answer([lies(one) for one in order.matches], 0.1)
+    feed, found = MatchQueue(spec), {}
+    coordinator = Coordinator(spec, packed(spec), engine, feed.take, said.append, total=spec.size)
+    coordinator._doubts = Doubts(spec, Lot())
+    for scheduled, record in coordinator.play():
+        found[scheduled.number] = record.timeless()
+        feed.finished(scheduled, record)
+    return found, said
+
+
+def test_every_fault_is_played_again_elsewhere(spec: Spec) -> None:
+    """A node that has its rival crash in the fifth decision, as the rules allow, is dropped, and all is as it was played."""
+    stage = MatchRunner(spec)
+    honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(10)}
+    found, said = by(spec, lambda one: faulty(stage.play(one), "crash", 0), lot=1.0)
+    assert found == honest
+    assert re.fullmatch(r"a is refused: sent what was not played: match \w+: actions is not what its agents do here", said[0])
+
+
+def test_a_play_that_the_rules_allow_is_found_by_lot(spec: Spec) -> None:
+    """Another seed's play under the match's name: taken where the lot does not fall on it, and dropped where it does."""
+    stage, other = MatchRunner(spec), MatchRunner(load_spec({**SPEC, "seed": 9}))
+    honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(10)}
+
+    def lie(one: Scheduled) -> Record:
+        return other.play(one)._replace(id=honest[one.number]["id"], seed=0)
+
+    found, said = by(spec, lie, lot=1.0)
+    assert (found == honest, said) == (False, [])
+    found, said = by(spec, lie, lot=0.0)
+    assert found == honest
+    assert "a is refused: sent what was not played" in said[0]

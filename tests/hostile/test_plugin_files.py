@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,18 +80,6 @@ def source(name: str, attack: str = "", made: str = "pass", chosen: str = "pass"
 
 
 @pytest.fixture
-def walls(missing: Callable[[str, str], None]) -> Callable[[str], None]:
-    """Skip what needs a sandbox where none can be made."""
-
-    def walls(isolation: str) -> None:
-        line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
-        if isolation == "sandbox" and (not shutil.which("bwrap") or subprocess.run(line, check=False).returncode):
-            missing("sandbox", "bubblewrap does not run here")
-
-    return walls
-
-
-@pytest.fixture
 def submissions(tmp_path: Path) -> Path:
     """The cheats, and an honest agent of the same kind, in one folder."""
     folder = tmp_path / "submissions"
@@ -130,6 +117,7 @@ NAMES = ("referee", "rival", "marker", "honest")
 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
+@pytest.mark.promise(hole="file", isolation=("process", "sandbox"))
 def test_the_plugin_of_an_entry_attacks_itself_alone(
     isolation: str, walls: Callable[[str], None], submissions: Path, arena: Arena
 ) -> None:
@@ -154,6 +142,7 @@ def test_the_plugin_of_an_entry_attacks_itself_alone(
     assert len(told) == 2, "one process describes it to validate, one to run and all of its workers"
 
 
+@pytest.mark.promise(hole="file", isolation="none", holds=False)
 def test_under_plugins_it_is_trusted(submissions: Path, arena: Arena) -> None:
     """The same files as plugins of the organiser: the cheat wins every match, alpha-beta plays nothing legal, everyone ran it."""
     cup(submissions, ["referee", "marker", "alpha-beta"], plugins=[f"submissions/{name}.py" for name in NAMES])
@@ -198,6 +187,7 @@ def looked():
 """
 
 
+@pytest.mark.promise(hole="network", isolation="sandbox")
 def test_a_sandbox_shows_no_other_plugins(
     walls: Callable[[str], None], submissions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

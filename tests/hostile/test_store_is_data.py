@@ -18,6 +18,8 @@ from arena.errors import StoreError
 from arena.store import Store
 from tests.conftest import Arena, arena_in
 
+pytestmark = pytest.mark.promise(hole="store", isolation="any")
+
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/python_agent.py"
 PLUGIN = """
 import pathlib

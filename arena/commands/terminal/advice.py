@@ -68,7 +68,7 @@ def usage(used: Used) -> str:
     """What a decision used, and what it thought of it."""
     if not used:
         return ""
-    nodes, _, seconds, depth, value = used
+    nodes, _, seconds, depth, value, *_ = used
     said = [f"{nodes:,} nodes", figures.duration(seconds)]
     said += [] if depth is None else [f"depth {depth}"]
     said += [] if value is None else [f"value {figures.worth(value)}"]

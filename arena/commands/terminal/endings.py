@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from arena.limits import Limits
 from arena.match.record import Reason, Record
+from arena.results import figures
 
 REASONS: dict[Reason, str] = {
     "adjudicated": "adjudicated",
@@ -26,7 +27,9 @@ def because(reason: Reason, message: str | None) -> str:
 
 
 def result(labels: Sequence[str], returns: Sequence[float]) -> str:
-    """Return the winners of a match as a sentence."""
+    """Return the winners of a match as a sentence; of a game of one seat, its score."""
+    if len(returns) == 1:
+        return f"score {figures.figure(returns[0], 6)}"
     best = max(returns)
     winners = [label for label, value in zip(labels, returns, strict=True) if value == best]
     if len(winners) == len(returns):

@@ -17,6 +17,7 @@ class Human(Agent):
     """Whoever sits at the terminal."""
 
     name = NAME
+    copes = frozenset({"chance", "hidden-information"})
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Nobody calls this: the terminal asks for the action."""

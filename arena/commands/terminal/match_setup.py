@@ -10,6 +10,7 @@ from arena.commands.terminal.words import entry_of, values_of
 from arena.errors import ArenaError, SpecError
 from arena.match.match import Match, match_id
 from arena.spec import Spec, load_spec
+from arena.spec.boards import SHARED_DEALS
 
 _AGENT = re.compile(r"agents\[(\d+)\](?:\.(.+))?")
 _PLACES = {r"game(?:\.name)?": "GAME", r"game\.(.+)": r"--set \1", r"positions.*": "--position", r"limits\.(.+)": r"--limits \1"}
@@ -50,7 +51,8 @@ class MatchSetup:
     def load(self, agents: Sequence[str]) -> Spec:
         """Return the spec, ready to be played; ArenaError lists all that is wrong with the call, in its own words."""
         try:
-            return load_spec(self.keys(agents), plugins=(*self.plugins, human.__name__))
+            spec = load_spec(self.keys(agents), plugins=(*self.plugins, human.__name__))
+            return replace(spec, notes=tuple([note for note in spec.notes if SHARED_DEALS not in note]))  # there is but one match
         except SpecError as error:
             faults = [f"{self._place(fault.where, agents)}: {fault.message}" for fault in error.faults]
             raise ArenaError("\n".join(dict.fromkeys(faults))) from error

@@ -1,6 +1,7 @@
 """Who sits at a match: agents, decided for as the referee does it, and people."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from arena.commands.terminal import human
 from arena.game import Action, State
@@ -24,6 +25,8 @@ class HumanPlayer:
     fallbacks = 0
     overrun: float | None = None
     compiled = False
+    started: float | None = None
+    lack_of_cpu = cpu = 0.0
 
     def __init__(self, number: int, seat: Seat, ask: Ask) -> None:
         self.number = number
@@ -54,8 +57,13 @@ def shared_start(match: Match) -> SharedStart:
     return SharedStart(match.game, position_stream(match.position.key, "start"))
 
 
+def _asked(hosts: AgentProcesses, ask: Ask, number: int, state: State, legal: Sequence[Action]) -> Action:
+    hosts.settle()  # nobody thinks in the turn of a person
+    return ask(number, state, legal)
+
+
 def player_of(match: Match, number: int, played: Sequence[str], hosts: AgentProcesses, ask: Ask) -> Player:
     """Return who sits in a seat: a person, or an agent where its entry wants to run, which has yet to be made."""
     if is_person(match.seats[number]):
-        return HumanPlayer(number, match.seats[number], ask)
+        return HumanPlayer(number, match.seats[number], partial(_asked, hosts, ask))
     return player_maker(hosts)(match, number, shared_start(match), played)

@@ -10,12 +10,12 @@ from arena.commands.terminal.prompt import COMMANDS, Misunderstood, PromptComman
 from arena.commands.terminal.seats import is_person, player_of
 from arena.console.screen import Screen
 from arena.errors import describe
-from arena.game import Action, Puzzle, State
+from arena.game import Action, Puzzle, State, gives
 from arena.isolation.agent_process import AgentProcesses
 from arena.match.match import Match
+from arena.match.payoffs import lost, standing
 from arena.match.player import Ending, Forfeit, Player
-from arena.match.referee import lost
-from arena.match.stepper import Stepper
+from arena.match.stepper import Stepper, stepper_of
 from arena.results import figures
 
 
@@ -42,6 +42,9 @@ class Session:
         """Who played what."""
         self._players: list[Player] = []
         self._people = [is_person(seat) for seat in match.seats]
+        self._hides = gives(match.game, "observation")
+        self._watcher: int | None = None
+        """The person who has the screen; None before the first, and where nothing is hidden."""
 
     @property
     def state(self) -> State:
@@ -49,10 +52,16 @@ class Session:
         return self._stepper.state
 
     def _at_start(self) -> Stepper:
-        return Stepper(self._game, self.match.position.state, self.match.seats[0].limits.moves)
+        match = self.match
+        return stepper_of(self._game, match.position.state, match.seats[0].limits.moves, match.position.key, match.repetition)
 
     def play(self) -> None:
-        """Play to the end, or until a person leaves, and say how it ended."""
+        """Play to the end, or until a person leaves, and say how it ended.
+
+        Where information is hidden a person sees what his seat observes. Two persons share the screen behind a curtain.
+        """
+        if self._hides and sum(self._people) == 1:
+            self._watcher = self._people.index(True)
         self._board()
         if any(self._people):
             self._screen.say("Your move in the game's notation; ? lists the moves, help the commands.", "dim")
@@ -71,7 +80,12 @@ class Session:
             self._leave()
 
     def _goes_on(self) -> bool:
+        before = len(self._stepper.actions)
         legal = self._stepper.turn()
+        outcomes = self._stepper.actions[before:]
+        if outcomes:
+            self._screen.say("\nchance has moved" if self._hides else f"\nchance: {', '.join(outcomes)}", "bold")
+            self._board()
         return legal is not None and (bool(legal) or self._people[0])  # a person who is stuck may take a move back
 
     def _turn(self) -> None:
@@ -87,7 +101,8 @@ class Session:
         self._moves.append((seat, action))
         used = "" if self._people[seat] else f" ({usage(player.used)})"
         random = " - the budget ran out: a random move" if player.fallbacks > fallbacks else ""
-        text = self._stepper.actions[-1]
+        told = not self._hides or not any(self._people) or seat == self._watcher
+        text = self._stepper.actions[-1] if told else "has moved"
         self._screen.say(f"\n{len(self._moves)}. {self._label(seat)}: {text}{used}{random}", "bold")
         self._board()
         if not any(self._people) and self._delay:
@@ -102,6 +117,7 @@ class Session:
         del self._moves[own[-1] :]
         self._stepper = self._at_start()
         for _, action in self._moves:
+            self._stepper.turn()  # chance moves as it did
             self._stepper.advance(action)
         self._leave()
         self._seat_all()
@@ -120,7 +136,20 @@ class Session:
 
     # Input
 
+    def _draw_curtain(self, seat: int) -> None:
+        """Hide what another person has seen until the one in `seat` has the screen."""
+        if not self._hides or sum(self._people) < 2 or self._watcher == seat:
+            return
+        self._screen.wipe()
+        try:
+            self._screen.ask(f"{self._label(seat)}, it is your turn: press Enter when nobody else looks ")
+        except EOFError:
+            raise Left from None
+        self._watcher = seat
+        self._board()
+
     def _asked(self, seat: int, state: State, legal: Sequence[Action]) -> Action:
+        self._draw_curtain(seat)
         texts = texts_of(self._game, state, legal)
         if not legal:
             self._screen.say("no move is left, and this is no solution: undo or quit", "bad")
@@ -157,7 +186,7 @@ class Session:
         elif command.name == "eval":
             self._screen.say(self._evaluated(seat))
         elif self._adviser is not None and texts:
-            self._screen.say(self._adviser.hint(self._game, self.state, command.rest), "dim")
+            self._screen.say(self._adviser.hint(self._game, self._seen(seat), command.rest), "dim")
         else:
             self._screen.say("no hint: no move is left")
 
@@ -167,11 +196,11 @@ class Session:
         if evaluation is None:
             return f"{self._game.name} has no heuristic here; --heuristic NAME gives one"
         try:
+            state = self._seen(seat)
             if isinstance(self._game, Puzzle):
-                return f"{name}: {figures.figure(evaluation(self.state), 4)} to go"
+                return f"{name}: {figures.figure(evaluation(state), 4)} to go"
             values = [
-                f"{self._label(number)} {figures.signed(evaluation(self.state, number), 4)}"
-                for number in range(self._game.players)
+                f"{self._label(number)} {figures.signed(evaluation(state, number), 4)}" for number in range(self._game.players)
             ]
         except Exception as error:  # its author's
             return f"{name}: {describe(error)}"
@@ -179,8 +208,17 @@ class Session:
 
     # Output
 
+    def _seen(self, seat: int) -> State:
+        """Return what a seat sees of where the match stands."""
+        return self._game.observation(self.state, seat) if self._hides else self.state
+
     def _board(self) -> None:
-        self._screen.put(shown(self._game, self.state, self._screen))
+        """Show the state as whoever has the screen sees it; all of it at the end, and where nobody plays."""
+        hidden = self._hides and any(self._people) and not self._game.is_terminal(self.state)
+        if hidden and self._watcher is None:
+            return  # between two persons
+        state = self._seen(self._watcher) if hidden and self._watcher is not None else self.state
+        self._screen.put(shown(self._game, state, self._screen))
 
     def _label(self, seat: int) -> str:
         return self.match.seats[seat].label
@@ -189,7 +227,7 @@ class Session:
         seat = ending.seat or 0
         self._screen.say(f"\n{self._label(seat)} has lost: {because(ending.reason, ending.message)}", "bad")
         if len(self._people) > 1:
-            self._screen.say(self._result(lost(len(self._people), ending.seat)), "bold")
+            self._screen.say(self._result(lost(self._game, ending.seat, self.state)), "bold")
 
     def _over(self) -> None:
         moves = len(self._moves)
@@ -203,7 +241,8 @@ class Session:
         elif game.is_terminal(self.state):
             self._screen.say(f"\n{self._result(tuple(map(float, game.returns(self.state))))}, after {counted}", "bold")
         else:
-            self._screen.say(f"\na draw: {counted} are the limit; --limits moves=N allows for more", "bold")
+            told = self._result(standing(game, self.state))
+            self._screen.say(f"\n{told}: {counted} are the limit; --limits moves=N allows for more", "bold")
 
     def _result(self, returns: Sequence[float]) -> str:
         points = f" ({', '.join(map(figures.score, returns))})" if len(returns) > 2 else ""

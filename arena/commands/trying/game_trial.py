@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from textwrap import indent, wrap
 from time import monotonic
 
+from arena.agent import Agent
 from arena.commands.trying.trial_board import MOVES, NODES, TrialBoard
 from arena.game import Game
 from arena.match.record import Record
@@ -13,7 +14,7 @@ from arena.plugins.registry import Key
 from arena.results import figures
 from arena.results.leaderboard import Leaderboard
 from arena.tournament.single import play
-from arena.traits import listed, refusal, traits
+from arena.traits import listed, made_for, not_coped_with, refusal, traits
 
 SHOWN = 60
 """The most lines of a match whose states are all shown; of a longer one the first and the last are."""
@@ -26,17 +27,28 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
     fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
     attempt.say(_listed(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))
-    missing: dict[str, list[str]] = {}
+    obstacles: dict[str, list[str]] = {}
     for name, agent in agents.items():
         if name not in fitting:
-            missing.setdefault(listed(agent.needs - traits(game)) or "single-player", []).append(name)
-    for needs, names in missing.items():
-        attempt.say(_listed(f"cannot, for want of {needs}: {', '.join(names)}", attempt.width))
+            obstacles.setdefault(_obstacle(agent, game), []).append(name)
+    for obstacle, names in obstacles.items():
+        attempt.say(_listed(f"cannot, {obstacle}: {', '.join(names)}", attempt.width))
     rivals = references(attempt.registry, game)
     if len(rivals) < game.players:
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
     _show_match(attempt, game, board)
+
+
+def _obstacle(agent: type[Agent], game: Game) -> str:
+    """Why an agent cannot play a game, in a few words that agents share."""
+    missing = agent.needs - traits(game)
+    if made_for(agent):
+        return "made for other games"
+    if missing:
+        return f"for want of {listed(missing)}"
+    unknown = not_coped_with(agent, game)
+    return f"since it has {listed(unknown)}" if unknown else "for want of single-player"
 
 
 def _listed(text: str, width: int) -> str:

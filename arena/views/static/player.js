@@ -1,6 +1,6 @@
 // Steps through a match: a board, buttons, a slider, keys, and the list of moves with what each decision used.
 import { mount } from "./board.js";
-import { duration, h, s, whole, worth } from "./dom.js";
+import { duration, figure, h, s, whole, worth } from "./dom.js";
 
 const PACE = 700;
 const CHART = { width: 320, height: 64 };
@@ -39,10 +39,7 @@ export class Player {
     const other = !this.match || JSON.stringify(this.match.game) !== JSON.stringify(match.game);
     this.match = match;
     this.frames = match.frames;
-    if (other) {
-      this.board?.destroy();
-      this.board = mount(this.stage, match.game, this.options);
-    }
+    if (other) this.#cover();
     this.rows = [];
     this.slider.max = String(Math.max(this.frames.length - 1, 0));
     this.side.replaceChildren(...[chart(match), this.#moves()].filter((part) => part !== null));
@@ -60,12 +57,14 @@ export class Player {
     this.at = Math.max(0, Math.min(number, this.frames.length - 1));
     const frame = this.frames[this.at];
     if (!frame) return;
-    this.board.show(frame.state, {
+    if (frame.state === null) this.#cover();
+    else this.#draw(frame, {
       rendered: frame.rendered,
       grid: frame.grid,
       note: frame.note,
       before: this.frames[this.at - 1]?.grid,
-      last: frame.action,
+      last: frame.untold ? null : frame.action,
+      chance: frame.chance ?? [],
       start: this.frames[0].state,
       actions: frame.actions ?? [],
       animate: Math.abs(this.at - before) === 1,
@@ -86,11 +85,22 @@ export class Player {
     this.options.onShow?.(frame, this.at);
   }
 
+  // Leave nothing of a board on the page, of which a position may not be seen.
+  #cover() {
+    this.board?.destroy();
+    this.board = null;
+  }
+
+  #draw(frame, options) {
+    this.board ??= mount(this.stage, this.match.game, this.options);
+    this.board.show(frame.state, options);
+  }
+
   // Draw the position at hand again, with actions that have become known.
   offer(actions) {
     const frame = this.frames[this.at];
     frame.actions = actions;
-    this.board.show(frame.state, { rendered: frame.rendered, grid: frame.grid, note: frame.note, last: frame.action, start: this.frames[0].state, actions });
+    this.#draw(frame, { rendered: frame.rendered, grid: frame.grid, note: frame.note, last: frame.action, start: this.frames[0].state, actions });
   }
 
   get playing() {
@@ -149,8 +159,8 @@ export class Player {
       "tr",
       {},
       h("td", { class: "number dim" }, frame.number > 0 ? String(frame.number) : ""),
-      h("td", {}, frame.label ? h("span", { class: `seat seat-${frame.seat}`, title: frame.label }, frame.label) : ""),
-      h("td", {}, this.#button(frame, place)),
+      h("td", {}, frame.label ? h("span", { class: frame.seat === null ? "dim" : `seat seat-${frame.seat}`, title: frame.label }, frame.label) : ""),
+      h("td", {}, this.#button(frame, place), dealt(frame)),
       columns.map(({ key, shown }) => h("td", { class: "number" }, frame.action === null ? "" : shown(frame[key]))),
     ));
     const heads = [h("td"), h("th", { scope: "col" }, "agent"), h("th", { scope: "col" }, "move")];
@@ -159,7 +169,7 @@ export class Player {
   }
 
   #chips() {
-    return h("ol", { class: "chips" }, this.frames.map((frame, place) => h("li", {}, this.#button(frame, place))));
+    return h("ol", { class: "chips" }, this.frames.map((frame, place) => h("li", {}, this.#button(frame, place), dealt(frame))));
   }
 
   #button(frame, place) {
@@ -202,9 +212,15 @@ export class Player {
 function said(frame, match) {
   const left = match.left_out ? `; ${whole(match.left_out)} positions before the last one are not shown` : "";
   if (frame.number < 0) return `the answer of ${match.labels[0]}${left}`;
-  if (frame.action === null) return "start";
-  const end = frame === match.frames.at(-1) && match.returns.length > 1 ? `; ${result(match)}` : "";
-  return `${frame.number}. ${frame.label}: ${frame.action}${end}${frame === match.frames.at(-1) ? left : ""}`;
+  const chance = frame.chance?.length ? `; chance: ${frame.chance.join(", ")}` : "";
+  if (frame.action === null) return `start${chance}`;
+  const end = frame === match.frames.at(-1) && match.solved === null && match.returns.length ? `; ${result(match)}` : "";
+  return `${frame.number}. ${frame.label}: ${frame.action}${chance}${end}${frame === match.frames.at(-1) ? left : ""}`;
+}
+
+// What chance did after an action, behind it in the list of moves.
+function dealt({ chance }) {
+  return chance?.length ? h("span", { class: "dealt dim", title: "chance" }, chance.join(", ")) : "";
 }
 
 // How a match ended, in words.
@@ -215,6 +231,7 @@ export function result(match) {
   const best = Math.max(...match.returns);
   const winners = match.labels.filter((_, seat) => match.returns[seat] === best);
   const how = match.termination === "normal" ? "" : ` (${match.termination})`;
+  if (match.labels.length === 1) return `score ${figure(best, 6)}${how}`;
   return winners.length === match.labels.length ? `a draw${how}` : `${win(winners)}${how}`;
 }
 

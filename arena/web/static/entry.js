@@ -1,6 +1,6 @@
 // One entry of a tournament: what it is, how it stands on each board, whom it met, how it failed, and its rating over the run.
 import { get } from "./api.js";
-import { h, s, whole } from "./dom.js";
+import { figure, h, s, whole } from "./dom.js";
 import { faultBox, head, main, matchesAddress } from "./page.js";
 
 const WIDTH = innerWidth < 640 ? 340 : 1040, HEIGHT = 200, EDGE = { left: 52, right: 12, top: 12, bottom: 26 };
@@ -62,7 +62,7 @@ function boardOf(board, state) {
     h("h2", {}, board.title),
     standing(board, state),
     board.meetings.length ? [h("h3", { class: "gap gap-small-below" }, "Against each"), met(board)] : null,
-    board.curve.length > 1 ? [h("h3", { class: "gap gap-small-below" }, board.kind === "versus" ? "Rating over the run, in Elo" : "Solved share over the run"), curve(board)] : null,
+    board.curve.length > 1 ? [h("h3", { class: "gap gap-small-below" }, CURVES[board.kind]), curve(board)] : null,
     h("h3", { class: "gap" }, "Failures"),
     failures.length ? h("ul", { class: "failures" }, failures.map((one) => failed(one, board))) : h("p", { class: "dim" }, "None."),
   );
@@ -99,14 +99,16 @@ function failed(one, board) {
   return h("li", {}, h("a", { href: all }, `${one.count === 1 ? "once" : `${whole(one.count)} times`} by ${one.kind}`), `: ${one.message ?? ""} `, h("a", { href: `/t/${key}/match/${one.first}` }, "see the first"));
 }
 
+const CURVES = { versus: "Rating over the run, in Elo", puzzle: "Solved share over the run", score: "Mean return over the run" };
+
 // A line in front of the band between the field's least and largest value.
 function curve({ curve: points, kind, title }) {
-  const share = kind !== "versus";
+  const share = kind === "puzzle";
   const lows = share ? [0] : points.map((point) => point[2]), highs = share ? [1] : points.map((point) => point[3]);
   const least = Math.min(...lows), most = Math.max(...highs), room = Math.max(most - least, 1e-9), last = points.at(-1)[0];
   const x = (played) => (EDGE.left + (played / last) * (WIDTH - EDGE.left - EDGE.right)).toFixed(1);
   const y = (value) => (HEIGHT - EDGE.bottom - ((value - least) / room) * (HEIGHT - EDGE.top - EDGE.bottom)).toFixed(1);
-  const text = (value) => (share ? `${Math.round(100 * value)} %` : String(Math.round(value)));
+  const text = (value) => (share ? `${Math.round(100 * value)} %` : kind === "score" ? figure(value) : String(Math.round(value)));
   const at = (point, part) => `${x(point[0])},${y(point[part])}`;
   const band = [...points.map((point) => at(point, 3)), ...points.toReversed().map((point) => at(point, 2))].join(" ");
   const first = points[0], end = points.at(-1);
@@ -123,6 +125,6 @@ function curve({ curve: points, kind, title }) {
       s("text", { class: "chart-text", x: EDGE.left, y: HEIGHT - 8 }, "0"),
       s("text", { class: "chart-text chart-end", x: WIDTH - EDGE.right, y: HEIGHT - 8 }, `${whole(last)} matches`),
     ),
-    h("figcaption", { class: "gap-small" }, `Fitted anew to all matches until then; the band reaches from the ${share ? "least to the largest share" : "lowest to the highest rating"} of the field.`),
+    h("figcaption", { class: "gap-small" }, `Fitted anew to all matches until then; the band reaches from the ${{ versus: "lowest to the highest rating", puzzle: "least to the largest share", score: "least to the largest mean" }[kind]} of the field.`),
   );
 }

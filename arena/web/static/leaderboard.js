@@ -39,7 +39,8 @@ function show(state) {
   document.title = `${state.name} | arena`;
   title.textContent = state.name;
   tag.replaceChildren(stateTag(state.state));
-  compare.hidden = !state.boards.some((board) => board.games > 0 && board.rows.length > 1);
+  const compared = state.boards.filter((board) => board.kind !== "score"); // those whose agents have met, or tried the same puzzles
+  compare.hidden = !compared.some((board) => board.games > 0 && board.rows.length > 1);
   stop.hidden = !(state.own && ["running", "starting"].includes(state.state));
   message.replaceChildren(...(state.message ? [h("p", { class: "fault" }, state.message)] : []));
   const total = state.total ?? state.expected;
@@ -49,7 +50,7 @@ function show(state) {
   } else if (state.state === "running" || state.state === "starting") bar.removeAttribute("value");
   else bar.value = bar.max;
   figures.replaceChildren(...progress(state));
-  pair.show(state.boards);
+  pair.show(compared);
   const focused = document.activeElement?.getAttribute("href");
   const inside = boards.contains(document.activeElement);
   const region = [...boards.querySelectorAll(".scroll")].indexOf(document.activeElement);

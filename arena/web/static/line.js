@@ -4,9 +4,10 @@ import { mountPlayer } from "./player.js";
 
 export class Line {
   // `onChange` is called after every change of the line, `onShow` when another position of it is shown; `onFault(error)` when
-  // something cannot be done; `onChoose(actions)` when a square stands for several.
-  constructor(element, { labels, keys = false, onChange, onShow = () => {}, onFault, onChoose = () => {}, mine = () => true }) {
-    Object.assign(this, { element, labels, keys, onChange, onShow, onFault, onChoose, mine });
+  // something cannot be done; `onChoose(actions)` when a square stands for several. `seen(frame)` is what is shown of a frame, and
+  // with `scored` the last position says who has won.
+  constructor(element, { labels, keys = false, onChange, onShow = () => {}, onFault, onChoose = () => {}, mine = () => true, seen = (frame) => frame, scored = false }) {
+    Object.assign(this, { element, labels, keys, onChange, onShow, onFault, onChoose, mine, seen, scored });
     this.frames = [];
     this.player = null;
     this.asking = null;
@@ -24,10 +25,12 @@ export class Line {
     return this.frames.at(-1);
   }
 
-  // Begin anew at a position, given by its text or drawn by lot from a seed, with the `actions` of `start` played from there.
+  // Begin anew at a position, given by its text or drawn by lot from a seed, with the `actions` of `start` played from there. What
+  // chance does follows from the seed and the number of actions so far, `ply` at the start.
   async begin(game, start) {
     const { game: known, frames } = await this.#ask("/api/position", { game, ...start });
     this.game = game;
+    this.seed = start.seed ?? 0;
     this.described = known;
     this.frames = frames.map((frame, number) => ({ ...frame, number, label: frame.seat === null ? null : this.labels()[frame.seat] }));
     this.#load(this.frames.length - 1);
@@ -37,15 +40,20 @@ export class Line {
   get story() {
     const answer = this.frames.findIndex((frame, place) => place > 0 && frame.action === null);
     const played = answer < 0 ? this.frames : this.frames.slice(0, answer);
-    return { state: played[0].state, actions: played.slice(1).map((frame) => frame.action) };
+    return { state: played[0].state, ply: played[0].ply, actions: played.slice(1).map((frame) => frame.action) };
   }
 
   // Play an action at the position that is shown; whatever came after it is gone.
   async play(action) {
     const at = this.player.at;
     this.player.stop();
-    const { frame } = await this.#ask("/api/apply", { game: this.game, state: this.frame.state, action });
+    const { frame } = await this.#ask("/api/apply", { game: this.game, ...this.place(this.frame), action });
     this.push({ ...frame, label: this.labels()[frame.seat] }, at);
+  }
+
+  // What a request says of where a frame stands.
+  place(frame) {
+    return { state: frame.state, seed: this.seed, ply: frame.ply ?? 0 };
   }
 
   push(frame, at = this.player.at) {
@@ -77,18 +85,27 @@ export class Line {
     return post(path, body, this.asking.signal);
   }
 
-  #load(at) {
-    const match = {
-      game: this.described, labels: this.labels(), frames: this.frames, left_out: 0, termination: "normal",
-      returns: this.last.returns ?? [], solved: null,
+  // Show the same positions again, where they are seen by another.
+  refresh() {
+    this.player.load(this.#match(), this.player.at);
+  }
+
+  #match() {
+    return {
+      game: this.described, labels: this.labels(), frames: this.frames.map(this.seen), left_out: 0, termination: "normal",
+      returns: (this.scored && this.last.returns) || [], solved: null,
     };
+  }
+
+  #load(at) {
+    const match = this.#match();
     if (this.player) this.player.load(match, at);
     else {
       this.player = mountPlayer(this.element, match, {
         keys: this.keys,
         onMove: (action) => this.tryPlay(action),
         onChoose: this.onChoose,
-        onShow: (frame) => this.player && this.#shown(frame),
+        onShow: () => this.player && this.#shown(this.frame),
       });
       if (at > 0) this.player.go(at);
     }

@@ -83,8 +83,9 @@ function gameAddress(view, { game, agents, limits }, seat) {
   const rival = limits.find((_, other) => other !== seat) ?? {};
   const saved = { game, agents: agents.map((form, other) => (other === seat ? null : form)), limits: rival, seed: lot() };
   const long = encoded({ ...saved, line: { state: view.frames[0].state, actions } });
+  const dealt = view.frames.some((frame) => frame.action !== null && frame.seat === null); // chance will deal anew from there
   const short = () => encoded({ ...saved, line: { state: view.frames[player.at].state, actions: [] } });
-  return `/play#${long.length > LONGEST || view.left_out ? short() : long}`;
+  return `/play#${long.length > LONGEST || view.left_out || dealt ? short() : long}`;
 }
 
 function encoded(values) {

@@ -72,14 +72,17 @@ function clearEntries() {
 
 function gameChanged() {
   const game = games.game;
-  const fit = known.formats.filter((format) => (format.kind === "puzzle") === game.puzzle);
-  formats.replaceChildren(...field("Format", select(fit.map((format) => [format.name, format.name]), game.puzzle ? "benchmark" : "round-robin", changed)).childNodes);
+  const fit = known.formats.filter((format) => (format.kind === "puzzle") === game.alone);
+  formats.replaceChildren(...field("Format", select(fit.map((format) => [format.name, format.name]), game.alone ? "benchmark" : "round-robin", changed)).childNodes);
   clearEntries();
-  (game.entries.length ? game.entries : game.agents.slice(0, 2)).forEach(addEntry);
+  (game.entries.length ? game.entries : game.agents.slice(0, 2)).forEach((chosen, place, all) => {
+    const earlier = all.slice(0, place).filter((other) => other === chosen).length;
+    addEntry(chosen, earlier ? `${chosen} ${earlier + 1}` : "");
+  });
 }
 
-function addEntry(chosen = null) {
-  const label = h("input", { type: "text", maxlength: "100", placeholder: "by its name", oninput: changed });
+function addEntry(chosen = null, called = "") {
+  const label = h("input", { type: "text", value: called, maxlength: "100", placeholder: "by its name", oninput: changed });
   const row = h("fieldset", { class: "entry" });
   const entry = { label, row };
   const remove = button("Remove", () => {

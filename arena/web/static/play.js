@@ -6,13 +6,16 @@ import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
 import { Line } from "./line.js";
 import { Moves } from "./moves.js";
 import { button, faultBox, gameAsked, head, lot, main } from "./page.js";
-import { win } from "./player.js";
+import { result } from "./player.js";
 
 const PAUSE = 350;
+const COVERED = { state: null };
 
 const faults = faultBox();
 const seatsBox = h("div", { class: "stack-small" });
 const stage = h("div");
+const reveal = button("", lift, "primary");
+const curtain = h("div", { class: "curtain", hidden: true }, reveal);
 const turn = h("p", { class: "turn", role: "status" });
 const hintText = h("p", { class: "dim hint", "aria-live": "polite" });
 const moves = new Moves((action) => line.tryPlay(action));
@@ -21,6 +24,7 @@ const pause = button("Pause", () => setPaused(!paused));
 const undo = button("Undo", takeBack);
 const hint = button("Hint", advise);
 let known, games, seats = [], line = null, paused = false, thinking = null, advice = 0, timer = null, seatNames = [], playing = null;
+let watcher = null; // the person who looks, where several share the screen and information is hidden
 const limits = new LimitsForm({ nodes: "20000", seconds: "5" });
 
 main.classList.add("board-first");
@@ -34,7 +38,7 @@ function build(found) {
     begin(); // the board is that of the game that is chosen
   });
   const above = h("div", { class: "row between above" }, turn, h("div", { class: "row" }, undo, hint, pause));
-  const board = h("section", { class: "card", "aria-label": "board" }, above, hintText, stage, moves.box);
+  const board = h("section", { class: "card", "aria-label": "board" }, above, hintText, curtain, stage, moves.box);
   const setup = h(
     "section",
     { class: "card stack-small", "aria-label": "setup" },
@@ -52,7 +56,9 @@ function build(found) {
     onShow: showTurn,
     onFault: fault,
     onChoose: (actions) => moves.point(actions),
-    mine: (frame) => !frame.over && playing.agents[frame.to_move] === null,
+    mine: (frame) => !frame.over && playing.agents[frame.to_move] === null && allowed(frame),
+    seen: shownOf,
+    scored: true,
   });
   return open(faults, resume, () => {
     games.choose(gameAsked(games.games, known.first.game));
@@ -74,7 +80,7 @@ async function begin() {
   sit(lot());
   setPaused(false, false);
   try {
-    await line.begin(playing.game, { seed: lot() });
+    await line.begin(playing.game, { seed: playing.seed });
   } catch (error) {
     fault(error);
   }
@@ -83,6 +89,7 @@ async function begin() {
 function sit(seed) {
   playing = { game: games.value(), agents: seats.map((seat) => seat.value()), limits: limits.value(), seed };
   seatNames = named(playing.agents);
+  watcher = null;
 }
 
 // Go on with a game as the address tells it.
@@ -95,13 +102,47 @@ async function resume(saved) {
   limits.set(saved.limits ?? {});
   sit(number(saved.seed, "seed"));
   setPaused(saved.paused === true, false);
-  const { state, actions } = mapping(saved.line, "line");
-  await line.begin(playing.game, { state: text(state, "position"), actions: list(actions, "actions") });
+  const { state, actions, ply = 0 } = mapping(saved.line, "line");
+  const start = { state: text(state, "position"), actions: list(actions, "actions"), seed: playing.seed, ply: number(ply, "ply") };
+  await line.begin(playing.game, start);
 }
 
 function remember() {
   const found = { ...playing, paused };
-  keep({ ...found, line: line.story }, () => ({ ...found, line: { state: line.last.state, actions: [] } }));
+  keep({ ...found, line: line.story }, () => ({ ...found, line: { state: line.last.state, ply: line.last.ply, actions: [] } }));
+}
+
+// Whether there is something that a person may not see yet: where all seats are agents', and at the end, all is shown.
+function hidden() {
+  return Boolean(line.last.seen) && !line.last.over && playing.agents.includes(null);
+}
+
+// The seat of the person who looks, where something is hidden; null while nobody may: it is another person's turn.
+function viewer() {
+  const people = playing.agents.flatMap((agent, seat) => (agent === null ? [seat] : []));
+  if (people.length === 1) return people[0];
+  const next = line.last.to_move;
+  if (playing.agents[next] === null && next !== watcher) watcher = null;
+  return watcher;
+}
+
+// Whether the one who looks may see what can be done at a position.
+function allowed(frame) {
+  return !hidden() || frame.to_move === viewer();
+}
+
+// A frame as it is shown: to a person what his seat observes, without what others have done.
+function shownOf(frame) {
+  if (!hidden()) return frame;
+  const seat = viewer();
+  const told = frame.seat === null || frame.seat === seat ? {} : { action: "has moved", untold: true, value: null };
+  return { ...frame, ...(seat === null ? COVERED : frame.seen[seat]), ...told, actions: allowed(frame) ? frame.actions : [] };
+}
+
+function lift() {
+  watcher = line.last.to_move;
+  line.refresh();
+  stage.querySelector("[tabindex='0']")?.focus();
 }
 
 // What the seats are called: two of a name are told apart by their seats.
@@ -142,14 +183,15 @@ async function answer(frame) {
 }
 
 function request(frame) {
-  return { game: playing.game, state: frame.state, limits: playing.limits, seed: (playing.seed + frame.number) % 2 ** 31 };
+  return { game: playing.game, ...line.place(frame), limits: playing.limits };
 }
 
 function showTurn(frame) {
-  const mine = !frame.over && playing.agents[frame.to_move] === null;
+  const mine = line.mine(frame);
+  draw();
   moves.show(mine ? frame.actions ?? [] : []);
   undo.disabled = line.frames.length < 2;
-  hint.disabled = frame.over || thinking !== null;
+  hint.disabled = frame.over || thinking !== null || !allowed(frame);
   pause.hidden = !playing.agents.some((agent) => agent !== null);
   if (frame.over) turn.textContent = ending(frame);
   else if (thinking) turn.textContent = `${seatNames[frame.to_move]} is thinking…`;
@@ -158,9 +200,23 @@ function showTurn(frame) {
 }
 
 function ending(frame) {
-  const best = Math.max(...frame.returns);
-  const winners = seatNames.filter((_, seat) => frame.returns[seat] === best);
-  return winners.length === seatNames.length ? "A draw" : win(winners);
+  const told = result({ labels: seatNames, returns: frame.returns, termination: "normal", solved: null });
+  return told.replace(/^(a draw|score)/, (first) => first[0].toUpperCase() + first.slice(1));
+}
+
+// Draw the curtain, or have it open.
+function draw() {
+  const next = line.last.to_move, covered = hidden() && viewer() === null;
+  reveal.textContent = `${seatNames[next]}, it is your turn: show my view`;
+  reveal.hidden = playing.agents[next] !== null;
+  if (covered && curtain.hidden) {
+    stage.hidden = true;
+    curtain.hidden = false;
+    reveal.focus();
+  } else if (!covered) {
+    stage.hidden = false;
+    curtain.hidden = true;
+  }
 }
 
 function takeBack() {
@@ -188,7 +244,7 @@ async function advise() {
     hintText.textContent = "";
     fault(error);
   }
-  hint.disabled = line.frame.over;
+  hint.disabled = line.frame.over || !allowed(line.frame);
 }
 
 function setPaused(wanted, goOn = true) {

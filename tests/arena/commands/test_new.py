@@ -19,10 +19,16 @@ KINDS = [
     ("agent", ()),
     ("agent", ("--game", "sliding-tiles")),
     ("game", ()),
+    ("game", ("--chance",)),
+    ("game", ("--chance", "--hidden")),
+    ("game", ("--simultaneous",)),
+    ("game", ("--chance", "--hidden", "--simultaneous")),
     ("puzzle", ()),
     ("heuristic", ("--game", "sliding-tiles")),
     ("heuristic", ("--game", "connect-four")),
 ]
+PACKAGES = [(kind, words) for kind, words in KINDS if kind != "game" or len(words) in (0, 3)]
+"""One game of several seats at once stands for all whose packages have the same tests."""
 
 
 @pytest.mark.slow
@@ -46,7 +52,7 @@ def test_a_new_file_is_sound_without_an_edit(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "words"), KINDS)
+@pytest.mark.parametrize(("kind", "words"), PACKAGES)
 def test_a_new_package_can_be_installed_and_passes_its_own_tests(
     kind: str, words: tuple[str, ...], tmp_path: Path, called: Callable[..., Called]
 ) -> None:

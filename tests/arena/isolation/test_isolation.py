@@ -14,6 +14,7 @@ import pytest
 from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.plugins.registry import Registry
+from arena.processes.namespaces import namespaces_work
 from arena.processes.process_tree import OF_AGENT
 from arena.schedule.fingerprint import trusted
 from arena.schedule.runner import MatchRunner
@@ -160,22 +161,22 @@ def test_a_process_is_kept_from_match_to_match(tmp_path: Path) -> None:
     """Twenty matches are played by two processes, with a fresh agent each."""
     plugin = tmp_path / "counting.py"
     plugin.write_text(
-        "import os\nfrom arena import Agent, hookimpl\n"
-        f"LOG = {str(tmp_path / 'log')!r}\n"
+        "import uuid\nfrom arena import Agent, hookimpl\n"
+        f"LOG, PROCESS = {str(tmp_path / 'log')!r}, uuid.uuid4()\n"
         "class Counting(Agent):\n"
         '    """Writes down who it is."""\n'
         '    name = "counting"\n'
         "    def __init__(self): self.asked = 0\n"
         "    def choose(self, game, state, search):\n"
         "        self.asked += 1\n"
-        "        with open(LOG, 'a') as log: print(os.getpid(), self.asked, file=log)\n"
+        "        with open(LOG, 'a') as log: print(PROCESS, self.asked, file=log)\n"
         "        return game.actions(state)[0]\n"
         "@hookimpl\ndef arena_agents(): return [Counting]\n"
     )
     agents = [{"agent": "counting", "label": label} for label in ("a", "b")]
     records = played({"game": "tic-tac-toe", "agents": agents, "rounds": 10, "isolation": "process", "plugins": [str(plugin)]})
     lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
-    assert len({pid for pid, _ in lines}) == 1 + 1
+    assert len({process for process, _ in lines}) == 1 + 1
     assert max(int(asked) for _, asked in lines) == 4  # x wins with its fourth cell: 1, 3, 5, 7
     assert len(records) == 20
 
@@ -225,7 +226,7 @@ def test_what_an_agent_prints_is_passed_on_within_bounds(tmp_path: Path, capfd: 
 @pytest.mark.slow
 @pytest.mark.parametrize("deed", ["SIGKILL", "SIGSTOP"])
 def test_an_agent_that_turns_on_its_parent_takes_no_run_down(tmp_path: Path, deed: str) -> None:
-    """Its parent is a worker, and another one takes its place: the others' games are played, the run ends, the agent has lost."""
+    """Its parent is the first process of its namespace, which it cannot signal: the worker lives on, and all is played."""
     (tmp_path / "parricide.py").write_text(
         "import os, signal\nfrom arena import Agent, hookimpl\n"
         "class Parricide(Agent):\n"
@@ -243,9 +244,9 @@ def test_an_agent_that_turns_on_its_parent_takes_no_run_down(tmp_path: Path, dee
     assert not trusted(spec)  # so a run has workers, and plays nothing in its own process
     with closing(WorkerPool(spec, 1, Schedule(spec).take, hang=1.0).play()) as finished:  # type: ignore[type-var]
         records = [record for _, record in finished]
-    ends = [record.termination for record in records if "parricide" in record.labels]
-    assert ends == ["crash"] * 4
-    assert [record.termination for record in records if "parricide" not in record.labels] == ["normal"] * 2
+    expected = {"normal"} if namespaces_work() else {"normal", "void"}
+    assert {record.termination for record in records} == expected
+    assert {record.termination for record in records if "parricide" not in record.labels} == {"normal"}
 
 
 def test_what_an_agent_prints_goes_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

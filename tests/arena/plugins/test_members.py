@@ -10,6 +10,7 @@ from arena import Agent, Game, load_plugins, play, run
 from arena.configured import parameters_of
 from arena.plugins.members import gives_grid, grid_fault, ignored, member
 from arena.spec import load_spec
+from arena.traits import made_for
 from tests.conftest import arena_in
 
 GAME = """
@@ -233,3 +234,17 @@ def test_a_flag_of_an_agent_is_not_inherited() -> None:
 
     assert (member(Strong, "reference"), member(Strong, "proposed")) == (True, {"two-player": 9})
     assert (member(Mine, "reference"), member(Mine, "proposed")) == (False, {})
+
+
+@pytest.mark.parametrize(
+    "given", [3, {"tic-tac-toe"}, "othello", ("othello",), frozenset({1}), property(lambda self: frozenset({"go"}))]
+)
+def test_games_of_an_agent_are_a_frozenset_of_names_or_its_own(given: Any) -> None:
+    """What is anything else is ignored with a note, and the agent plays every game."""
+    kind: type[Agent] = type("Collector", (Agent,), {"name": "collector", "games": given, "choose": lambda *_: None})
+    (note,) = ignored(kind)
+    assert note.startswith("games: expected a frozenset of names of games, got ")
+    assert made_for(kind) == frozenset()
+    named = type("Specialist", (kind,), {"games": frozenset({"go"})})
+    assert list(ignored(named)) == []
+    assert made_for(named) == frozenset({"go"})

@@ -57,9 +57,12 @@ def flagged(folder: Path, reference: Any = True, weights: Any = None) -> Registr
     return load_plugins([folder / "flagged.py"])
 
 
+WITHOUT_CHANCE = ("tic-tac-toe", "connect-four", "othello", "sliding-tiles", "n-queens", "sudoku")
+
+
 def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
     """As they were while arena knew its agents by their names."""
-    games = {name: kind() for name, kind in registry.games.items()}
+    games = {name: registry.games[name]() for name in WITHOUT_CHANCE}
     players = ["random", "greedy", "lookahead", "alpha-beta", "mcts"]
     solvers = ["random", "greedy", "bfs", "best-first", "a-star"]
     assert {name: references(registry, game) for name, game in games.items()} == {
@@ -86,7 +89,7 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
     }
     told = inventory(registry)
     assert told["first"] == {"game": "tic-tac-toe", "puzzle": "sliding-tiles"}
-    assert {game["name"]: game["entries"] for game in told["games"]} == {
+    assert {game["name"]: game["entries"] for game in told["games"] if game["name"] in games} == {
         "tic-tac-toe": players[:3],
         "connect-four": players[:3],
         "othello": players[:3],
@@ -127,7 +130,7 @@ def test_without_flags_the_first_that_can_play_is_taken() -> None:
     registry = load_plugins(entry_points=False, environ=False)
     assert first_game(registry, puzzle=True) is None
     registry = load_plugins()
-    for agent in ("alpha-beta", "mcts"):
+    for agent in ("alpha-beta", "mcts", "expectimax"):
         del registry.agents[agent]
     assert sensible(registry, registry.game("othello")()) == "greedy"
 

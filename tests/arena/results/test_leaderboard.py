@@ -16,7 +16,8 @@ from arena.tournament.results import Results
 
 VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_with", "games", "wins", "draws", "losses", "score",
                "score_first", "score_second", "failures", "failures_by_kind", "fallback_share", "nodes_per_move", "ms_per_move",
-               "superiority", "boards", "mean_rank", "mean_rating"]  # fmt: skip
+               "mean_return", "return_low", "return_high", "adjusted", "adjusted_low", "adjusted_high", "superiority",
+               "boards", "mean_rank", "mean_rating"]  # fmt: skip
 PUZZLE_KEYS = ["rank", "agent", "attempts", "solved", "solved_low", "solved_high", "mean_moves", "mean_moves_failed", "mean_cost",
                "nodes_per_attempt", "seconds_per_attempt", "failures", "failures_by_kind", "fallback_share", "boards",
                "mean_rank", "mean_rating"]  # fmt: skip
@@ -69,6 +70,7 @@ def test_a_versus_row_is_what_the_records_say(results: Results) -> None:
         for seat, key in enumerate(("score_first", "score_second")):
             there = [points(record.returns[seat]) for record, found in mine if found == seat]
             assert row[key] == pytest.approx(sum(there) / len(there))
+        assert row["mean_return"] == pytest.approx(sum(record.returns[seat] for record, seat in mine) / len(mine))
         used = [decision for record, seat in mine for decision in record.decisions if decision.seat == seat]
         assert row["nodes_per_move"] == pytest.approx(sum(d.nodes for d in used) / len(used))
         assert row["ms_per_move"] == pytest.approx(1000 * sum(d.seconds for d in used) / len(used))

@@ -84,6 +84,17 @@ def test_its_options_and_heuristics_are_its_own(cup: Callable[..., str], load: C
     assert [seat.program and seat.program.options for seat in seats] == [{"index": 0}, {"index": 3}]
 
 
+def test_an_agent_that_is_made_for_another_game_is_refused(
+    cup: Callable[..., str], faults: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    """Though its class is known to a process of its own alone."""
+    (tmp_path / "edge.py").write_text(
+        EDGE.format(more="").replace('name = "edge"', 'name = "edge"\n    games = frozenset({"hex"})')
+    )
+    (said,) = faults(cup(OWN, "random"))
+    assert "edge cannot play connect-four: it plays hex alone" in said
+
+
 def test_an_option_called_plugin_stays_an_option(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
     """Where the class of the agent declares it, and for programs, whose options nobody knows."""
     spec = load(cup({"agent": "edge", "plugin": "x"}, {"agent": {"command": ["true"]}, "plugin": "y"}, plugins=["new.py"]))

@@ -242,7 +242,7 @@ def test_a_hundred_kills_lose_nothing(tmp_path: Path) -> None:
         kills += started.returncode == -signal.SIGKILL
         assert "Traceback" not in err
         assert started.returncode in (0, -signal.SIGKILL), err
-        if kills % 10 == 0 and path.exists():
+        if kills % 10 == 0 and (seen or counted(path)):  # a busy machine may be killed before its first match, again and again
             now = timeless(path)
             assert seen.items() <= now.items()
             seen = now

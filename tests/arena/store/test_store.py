@@ -446,3 +446,14 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
         (tally,) = tallies_of(store, store.last().boards)
     assert (tally.games, tally.counts[0].solved, tally.counts[0].moves_of) == (rounds, rounds, rounds)
     assert tally.counts[0].moves / rounds == LARGEST
+
+
+def test_a_store_that_was_never_made_is_told_from_one_of_another_program(tmp_path: Path) -> None:
+    """A run that was killed before its tables were there leaves an empty database; the next one makes them."""
+    path = tmp_path / "early.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    with pytest.raises(StoreError, match="is empty"):
+        stored(path)
+    assert len(arena.run(SPEC, store=path).records) > 0

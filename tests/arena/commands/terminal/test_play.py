@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from arena import ArenaError
 from arena.cli import cli
@@ -351,3 +352,19 @@ def test_a_wide_board_is_played_without_its_spaces(terminal: Open) -> None:
     game.until("\n" + ". " * 29 + ".\n")  # and not up to the prompt, which a resize may show once more
     game.type("quit")
     assert game.end() == 0
+
+
+def test_chance_is_told_and_undo_does_not_deal_anew() -> None:
+    """The same throws come after a move was taken back, and a person sees what he observes until the end."""
+    plugin = str(Path(__file__).parents[2] / "match" / "chancy.py")
+    first = CliRunner().invoke(
+        cli, ["play", "race", "human", "random", "--plugin", plugin, "--seed", "3"], input="throw\nundo\nthrow\nquit\n"
+    )
+    before, _, after = first.stdout.partition("back after move 0")
+    thrown = [re.findall(r"chance: (\d)", part) for part in (before, after)]
+    assert thrown[0] == thrown[1] != []
+    cards = CliRunner().invoke(
+        cli, ["play", "two-cards", "random", "human", "--plugin", plugin, "--seed", "3"], input="pass\nbet\n"
+    )
+    assert re.search(r"\('\?[JQK]', '[pb]'\)", cards.stdout)
+    assert not re.search(r"\('[JQK]{2}', '[pb]?'\)", cards.stdout)

@@ -12,9 +12,9 @@ import yaml
 
 from arena import run
 from arena.isolation.agent_process import KEPT, MOST_PROCESSES, STARTING
-from arena.isolation.protocol import LONGEST_LINE, VERSION
+from arena.isolation.protocol import LONGEST_ACTION, LONGEST_LINE, LONGEST_PATH, VERSION
 from arena.isolation.sandbox import SIZE
-from arena.limits import LARGEST, LONGEST_TEXT, MARGIN
+from arena.limits import LARGEST, LONGEST_TEXT, MARGIN, START_SECONDS
 from arena.match.record import Record
 from arena.spec import load_spec
 
@@ -181,12 +181,14 @@ def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
     for text in (
         f"at\nmost {LONGEST_LINE >> 20} MiB",
         f"The answer has {MARGIN} s more",
-        f"may take {STARTING:.0f} s each",
+        f"may take {STARTING:.0f} s;",
+        f"`limits.start_seconds`, {START_SECONDS:.0f} if",
+        f"at most {LONGEST_ACTION:,} characters, those of a path {LONGEST_PATH:,} in all",
         f"may have {MOST_PROCESSES} processes",
         f"match to match, {KEPT} of them",
         f"up to {LONGEST_TEXT:,} characters",
         f"({SIZE >> 20} MiB, gone",
-        f"This is version {VERSION}.",
+        f"This is version {VERSION},",
         f"are 10^{len(str(LARGEST)) - 1} at most",
     ):
         assert text in PAGE, text

@@ -1,0 +1,68 @@
+"""Random play from a state to the end of the game, or to where it is cut off."""
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from arena import CHANCE, Game, Puzzle, Search, State
+from arena.game import gives
+from arena_agents.deepening import scaled_returns
+
+LONGEST = 1_000
+"""Plies after which a game counts as unfinished, unless `limits.depth` says less: it is evaluated there."""
+LONGEST_PUZZLE = 100
+"""The same for puzzles, where random play may never end."""
+
+Returns = Sequence[float]
+"""A value for every seat."""
+Playout = Callable[[State, int], Returns]
+"""(state, ply) -> what a game played on from there at random returns."""
+
+
+def longest_playout(game: Game, search: Search) -> int:
+    """Return the plies after which play is cut off."""
+    return search.limits.depth or (LONGEST_PUZZLE if isinstance(game, Puzzle) else LONGEST)
+
+
+def drawn(odds: Sequence[float], number: float) -> int:
+    """Return the place of an outcome by its probabilities, for a random number from 0 to 1."""
+    return next((place for place, reached in enumerate(accumulate(odds)) if number < reached), len(odds) - 1)
+
+
+def playout(game: Game, random: Callable[[], float], longest: int, cut_off: Callable[[State], Returns]) -> Playout:
+    """Return a function that plays at random to the end, or to `longest` plies from the root; chance by its probabilities."""
+    is_terminal, actions, result, returns = game.is_terminal, game.actions, game.result, scaled_returns(game)
+
+    def play_on(state: State, ply: int) -> Returns:
+        while not is_terminal(state):
+            if ply >= longest:
+                return cut_off(state)
+            legal = actions(state)
+            state = result(state, legal[int(random() * len(legal))])
+            ply += 1
+        return returns(state)
+
+    def play_on_with_chance(state: State, ply: int) -> Returns:
+        while not is_terminal(state):
+            if game.to_move(state) == CHANCE:
+                outcomes = game.chance_outcomes(state)
+                state = result(state, outcomes[drawn([odds for _, odds in outcomes], random())][0])
+                continue
+            if ply >= longest:
+                return cut_off(state)
+            legal = actions(state)
+            state = result(state, legal[int(random() * len(legal))])
+            ply += 1
+        return returns(state)
+
+    return play_on_with_chance if gives(game, "chance_outcomes") else play_on
+
+
+def evaluation(game: Game, search: Search) -> Callable[[State], Returns]:
+    """Return a function for the value of an unfinished state to every seat, by the heuristic.
+
+    Of a puzzle it is below that of a goal, 1, and not below that of a dead end, 0: the more it costs to go on, the lower.
+    """
+    if isinstance(game, Puzzle):
+        return lambda state: (1.0 / (2.0 - search.evaluate(state)),)
+    seats = range(game.players)
+    return lambda state: [search.evaluate(state, seat) for seat in seats]

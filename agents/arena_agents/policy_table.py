@@ -1,0 +1,167 @@
+"""A policy from a file, for what was computed elsewhere."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import isclose
+from pathlib import Path
+from typing import ClassVar, Literal, NamedTuple
+from zipfile import BadZipFile
+
+from arena import Action, Agent, ArenaError, Game, Search, State
+from arena.configured import name_of, settings
+from arena.errors import describe
+
+CHOICE = re.compile(r"\s*(\S.*?)=([-+.\w]+)(?=\s|$)")
+"""An action with its probability; actions may have spaces, and = signs as well."""
+Policies = Mapping[State, Sequence[float]]
+"""By observation: the probabilities of the actions, in their order."""
+
+
+class TableRow(NamedTuple):
+    """The policy at one observation, in texts."""
+
+    place: str
+    """The file, with a line or a row."""
+    observation: str
+    shares: Mapping[str, float]
+
+
+class PolicyTable(Agent):
+    """Plays a policy from `file`: for every observation of a seat the probabilities of its actions, which add up to 1.
+
+    A text file has a line for each observation: its one-line notation, a tab, and `ACTION=PROBABILITY` for every action that may
+    be played, with spaces or tabs between. A file that ends in `.npz` has the arrays `observations` and `actions` of texts, and
+    `probabilities` with a row for each observation and a column for each action. At an observation that the file does not have
+    the decision is an error, or with `missing: uniform` all actions are as likely. What is in the file is not part of a record.
+    """
+
+    name = "policy-table"
+    copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
+    uses_heuristic = False
+
+    def __init__(self, *, file: str, missing: Literal["error", "uniform"] = "error") -> None:
+        self.file = file
+        self.missing = missing
+        self._table = _table(file)
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return an action, drawn by its probability if there are several."""
+        actions, shares = game.actions(state), self.policy(game, state)
+        return actions[shares.index(1.0)] if 1.0 in shares else search.rng.choices(actions, shares)[0]
+
+    def policy(self, game: Game, observation: State) -> Sequence[float]:
+        """Return the probabilities of the actions, in their order; ArenaError at an observation that the file does not have."""
+        found = self._table.policies(game).get(observation)
+        if found is not None:
+            return found
+        actions = game.actions(observation)
+        if self.missing == "error":
+            text = game.format_state(observation)
+            raise ArenaError(f"{self.file} has no line for {text!r}: add one, or play at random there with missing: uniform")
+        return [1.0 / len(actions)] * len(actions)
+
+
+class PolicyFile:
+    """The rows of a file, and what they mean in each game that asks."""
+
+    def __init__(self, rows: Iterable[TableRow]) -> None:
+        self._rows = tuple(rows)
+        self._policies: dict[tuple[object, str], Policies] = {}
+
+    def policies(self, game: Game) -> Policies:
+        """Return the policy of a game; ArenaError for the first row that does not fit it."""
+        key = (type(game), repr(settings(game)))
+        if key not in self._policies:
+            self._policies[key] = dict(_read(game, row) for row in self._rows)
+        return self._policies[key]
+
+
+def _read(game: Game, row: TableRow) -> tuple[State, Sequence[float]]:
+    try:
+        state = game.parse_state(row.observation)
+        legal = [game.format_action(state, action) for action in game.actions(state)]
+    except Exception as error:  # the notation of a game of anyone
+        raise ArenaError(f"{row.place}: no observation of {name_of(game)}: {describe(error)}") from error
+    unknown = [action for action in row.shares if action not in legal]
+    if unknown:
+        raise ArenaError(f"{row.place}: expected actions of {', '.join(legal) or 'nobody'}, got {unknown[0]!r}")
+    return state, [row.shares.get(action, 0.0) for action in legal]
+
+
+def _table(file: str) -> PolicyFile:
+    """Return what is in a file; ValueError tells what is wrong with it, and where."""
+    path = Path(file).expanduser()
+    try:
+        stamp = path.stat()
+        return _loaded(path, stamp.st_mtime_ns, stamp.st_size)
+    except OSError as error:
+        raise ValueError(f"file: {file} cannot be read: {error.strerror or error}") from error
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: Path, _changed: int, _size: int) -> PolicyFile:
+    rows = _array_rows(path) if path.suffix == ".npz" else _lines(path)
+    return PolicyFile(_unique(rows))
+
+
+def _unique(rows: Iterator[TableRow]) -> Iterator[TableRow]:
+    places: dict[str, str] = {}
+    for row in rows:
+        if row.observation in places:
+            raise ValueError(f"{row.place}: {row.observation!r} stands in {places[row.observation]} already")
+        total = sum(row.shares.values())
+        if any(share < 0 for share in row.shares.values()) or not isclose(total, 1.0, abs_tol=1e-6):
+            raise ValueError(f"{row.place}: expected probabilities from 0 that add up to 1, got {total:g} in all")
+        places[row.observation] = row.place
+        yield row
+    if not places:
+        raise ValueError("file: expected one observation or more, got none")
+
+
+def _lines(path: Path) -> Iterator[TableRow]:
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: expected text in UTF-8, or the name of an .npz file: {error.reason}") from error
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
+        place = f"{path}:{number}"
+        if not line.endswith("\n"):
+            raise ValueError(f"{place}: expected the end of the line: the file is cut short")
+        observation, tab, choices = line.rstrip("\r\n").partition("\t")
+        found = CHOICE.findall(choices)
+        if not tab or not found or CHOICE.sub("", choices).strip():
+            raise ValueError(
+                f"{place}: expected OBSERVATION, a tab, and ACTION=PROBABILITY of some actions, got {line.strip()[:80]!r}"
+            )
+        yield TableRow(place, observation, {action: _number(place, share) for action, share in found})
+
+
+def _number(place: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{place}: expected a probability, got {text!r}") from None
+
+
+def _array_rows(path: Path) -> Iterator[TableRow]:
+    import numpy as np
+
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            observations, actions, shares = [arrays[name] for name in ("observations", "actions", "probabilities")]
+    except (BadZipFile, EOFError, KeyError, ValueError) as error:
+        raise ValueError(
+            f"{path}: expected an npz file with observations, actions and probabilities and without pickled objects, "
+            f"got {describe(error)}"
+        ) from error
+    if {observations.dtype.kind, actions.dtype.kind} != {"U"} or shares.shape != (*observations.shape, *actions.shape):
+        raise ValueError(
+            f"{path}: expected texts of observations and of actions, and a row of probabilities for each observation, got "
+            f"{observations.dtype}{observations.shape}, {actions.dtype}{actions.shape} and {shares.shape}"
+        )
+    for number, (observation, row) in enumerate(zip(observations.tolist(), shares.tolist(), strict=True), 1):
+        yield TableRow(
+            f"{path}: row {number}", observation, {act: share for act, share in zip(actions.tolist(), row, strict=True) if share}
+        )

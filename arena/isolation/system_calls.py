@@ -1,0 +1,76 @@
+"""The filter of system calls in the sandbox, as a program of classic BPF, which bubblewrap hands to the kernel (seccomp).
+
+    with filter_pipe() as descriptor:
+        subprocess.run(enclosed(command, folder=folder, calls=descriptor), pass_fds=[descriptor])
+
+A list of what is denied, by EPERM, rather than of what is allowed: agents come in any language. Denied is what no player needs
+and what has led out of sandboxes: keys, which know no namespaces; looking into other processes; mounts and namespaces; programs
+in the kernel. What bubblewrap takes from the process without it (rights, other processes, the network) it lacks twice.
+"""
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from struct import Struct
+
+from arena.errors import IsolationError
+
+_TABLE = """
+    add_key 248 217, request_key 249 218, keyctl 250 219, ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271,
+    kcmp 312 272, pidfd_getfd 438 438, perf_event_open 298 241, bpf 321 280, userfaultfd 323 282, mount 165 40, umount2 166 39,
+    pivot_root 155 41, chroot 161 51, open_tree 428 428, move_mount 429 429, fsopen 430 430, fsconfig 431 431, fsmount 432 432,
+    fspick 433 433, mount_setattr 442 442, unshare 272 97, setns 308 268, quotactl 179 60, swapon 167 224, swapoff 168 225,
+    reboot 169 142, acct 163 89, syslog 103 116, memfd_secret 447 447, kexec_load 246 104, kexec_file_load 320 294,
+    init_module 175 105, finit_module 313 273, delete_module 176 106, name_to_handle_at 303 264, open_by_handle_at 304 265,
+    io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427
+"""
+DENIED = {name: (int(first), int(second)) for name, first, second in map(str.split, _TABLE.split(","))}
+"""Names of system calls and their numbers on x86-64 and on aarch64."""
+CLONE, CLONE3 = (56, 220), (435, 435)
+NAMESPACES = 0x7E020000
+"""The flags of clone(2) that make namespaces."""
+MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+"""Names of architectures: the place in the pairs above, and AUDIT_ARCH of linux/audit.h."""
+X32 = 0x40000000
+"""The bit of the other calling convention of x86-64, which has all calls under other numbers."""
+
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+"""Offsets in seccomp_data; of the argument the lower half, which has all flags."""
+_ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
+_INSTRUCTION = Struct("=HBBI")
+
+
+def call_filter(machine: str) -> bytes:
+    """The filter for an architecture. IsolationError for one whose numbers are not known here.
+
+    Programs of another architecture are killed. clone3, whose flags a filter cannot see, is missing, so that libraries use clone.
+    """
+    if machine not in MACHINES:
+        known = " or ".join(MACHINES)
+        raise IsolationError(f"sandbox: system calls: expected {known}, got {machine}; use isolation: process")
+    place, architecture = MACHINES[machine]
+    denied = sorted(numbers[place] for numbers in DENIED.values())
+    length = len(denied)
+    program = [  # of a test: by how many instructions to jump where it holds, and where not
+        *((_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)),
+        *((_LOAD, 0, 0, _NUMBER), (_AT_LEAST, length + 5, 0, X32), (_EQUAL, length + 5, 0, CLONE3[place])),
+        *[(_EQUAL, length - passed + 3, 0, number) for passed, number in enumerate(denied)],
+        *((_EQUAL, 0, 2, CLONE[place]), (_LOAD, 0, 0, _FIRST_ARGUMENT), (_ANY_BIT, 1, 0, NAMESPACES)),
+        *((_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ENOSYS)),
+    ]
+    return b"".join([_INSTRUCTION.pack(*one) for one in program])
+
+
+@contextmanager
+def filter_pipe() -> Iterator[int]:
+    """A descriptor from which one program can read the filter for this machine."""
+    program = call_filter(platform.machine())
+    read, write = os.pipe()
+    try:
+        os.write(write, program)  # far less than a pipe holds
+        os.close(write)
+        yield read
+    finally:
+        os.close(read)

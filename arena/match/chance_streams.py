@@ -1,0 +1,109 @@
+"""Draws what chance does, from streams that all who meet a position share.
+
+A stream follows from the key of the position, the repetition and the name that the game gives it, and from nobody's seat or
+label: all pairings and seat orders of a round meet the same dice and deals.
+"""
+
+import random
+from collections.abc import Callable, Hashable, Sequence
+from itertools import accumulate
+from typing import Any
+
+from arena.configured import name_of
+from arena.errors import GameError, shown
+from arena.game import CHANCE, Action, Game, State, gives
+from arena.identity import Stream, canonical, position_seed
+
+TOLERANCE = 1e-9
+"""How far from 1 the sum of the probabilities may be."""
+MOST_OUTCOMES = 100_000
+"""Outcomes in a row after which chance is taken to go on for ever."""
+
+StreamOf = Callable[[Hashable], random.Random]
+"""Returns the stream of a name; the same one at every call."""
+
+
+class Chance:
+    """Draws outcomes for one play of a game. GameError where the game contradicts itself."""
+
+    def __init__(self, game: Game, stream_of: StreamOf) -> None:
+        self._game = game
+        self._stream_of = stream_of
+
+    @classmethod
+    def of(cls, game: Game, position_key: str, repetition: int) -> "Chance":
+        """Return the chance of the matches from a position, the `repetition`-th time that it is given."""
+        streams: dict[str, Stream] = {}
+
+        def stream_of(name: Hashable) -> Stream:
+            text = _stream_text(game, name)
+            if text not in streams:
+                streams[text] = Stream(position_seed(position_key, f"chance/{repetition}/{text}"))
+            return streams[text]
+
+        return cls(game, stream_of)
+
+    def outcome(self, state: State) -> Action:
+        """Draw the outcome of a state where chance moves, by one number against the cumulated probabilities in their order."""
+        outcomes = chance_outcomes(self._game, state)
+        drawn = self._stream_of(self._game.chance_stream(state) if gives(self._game, "chance_stream") else "").random()
+        sums = accumulate([probability for _, probability in outcomes])
+        return next((action for (action, _), reached in zip(outcomes, sums, strict=True) if drawn < reached), outcomes[-1][0])
+
+
+def _stream_text(game: Game, name: Hashable) -> str:
+    if not _is_plain(name):
+        raise GameError(f"{name_of(game)}: chance_stream gave {shown(name)}; expected a text, a number or a tuple of these")
+    return canonical(name)
+
+
+def _is_plain(name: Any) -> bool:
+    return isinstance(name, (str, int, float, type(None))) or (isinstance(name, tuple) and all(map(_is_plain, name)))
+
+
+def has_chance(game: Game) -> bool:
+    """Tell whether chance may move in a game."""
+    return gives(game, "chance_outcomes")
+
+
+def chance_outcomes(game: Game, state: State) -> Sequence[tuple[Action, float]]:
+    """Return the outcomes of a state where chance moves, as the game gives them, in their order.
+
+    GameError where they are no pairs, where a probability is not above 0, where all do not add up to 1, or where they are
+    other than the `actions` of the state.
+    """
+    if not has_chance(game):
+        raise GameError(f"{name_of(game)}: to_move gave CHANCE, and the game has no chance_outcomes; give it that method")
+    given = game.chance_outcomes(state)
+    try:
+        outcomes = [(action, float(probability)) for action, probability in given]
+    except (TypeError, ValueError):
+        raise _wrong(game, f"gave {shown(given)}; expected pairs of an action and a probability") from None
+    for action, probability in outcomes:
+        if not 0.0 < probability <= 1.0 + TOLERANCE:
+            raise _wrong(game, f"gave {shown(action)} the probability {probability:g}; expected one above 0, at most 1")
+    if abs(sum([probability for _, probability in outcomes]) - 1.0) > TOLERANCE:
+        total = sum([probability for _, probability in outcomes])
+        raise _wrong(game, f"gave probabilities that add up to {total:.12g} in {game.format_state(state)}; expected 1")
+    listed, actions = [action for action, _ in outcomes], list(game.actions(state))
+    if listed != actions and not (len(listed) == len(actions) == len(set(listed)) and set(listed) == set(actions)):
+        raise _wrong(game, f"gave the outcomes {shown(listed)}, and actions gave {shown(actions)}; expected the same")
+    return outcomes
+
+
+def _wrong(game: Game, what: str) -> GameError:
+    return GameError(f"{name_of(game)}: chance_outcomes {what}")
+
+
+def settled(game: Game, state: State, chance: Chance) -> State:
+    """Return the state after chance has moved for as long as it is its turn; `state` itself where it is not."""
+    for _ in range(MOST_OUTCOMES):
+        if game.is_terminal(state) or game.to_move(state) != CHANCE:
+            return state
+        state = game.result(state, chance.outcome(state))
+    raise endless(game)
+
+
+def endless(game: Game) -> GameError:
+    """Return the error of a game in which chance does not stop moving."""
+    return GameError(f"{name_of(game)}: chance has moved {MOST_OUTCOMES:,} times in a row; expected a decision or an end")

@@ -1,0 +1,88 @@
+"""States that are generated past an agent's view of the game, as far as they are seen: told in records, never limited.
+
+Seen are states that are read from texts, those that a heuristic makes through the game it is given and, in a process of the
+agent's own, those of the class's own `result`. Not seen is what an agent makes of a state with its own hands.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from functools import cache, wraps
+from types import FunctionType
+from typing import Any
+
+from arena.game import Action, Game, State
+
+
+class Seen:
+    """The number of such states in this process, since the last decision began."""
+
+    __slots__ = ("states",)
+
+    def __init__(self) -> None:
+        self.states = 0
+
+
+seen = Seen()
+WATCHED: dict[type[Game], Callable[..., State]] = {}
+"""By class of games whose `result` is watched, the function that its author wrote."""
+
+
+@cache
+def _is_its_attributes(kind: type[Game]) -> bool:
+    """Whether a copy of the attributes is a copy of an object of this class."""
+    return not (hasattr(kind, "__copy__") or any(vars(base).get("__slots__") for base in kind.__mro__))
+
+
+def shallow(game: Game) -> Game:
+    """Return a copy of a game with the same attributes."""
+    if not _is_its_attributes(type(game)):
+        return copy(game)
+    made: Game = object.__new__(type(game))
+    made.__dict__.update(game.__dict__)
+    return made
+
+
+def noted(generate: Callable[..., State]) -> Callable[..., State]:
+    """Return a function that does the same, and whose states are seen."""
+
+    def generate_one(*arguments: Any) -> State:
+        seen.states += 1
+        return generate(*arguments)
+
+    return generate_one
+
+
+def for_heuristic(game: Game) -> Game:
+    """Return a copy of a game whose `result` is seen: what a heuristic is given."""
+    given = shallow(game)
+    given.__dict__["result"] = noted(plain(game).result)
+    return given
+
+
+def watch(kind: type[Game]) -> None:
+    """Have the `result` of a class seen from now on, in this process, where objects of that very class are asked.
+
+    What the framework does with its games goes past that: see `plain`.
+    """
+    written = kind.result
+    if kind in WATCHED or not isinstance(vars(kind).get("result"), FunctionType):
+        return
+    WATCHED[kind] = written
+
+    @wraps(written)
+    def result(self: Game, state: State, action: Action) -> State:
+        if type(self) is kind:
+            seen.states += 1
+        return written(self, state, action)
+
+    kind.result = result  # type: ignore[method-assign]
+
+
+def plain(game: Game) -> Game:
+    """Return the game, or a copy of it, whose own calls of `result` are not seen."""
+    written = WATCHED.get(type(game))
+    if written is None:
+        return game
+    made = shallow(game)
+    made.__dict__["result"] = written.__get__(made)
+    return made

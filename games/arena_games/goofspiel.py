@@ -1,0 +1,171 @@
+"""Goofspiel, the game of pure strategy: sealed bids of cards for prizes that are cards as well (S. M. Ross, 1971)."""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import Annotated
+
+from pydantic import Field
+
+from arena import CHANCE, Simultaneous, uniform
+
+Turn = tuple[int, tuple[int, int], str]
+"""A prize, the bids of both seats, 0 for one that is hidden, and how they compare: `<`, `=` or `>`."""
+State = tuple[tuple[Turn, ...], int]
+"""The turns played, and the prize that is up, 0 before it is drawn."""
+
+TURN = re.compile(r"(\d+):(\d+|\?)([<=>])(\d+|\?)")
+
+
+class Goofspiel(Simultaneous):
+    """Prizes from 1 to `cards` come up by chance; the higher of two sealed bids wins, equal ones discard the prize.
+
+    Each seat bids each of its cards from 1 to `cards` once. Who has won the larger sum of prizes gets 1, the other -1. With
+    `hidden` a seat learns who has won, not what the other has bid. Actions are cards. Text notation: the turns and the prize that
+    is up, `7:2<5 3:4=4 9`, with ? for a hidden bid; `-` at first.
+    """
+
+    name = "goofspiel"
+    board = "boards/goofspiel.js"
+
+    def __init__(self, *, cards: Annotated[int, Field(ge=1, le=13)] = 13, hidden: bool = True) -> None:
+        self.cards = cards
+        self.hidden = hidden
+        self._deck = range(1, cards + 1)
+
+    def begin(self, rng: random.Random) -> State:
+        """Return the state before the first prize."""
+        return ((), 0)
+
+    def movers(self, state: State) -> Sequence[int]:
+        """Return both seats; CHANCE where a prize comes up, nobody after the last."""
+        turns, prize = state
+        if prize:
+            return (0, 1)
+        return (CHANCE,) if len(turns) < self.cards else ()
+
+    def legal(self, state: State, seat: int) -> Sequence[int]:
+        """Return the cards that a seat has left."""
+        bids = {bids[seat] for _, bids, _ in state[0]}
+        return [card for card in self._deck if card not in bids]
+
+    def joint(self, state: State, actions: Sequence[int]) -> State:
+        """Turn up a prize, or award it."""
+        turns, prize = state
+        if not prize:
+            return (turns, actions[0])
+        first, second = actions
+        return ((*turns, (prize, (first, second), _order(first, second))), 0)
+
+    def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
+        """Return the prizes that are left, all as likely."""
+        drawn = {prize for prize, _, _ in state[0]}
+        return uniform(card for card in self._deck if card not in drawn)
+
+    def standing(self, state: State) -> Sequence[float]:
+        """Return 1 to whoever leads, -1 to the other; 0 to both if they have won as much."""
+        lead = sum(prize * ("<=>".index(order) - 1) for prize, _, order in state[0])
+        return (0.0, 0.0) if lead == 0 else (1.0, -1.0) if lead > 0 else (-1.0, 1.0)
+
+    def payoffs(self, state: State) -> Sequence[float]:
+        """Return 1 and -1, or 0 to both."""
+        return self.standing(state)
+
+    def seen(self, state: State, seat: int) -> State:
+        """Return the state without the other's bids."""
+        if not self.hidden:
+            return state
+        turns, prize = state
+        return (tuple([(won, (bids[0], 0) if seat == 0 else (0, bids[1]), order) for won, bids, order in turns]), prize)
+
+    def resample(self, observation: State, seat: int, rng: random.Random) -> State:
+        """Return a state with the other's bids drawn evenly from all that would have won and lost the same prizes."""
+        turns, prize = observation
+        if not self.hidden:
+            return observation
+        drawn = drawn_bids(tuple([self._possible(bids[seat], order, seat) for _, bids, order in turns]), rng)
+        return (tuple([_with_bid(turn, 1 - seat, bid) for turn, bid in zip(turns, drawn, strict=True)]), prize)
+
+    def _possible(self, own: int, order: str, seat: int) -> range:
+        """The bids of the other that agree with how a turn ended."""
+        if order == "=":
+            return range(own, own + 1)
+        return range(1, own) if (order == ">") == (seat == 0) else range(own + 1, self.cards + 1)
+
+    def action_space(self) -> Sequence[int]:
+        """Return all cards."""
+        return self._deck
+
+    def render(self, state: State) -> str:
+        """Return the prizes, the bids below them, and what each has won."""
+        turns, prize = state
+        rows: list[list[object]] = [["prize", *(won for won, _, _ in turns), *([prize] if prize else [])]]
+        rows += [[f"seat {seat}", *(bids[seat] or "?" for _, bids, _ in turns)] for seat in (0, 1)]
+        won = [sum(each for each, _, order in turns if order == sign) for sign in "><"]
+        lines = ["".join([str(row[0]).ljust(8), *(str(cell).rjust(4) for cell in row[1:])]) for row in rows]
+        return "\n".join([*lines, f"won       {won[0]} : {won[1]}"])
+
+    def format_state(self, state: State) -> str:
+        """Return `7:2<5 3:4=4 9`."""
+        turns, prize = state
+        texts = [f"{won}:{bids[0] or '?'}{order}{bids[1] or '?'}" for won, bids, order in turns]
+        return " ".join(texts + [str(prize)] * (prize > 0)) or "-"
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `7:2<5 3:4=4 9`; ValueError for other cards, one that comes twice, a wrong order."""
+        words = [] if text.strip() == "-" else text.split() or [""]
+        prize = int(words.pop()) if words and words[-1].isdecimal() else 0
+        found = [TURN.fullmatch(word) for word in words]
+        if None in found:
+            raise ValueError(f"expected turns such as 7:2<5 and a prize from 1 to {self.cards}, or -, got {text!r}")
+        turns = tuple([_turn(*match.groups()) for match in found if match])
+        self._check(turns, prize, text)
+        return (turns, prize)
+
+    def _check(self, turns: tuple[Turn, ...], prize: int, text: str) -> None:
+        piles = {"prize": [won for won, _, _ in turns] + [prize] * (prize > 0)}
+        piles |= {f"bid of seat {seat}": [bids[seat] for _, bids, _ in turns if bids[seat]] for seat in (0, 1)}
+        for pile, cards in piles.items():
+            if len(set(cards)) < len(cards) or not set(cards) <= set(self._deck):
+                raise ValueError(f"expected each card from 1 to {self.cards} at most once as a {pile}, got {text!r}")
+        for _, (first, second), order in turns:
+            if first and second and order != _order(first, second):
+                raise ValueError(f"expected {first}{_order(first, second)}{second}, got {text!r}")
+
+
+def _order(first: int, second: int) -> str:
+    return "<" if first < second else "=" if first == second else ">"
+
+
+def _turn(prize: str, first: str, order: str, second: str) -> Turn:
+    return (int(prize), (int(first.replace("?", "0")), int(second.replace("?", "0"))), order)
+
+
+def _with_bid(turn: Turn, seat: int, bid: int) -> Turn:
+    won, bids, order = turn
+    return (won, (bid, bids[1]) if seat == 0 else (bids[0], bid), order)
+
+
+def drawn_bids(possible: tuple[range, ...], rng: random.Random) -> list[int]:
+    """Return different cards, one of each range, drawn so that all ways are as likely; ValueError without any."""
+    ways, used, bids = _ways(possible), 0, []
+    for turn, cards in enumerate(possible):
+        free = [card for card in cards if not used >> card & 1]
+        weights = [ways(turn + 1, used | 1 << card) for card in free]
+        bids.append(rng.choices(free, weights)[0])
+        used |= 1 << bids[-1]
+    return bids
+
+
+@lru_cache(maxsize=256)
+def _ways(possible: tuple[range, ...]) -> Callable[[int, int], int]:
+    """Return what counts the ways to choose from a turn on when some cards are used; kept, as samples come in thousands."""
+
+    @cache
+    def count(turn: int, used: int) -> int:
+        if turn == len(possible):
+            return 1
+        return sum(count(turn + 1, used | 1 << card) for card in possible[turn] if not used >> card & 1)
+
+    return count

@@ -1,0 +1,281 @@
+"""Hearts for four, without passing."""
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from arena import CHANCE, Game, uniform
+
+RANKS, SUIT_LETTERS = "23456789TJQKA", "CDHS"
+CARDS = [rank + suit for rank in RANKS for suit in SUIT_LETTERS]
+"""The cards by their number, which is four times the rank and the suit."""
+NUMBERS = {text: card for card, text in enumerate(CARDS)}
+ALL = (1 << 52) - 1
+SUITS = [sum(1 << card for card in range(suit, 52, 4)) for suit in range(4)]
+"""The cards of each suit, as bits."""
+HEARTS = SUITS[2]
+POINTS = [13 if text == "QS" else int(text[1] == "H") for text in CARDS]
+PENALTY = sum(1 << card for card, points in enumerate(POINTS) if points)
+"""The cards that have points, as bits."""
+MOON = sum(POINTS)
+
+
+class State(NamedTuple):
+    """A deal or a game of hearts."""
+
+    hands: tuple[int, ...]
+    """The cards of each seat as bits; of a hidden hand minus their number."""
+    played: tuple[int, ...]
+    """The cards in the order in which they were played."""
+    leader: int
+    """Who leads the trick; -1 in the deal."""
+    points: tuple[int, ...]
+    """What each seat has taken."""
+
+
+class Hearts(Game):
+    """Thirteen tricks in which every heart is a point and the queen of spades thirteen, and points are bad.
+
+    The two of clubs leads. Suits are followed; the first trick takes no points, and hearts do not lead before a point has been
+    taken, where there is a choice. A seat gets 26 less its points; but who takes all of them gets 26, and the others nothing.
+    Chance deals card by card. Actions are cards, as `QS`. Text notation: the hands, then who led first and what was played,
+    `2C AS|?13|?13|?13 / 0: KC`; `/ -` in the deal.
+    """
+
+    name = "hearts"
+    board = "boards/hearts.js"
+    players = 4
+    zero_sum = False
+    min_return = 0.0
+    max_return = float(MOON)
+
+    def initial(self, rng: random.Random) -> State:
+        """Return the state before the deal."""
+        return State((0,) * 4, (), -1, (0,) * 4)
+
+    def to_move(self, state: State) -> int:
+        """Return whose card is next; CHANCE in the deal."""
+        return CHANCE if state.leader < 0 else (state.leader + len(state.played)) % 4
+
+    def actions(self, state: State) -> Sequence[int]:
+        """Return the cards that may be played, or dealt."""
+        if state.leader < 0:
+            return cards_in(ALL & ~sum(hand for hand in state.hands if hand > 0))
+        return cards_in(_playable(state.hands[self.to_move(state)], state))
+
+    def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
+        """Return the cards that are not dealt, all as likely."""
+        return uniform(self.actions(state))
+
+    def result(self, state: State, action: int) -> State:
+        """Deal a card to the next seat, or play one."""
+        hands, played, leader, points = state
+        if leader < 0:
+            dealt = sum(map(_size, hands))
+            hands = _added(hands, dealt % 4, 1 << action)
+            return State(hands, played, _holder(hands, NUMBERS["2C"]) if dealt == 51 else -1, points)
+        seat = self.to_move(state)
+        played = (*played, action)
+        hands = _added(hands, seat, -1 << action if hands[seat] > 0 else 1)
+        if len(played) % 4:
+            return State(hands, played, leader, points)
+        winner = (leader + _highest(played[-4:])) % 4
+        return State(hands, played, winner, _added(points, winner, sum(POINTS[card] for card in played[-4:])))
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether all tricks are played."""
+        return len(state.played) == 52
+
+    def returns(self, state: State) -> Sequence[float]:
+        """Return 26 less the points; where one seat took all, 26 to this seat and 0 to the others."""
+        return [float(each if MOON in state.points else MOON - each) for each in state.points]
+
+    def standing(self, state: State) -> Sequence[float]:
+        """Return what the points so far come to."""
+        return self.returns(state)
+
+    def observation(self, state: State, seat: int) -> State:
+        """Return the state with the hands of the others hidden."""
+        return state._replace(hands=tuple([hand if owner == seat else -_size(hand) for owner, hand in enumerate(state.hands)]))
+
+    def resample(self, observation: State, seat: int, rng: random.Random) -> State:
+        """Return a state in which the others hold cards with which they could have played as they did.
+
+        The cards that few seats can hold are dealt first, at random, again until all fit; not all deals are as likely.
+        """
+        hands = observation.hands
+        seen = sum(1 << card for card in observation.played) | sum(hand for hand in hands if hand > 0)
+        lacking = _lacking(tricks_of(observation))
+        stock = 4  # what is not dealt yet
+        holders = {
+            card: [owner for owner in range(4) if hands[owner] < 0 and not lacking[owner] >> card & 1] + [stock]
+            for card in cards_in(ALL & ~seen)
+        }
+        room = [max(0, -hand) for hand in hands]
+        room.append(len(holders) - sum(room))
+        while (dealt := _dealt(holders, room, rng)) is None:
+            pass
+        return observation._replace(hands=tuple([hand if hand > 0 else dealt[owner] for owner, hand in enumerate(hands)]))
+
+    def action_space(self) -> Sequence[int]:
+        """Return all cards."""
+        return range(52)
+
+    def render(self, state: State) -> str:
+        """Return a hand a line with the points, then the trick."""
+        lines = [
+            f"seat {seat}: {points:2} points   {_hand_text(hand)}"
+            for seat, (hand, points) in enumerate(zip(state.hands, state.points, strict=True))
+        ]
+        leader, trick = tricks_of(state)[-1]
+        return "\n".join([*lines, "the deal" if leader < 0 else f"seat {leader} led: {_texts(trick) or '-'}"])
+
+    def format_action(self, state: State, action: int) -> str:
+        """Return the card, as `QS`."""
+        return CARDS[action]
+
+    def format_state(self, state: State) -> str:
+        """Return `2C AS|?13|?13|?13 / 0: KC`."""
+        leader, _ = tricks_of(state)[0]
+        played = "-" if leader < 0 else f"{leader}: {_texts(state.played)}".strip()
+        return f"{'|'.join(map(_hand_text, state.hands))} / {played}"
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `2C AS|?13|?13|?13 / 0: KC`; ValueError for what cannot have been dealt and played."""
+        hands_text, slash, played_text = text.partition("/")
+        hands = tuple(map(_hand, hands_text.split("|")))
+        leader_text, colon, cards_text = played_text.strip().partition(":")
+        deal = leader_text == "-" and not colon
+        if not slash or len(hands) != 4 or not (deal or (colon and leader_text in ("0", "1", "2", "3"))):
+            raise ValueError(f"expected four hands joined by |, then / - or / SEAT: and the cards that were played, got {text!r}")
+        played = tuple(map(_card, cards_text.split()))
+        known = [*played, *(card for hand in hands for card in cards_in(max(hand, 0)))]
+        if len(set(known)) < len(known):
+            raise ValueError(f"expected each card once, got {text!r}")
+        leader, points = (-1, (0,) * 4) if deal else _scored(int(leader_text), played)
+        state = State(hands, played, leader, points)
+        if tuple(map(_size, hands)) != _sizes(state):
+            raise ValueError(f"expected hands of {', '.join(map(str, _sizes(state)))} cards, got {text!r}")
+        if played and CARDS[played[0]] != "2C":
+            raise ValueError(f"expected the two of clubs to be played first, got {text!r}")
+        return state
+
+
+def cards_in(bits: int) -> list[int]:
+    """Return the cards of a set of bits, the lowest first."""
+    found = []
+    while bits:
+        found.append((bits & -bits).bit_length() - 1)
+        bits &= bits - 1
+    return found
+
+
+def tricks_of(state: State) -> list[tuple[int, tuple[int, ...]]]:
+    """Return who led each trick and what was played to it, with the one that is under way, empty or not."""
+    leader, found = state.leader, []
+    for start in range(len(state.played) // 4 * 4, -1, -4):  # backward from whoever leads now
+        trick = state.played[start : start + 4]
+        leader = (leader - _highest(trick)) % 4 if len(trick) == 4 else leader
+        found.append((leader, trick))
+    return found[::-1]
+
+
+def _playable(hand: int, state: State) -> int:
+    trick = state.played[len(state.played) // 4 * 4 :]
+    if trick:
+        fine = hand & SUITS[trick[0] % 4] or (hand & ~PENALTY if len(state.played) < 4 else hand)
+    elif state.played:
+        fine = hand if any(state.points) else hand & ~HEARTS
+    else:
+        fine = 1 << NUMBERS["2C"]
+    return fine or hand
+
+
+def _lacking(tricks: Iterable[tuple[int, tuple[int, ...]]]) -> list[int]:
+    """Return the cards that each seat cannot have held when it played as it did, nor afterwards."""
+    lacking, broken, first = [0] * 4, False, True
+    for leader, trick in tricks:
+        for place, card in enumerate(trick):
+            suit = SUITS[trick[0] % 4]
+            if place == 0:
+                forced = ALL & ~HEARTS if HEARTS >> card & 1 and not broken else 0
+            else:
+                forced = 0 if suit >> card & 1 else suit | (ALL & ~PENALTY if first and PENALTY >> card & 1 else 0)
+            lacking[(leader + place) % 4] |= forced
+        broken, first = broken or any(PENALTY >> card & 1 for card in trick), False
+    return lacking
+
+
+def _dealt(holders: dict[int, list[int]], room: Sequence[int], rng: random.Random) -> list[int] | None:
+    """Return hands of as many cards as there is room for, each card with one of its holders; None if it did not come out."""
+    left, hands = list(room), [0] * len(room)
+    cards = list(holders)
+    rng.shuffle(cards)
+    for card in sorted(cards, key=lambda card: len(holders[card])):
+        owners = holders[card]
+        weights = [left[owner] for owner in owners]
+        if not any(weights):
+            return None
+        owner = rng.choices(owners, weights)[0]
+        left[owner] -= 1
+        hands[owner] |= 1 << card
+    return hands
+
+
+def _scored(leader: int, played: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """Return who leads after whole tricks, and the points, from who led first."""
+    points: tuple[int, ...] = (0,) * 4
+    for start in range(0, len(played) - 3, 4):
+        trick = played[start : start + 4]
+        leader = (leader + _highest(trick)) % 4
+        points = _added(points, leader, sum(POINTS[card] for card in trick))
+    return leader, points
+
+
+def _sizes(state: State) -> tuple[int, ...]:
+    """Return how many cards each seat must have."""
+    if state.leader < 0:
+        dealt = min(sum(map(_size, state.hands)), 51)
+        return tuple([(dealt + 3 - seat) // 4 for seat in range(4)])
+    tricks, cards = divmod(len(state.played), 4)
+    return tuple([13 - tricks - ((seat - state.leader) % 4 < cards) for seat in range(4)])
+
+
+def _highest(trick: Sequence[int]) -> int:
+    """Return the place of the card that takes a trick."""
+    return max(range(4), key=lambda place: (trick[place] % 4 == trick[0] % 4, trick[place]))
+
+
+def _added(numbers: tuple[int, ...], place: int, more: int) -> tuple[int, ...]:
+    return (*numbers[:place], numbers[place] + more, *numbers[place + 1 :])
+
+
+def _holder(hands: Sequence[int], card: int) -> int:
+    return next((owner for owner, hand in enumerate(hands) if hand > 0 and hand >> card & 1), 0)
+
+
+def _size(hand: int) -> int:
+    return hand.bit_count() if hand > 0 else -hand
+
+
+def _texts(cards: Iterable[int]) -> str:
+    return " ".join([CARDS[card] for card in cards])
+
+
+def _hand_text(hand: int) -> str:
+    if hand < 0:
+        return f"?{-hand}"
+    return _texts(sorted(cards_in(hand), key=lambda card: (card % 4, card))) or "-"
+
+
+def _hand(text: str) -> int:
+    word = text.strip()
+    if word.startswith("?") and word[1:].isdecimal():
+        return -int(word[1:])
+    return sum(1 << card for card in {_card(each) for each in word.split() if each != "-"})
+
+
+def _card(text: str) -> int:
+    if text not in NUMBERS:
+        raise ValueError(f"expected cards such as QS, {', '.join(RANKS)} with {', '.join(SUIT_LETTERS)}, got {text!r}")
+    return NUMBERS[text]

@@ -1,0 +1,147 @@
+"""Leduc hold'em: six cards, two rounds of bets (F. Southey and others, Bayes' bluff: opponent modelling in poker, 2005)."""
+
+import random
+from collections.abc import Sequence
+
+from arena import CHANCE, Action, Game, uniform
+
+State = tuple[tuple[str, ...], str, str]
+"""The cards as they were dealt, those of the seats and then the public one, with ?? for one that is not known; and the first
+letters of what was done in either round."""
+
+DECK = ("J1", "J2", "Q1", "Q2", "K1", "K2")
+RANKS = "JQK"
+UNKNOWN = "??"
+FIRST, RAISED, RAISED_TWICE = ("call", "raise"), ("fold", "call", "raise"), ("fold", "call")
+CHOICES = {"": FIRST, "c": FIRST, "r": RAISED, "cr": RAISED, "rr": RAISED_TWICE, "crr": RAISED_TWICE}
+"""The actions by what was done in a round that goes on: two raises at most."""
+CALLED = frozenset(["cc", "rc", "crc", "rrc", "crrc"])
+"""The rounds that end with both seats in the game."""
+ANTE = 1.0
+RAISES = (2.0, 4.0)
+"""The chips of a raise in either round."""
+
+
+class LeducPoker(Game):
+    """Each seat antes a chip and gets a card; after a round of bets a public card follows, and a second round.
+
+    A pair with the public card wins, else the higher rank; equal ranks share. Text notation: the cards and the first
+    letters of the actions of either round, `J1Q2K1:crc/r`, the cards that a seat may not see as `??`.
+    """
+
+    name = "leduc-poker"
+    min_return = -13.0
+    max_return = 13.0
+    board = "boards/poker.js"
+
+    def initial(self, rng: random.Random) -> State:
+        """Return the state before the deal."""
+        return ((), "", "")
+
+    def to_move(self, state: State) -> int:
+        """Return CHANCE where a card is to come, else the seats in turns; seat 0 opens both rounds."""
+        cards, first, second = state
+        if _is_deal(cards, first):
+            return CHANCE
+        return len(second if len(cards) == 3 else first) % 2
+
+    def actions(self, state: State) -> Sequence[Action]:
+        """Return the cards that are left, or what the seat to move can do; nothing at the end."""
+        cards, first, second = state
+        if _is_deal(cards, first):
+            return [card for card in DECK if card not in cards]
+        return CHOICES.get(second if len(cards) == 3 else first, ())
+
+    def chance_outcomes(self, state: State) -> Sequence[tuple[Action, float]]:
+        """Return the cards that are left, all as likely."""
+        return uniform(self.actions(state))
+
+    def result(self, state: State, action: Action) -> State:
+        """Deal a card, or note what a seat does."""
+        cards, first, second = state
+        if _is_deal(cards, first):
+            return ((*cards, action), first, second)
+        return (cards, first, second + action[0]) if len(cards) == 3 else (cards, first + action[0], second)
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether a seat has folded, or the second round is over."""
+        _, first, second = state
+        return second in CALLED or second[-1:] == "f" or first[-1:] == "f"
+
+    def returns(self, state: State) -> Sequence[float]:
+        """Return the chips that each seat has won or lost: what the loser has put in."""
+        cards, first, second = state
+        chips = put_in(first, second)
+        if (second or first)[-1] == "f":
+            winner = len(second or first) % 2
+        else:
+            hands = [(card[0] == cards[2][0], RANKS.index(card[0])) for card in cards[:2]]
+            if hands[0] == hands[1]:
+                return (0.0, 0.0)
+            winner = 0 if hands[0] > hands[1] else 1
+        won = chips[1 - winner]
+        return (-won, won) if winner else (won, -won)
+
+    def observation(self, state: State, seat: int) -> State:
+        """Return the state without the other seat's card, which is shown at a showdown alone."""
+        cards, first, second = state
+        if second in CALLED:
+            return state
+        return (tuple([UNKNOWN if owner == 1 - seat else card for owner, card in enumerate(cards)]), first, second)
+
+    def resample(self, observation: State, seat: int, rng: random.Random) -> State:
+        """Return a state with the cards that are not known drawn from those that the seat does not see."""
+        cards, first, second = observation
+        left = rng.sample([card for card in DECK if card not in cards], cards.count(UNKNOWN))
+        return (tuple([left.pop() if card == UNKNOWN else card for card in cards]), first, second)
+
+    def action_space(self) -> Sequence[Action]:
+        """Return `fold`, `call` and `raise`."""
+        return RAISED
+
+    def render(self, state: State) -> str:
+        """Return the cards, the chips that are in, and what was done in words."""
+        cards, first, second = state
+        names = [*cards, "-", "-", "-"]
+        chips = put_in(first, second)
+        lines = [f"{name}: {card}   {chip:g} in" for name, card, chip in zip("ab", names, chips, strict=False)]
+        words = {"c": "calls", "r": "raises", "f": "folds"}
+        done = [", ".join([f"{'ab'[turn % 2]} {words[letter]}" for turn, letter in enumerate(bets)]) for bets in (first, second)]
+        return "\n".join([*lines, f"public: {names[2]}", *[line or "-" for line in done]])
+
+    def format_state(self, state: State) -> str:
+        """Return `J1Q2K1:crc/r`."""
+        cards, first, second = state
+        return f"{''.join(cards)}:{first}/{second}"
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `J1Q2K1:crc/r`; ValueError for unknown or repeated cards and impossible actions."""
+        dealt, colon, bets = text.strip().partition(":")
+        first, slash, second = bets.partition("/")
+        cards = tuple([dealt[start : start + 2] for start in range(0, len(dealt), 2)])
+        known = [card for card in cards if card != UNKNOWN]
+        if not colon or not slash or len(cards) > 3 or set(known) - set(DECK) or len(set(known)) < len(known):
+            raise ValueError(f"expected up to three cards, a colon, and both rounds, as in J1Q2K1:crc/r, got {text!r}")
+        dealt_before = 0 if not first else 2 if not second else 3
+        if not (_is_round(first) and _is_round(second)) or len(cards) < dealt_before or (len(cards) == 3 and first not in CALLED):
+            raise ValueError(f"expected a first round once both have cards, a public card after it, then a second, got {text!r}")
+        return (cards, first, second)
+
+
+def _is_deal(cards: tuple[str, ...], first: str) -> bool:
+    """Tell whether a card comes next: one for each seat, and the public one after a first round in which nobody folded."""
+    return len(cards) < 2 or (len(cards) == 2 and first in CALLED)
+
+
+def put_in(first: str, second: str) -> tuple[float, float]:
+    """Return the chips that both seats have put in, by what was done in either round."""
+    chips = [ANTE, ANTE]
+    for bets, size in zip((first, second), RAISES, strict=True):
+        for turn, letter in enumerate(bets):
+            if letter != "f":
+                chips[turn % 2] = max(chips) + (size if letter == "r" else 0)
+    return (chips[0], chips[1])
+
+
+def _is_round(bets: str) -> bool:
+    return bets in CHOICES or bets in CALLED or (bets[-1:] == "f" and "fold" in CHOICES.get(bets[:-1], ()))

@@ -1,0 +1,123 @@
+"""Liar's dice for two: bids on dice of which each seat sees its own, until one of them calls the other a liar."""
+
+import random
+from collections.abc import Sequence
+from itertools import combinations_with_replacement
+from math import factorial, prod
+from typing import Annotated
+
+from pydantic import Field
+
+from arena import CHANCE, Action, Game
+
+State = tuple[tuple[str, ...], tuple[str, ...]]
+"""The dice of each seat that has thrown, ascending, with ? for those that are not known; and everything that was said."""
+
+LIAR = "liar"
+
+
+class LiarsDice(Game):
+    """Seats bid in turns how many dice of both show a face, always more or a higher face, until one calls `liar`.
+
+    The bid holds where at least so many dice show its face; the highest face counts as any face. Who is wrong has lost.
+    Text notation: the dice of both seats, a colon, and what was said, `136 ???: 1x2 2x5 liar`.
+    """
+
+    name = "liars-dice"
+    board = "boards/liars_dice.js"
+
+    def __init__(self, *, dice: Annotated[int, Field(ge=1, le=6)] = 1, sides: Annotated[int, Field(ge=2, le=9)] = 6) -> None:
+        self.dice = dice
+        self.sides = sides
+        bids = [f"{count}x{face}" for count in range(1, 2 * dice + 1) for face in range(1, sides + 1)]
+        self._higher = {"": tuple(bids), LIAR: ()} | {bid: (*bids[rank:], LIAR) for rank, bid in enumerate(bids, 1)}
+        self._faces = "".join(map(str, range(1, sides + 1)))
+        rolls = ["".join(roll) for roll in combinations_with_replacement(self._faces, dice)]
+        self._rolls = [(roll, self._ways(roll) / sides**dice) for roll in rolls]
+
+    def _ways(self, roll: str) -> int:
+        """The orders in which the dice of a roll may lie."""
+        return factorial(self.dice) // prod([factorial(roll.count(face)) for face in self._faces])
+
+    def initial(self, rng: random.Random) -> State:
+        """Return the state before anybody has thrown."""
+        return ((), ())
+
+    def to_move(self, state: State) -> int:
+        """Return CHANCE until both have thrown, then the seats in turns."""
+        return CHANCE if len(state[0]) < 2 else len(state[1]) % 2
+
+    def actions(self, state: State) -> Sequence[Action]:
+        """Return the rolls of a seat, then the bids that are higher than the last one, and `liar` where there is one."""
+        dice, said = state
+        if len(dice) < 2:
+            return [roll for roll, _ in self._rolls]
+        return self._higher[said[-1] if said else ""]
+
+    def chance_outcomes(self, state: State) -> Sequence[tuple[str, float]]:
+        """Return the rolls of a seat, each with its probability."""
+        return self._rolls
+
+    def result(self, state: State, action: Action) -> State:
+        """Throw the dice of a seat, or say something."""
+        dice, said = state
+        return ((*dice, action), said) if len(dice) < 2 else (dice, (*said, action))
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether somebody has said `liar`."""
+        return state[1][-1:] == (LIAR,)
+
+    def returns(self, state: State) -> Sequence[float]:
+        """Return 1 for the seat that was right and -1 for the other."""
+        dice, said = state
+        count, face = said[-2].split("x")
+        shown = sum([roll.count(face) + (roll.count(self._faces[-1]) if face != self._faces[-1] else 0) for roll in dice])
+        bidder = len(said) % 2
+        return (1.0, -1.0) if (bidder == 0) == (shown >= int(count)) else (-1.0, 1.0)
+
+    def observation(self, state: State, seat: int) -> State:
+        """Return the state without the other seat's dice, which are shown at the end."""
+        dice, said = state
+        if said[-1:] == (LIAR,):
+            return state
+        return (tuple([roll if owner == seat else "?" * self.dice for owner, roll in enumerate(dice)]), said)
+
+    def resample(self, observation: State, seat: int, rng: random.Random) -> State:
+        """Return a state with the dice that are not known thrown anew."""
+        dice, said = observation
+        return (tuple([self._thrown(rng) if roll[0] == "?" else roll for roll in dice]), said)
+
+    def _thrown(self, rng: random.Random) -> str:
+        return "".join(sorted(rng.choices(self._faces, k=self.dice)))
+
+    def action_space(self) -> Sequence[Action]:
+        """Return every bid from the lowest, and `liar`."""
+        return (*self._higher[""], LIAR)
+
+    def render(self, state: State) -> str:
+        """Return the dice of both seats, and what was said."""
+        dice, said = state
+        hands = [f"{name}: {' '.join(roll) or '-'}" for name, roll in zip("ab", (*dice, "", ""), strict=False)]
+        return "\n".join(
+            [*hands, ", ".join([f"{'ab'[turn % 2]} {word}" for turn, word in enumerate(said)]) or "nothing said yet"]
+        )
+
+    def format_state(self, state: State) -> str:
+        """Return `136 ???: 1x2 2x5 liar`."""
+        dice, said = state
+        return f"{' '.join(dice)}: {' '.join(said)}".strip()
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `136 ???: 1x2 2x5 liar`; ValueError for other dice, and for bids that do not rise."""
+        thrown, colon, words = text.partition(":")
+        dice, said = tuple(thrown.split()), tuple(words.split())
+        known = {roll for roll, _ in self._rolls} | {"?" * self.dice}
+        if not colon or len(dice) > 2 or set(dice) - known or (said and len(dice) < 2):
+            raise ValueError(
+                f"expected {self.dice} dice of {self.sides} sides for each seat, ascending, a colon, then bids, got {text!r}"
+            )
+        for before, word in zip(("", *said), said, strict=False):
+            if word not in self._higher[before]:
+                expected = "nothing" if before == LIAR else f"a bid above {before} or liar" if before else "a bid such as 1x2"
+                raise ValueError(f"expected {expected} after {before or 'the throw'}, got {word!r} in {text!r}")
+        return (dice, said)

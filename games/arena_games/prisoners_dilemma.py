@@ -1,0 +1,120 @@
+"""The iterated prisoner's dilemma (R. Axelrod, The Evolution of Cooperation, 1984)."""
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from arena import CHANCE, Simultaneous
+from arena.limits import MOVES
+
+State = str
+"""What was done, two letters a turn, seat 0 first: small letters are choices that noise may yet turn, `?` one that is hidden."""
+
+
+class PrisonersDilemma(Simultaneous):
+    """Both cooperate (C) or defect (D) at once, `turns` times; a seat's return is the mean of what it gets in a turn.
+
+    `payoffs` are what both get for cooperating, what both get for defecting, and what who cooperates and who defects get when
+    only one defects. `noise` is the probability that a choice is turned into the other. Text notation: the turns, `CC CD`; `-`
+    at first.
+    """
+
+    name = "prisoners-dilemma"
+    board = "boards/rounds.js"
+    zero_sum = False
+    min_return = 0.0
+    max_return = 5.0
+
+    def __init__(
+        self,
+        *,
+        turns: Annotated[int, Field(ge=1, le=10_000)] = 200,
+        noise: Annotated[float, Field(ge=0, le=1)] = 0.0,
+        payoffs: tuple[float, float, float, float] = (3, 1, 0, 5),
+    ) -> None:
+        both, neither, cooperator, defector = payoffs
+        if not defector > both > neither > cooperator:
+            raise ValueError(f"payoffs: expected the fourth above the first above the second above the third, got {payoffs}")
+        self.turns = turns
+        self.default_moves = max(MOVES, 2 * turns)
+        self.noise = noise
+        self.min_return, self.max_return = cooperator, defector
+        self.perfect_recall = noise == 0  # what was done is seen, what was meant is forgotten
+        self._payoffs = {"CC": (both, both), "DD": (neither, neither), "CD": payoffs[2:], "DC": (defector, cooperator)}
+
+    def begin(self, rng: random.Random) -> State:
+        """Return the state in which nothing was done."""
+        return ""
+
+    def movers(self, state: State) -> Sequence[int]:
+        """Return both seats; CHANCE where a choice may be turned, nobody after the last turn."""
+        if state[-2:].strip("CD"):
+            return (CHANCE,)
+        return (0, 1) if len(state) < 2 * self.turns else ()
+
+    def legal(self, state: State, seat: int) -> Sequence[str]:
+        """Return C and D."""
+        return ("C", "D")
+
+    def joint(self, state: State, actions: Sequence[str]) -> State:
+        """Add a turn, or let noise have its way with the first choice that waits for it."""
+        if len(actions) == 2:
+            return state + "".join(actions if not self.noise else map(str.lower, actions))
+        place = len(state) - 2 + self.chance_stream(state)
+        choice = state[place].upper()
+        return state[:place] + ("DC"["CD".index(choice)] if actions[0] == "flipped" else choice) + state[place + 1 :]
+
+    def chance_outcomes(self, state: State) -> Sequence[tuple[str, float]]:
+        """Return whether a choice is kept or flipped; one that cannot be is left out."""
+        return [(each, share) for each, share in (("kept", 1 - self.noise), ("flipped", self.noise)) if share]
+
+    def chance_stream(self, state: State) -> int:
+        """Return the seat whose choice may be turned."""
+        return 0 if state[-2] in "cd" else 1
+
+    def history(self, state: State, seat: int) -> str:
+        """Return what a seat has done in all turns that are over, a letter each, also from an observation."""
+        return "".join(re.findall("[CD]{2}", self.settled(state)))[seat::2]
+
+    def standing(self, state: State) -> Sequence[float]:
+        """Return the means so far."""
+        done = [self._payoffs[state[place : place + 2]] for place in range(0, len(state), 2) if state[place + 1] in "CD"]
+        return [sum(got) / len(done) for got in zip(*done, strict=True)] or [0.0, 0.0]
+
+    def payoffs(self, state: State) -> Sequence[float]:
+        """Return the means of all turns."""
+        return self.standing(state)
+
+    def seen(self, state: State, seat: int) -> State:
+        """Return what was done, without a choice of the other that may yet be turned."""
+        place = len(state) - 1 - seat
+        return state[:place] + "?" + state[place + 1 :] if state[-2:].strip("CD") else state
+
+    def resample(self, observation: State, seat: int, rng: random.Random) -> State:
+        """Return the state with a choice that is hidden drawn evenly."""
+        return observation.replace("?", rng.choice("cd"))
+
+    def action_space(self) -> Sequence[str]:
+        """Return C and D."""
+        return ("C", "D")
+
+    def render(self, state: State) -> str:
+        """Return a line for each seat, with its mean."""
+        lines = [f"{state[seat::2] or '-'}   {mean:.2f}" for seat, mean in enumerate(self.standing(state))]
+        return "\n".join([f"turn {min(len(state) // 2 + 1, self.turns)} of {self.turns}", *lines])
+
+    def format_state(self, state: State) -> str:
+        """Return `CC CD`."""
+        return " ".join([state[place : place + 2] for place in range(0, len(state), 2)]) or "-"
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `CC CD`; ValueError for other letters, half a turn, or too many turns."""
+        turns = [] if text.strip() == "-" else text.split() or [""]
+        last = "CDcd?" if self.noise else "CD"  # noise may be at work on the last turn alone
+        odd = set("".join(turns[:-1])) - set("CD") or set("".join(turns[-1:])) - set(last)
+        if odd or len(turns) > self.turns or any(len(turn) != 2 for turn in turns):
+            raise ValueError(f"expected up to {self.turns} turns of C and D, as in CC CD, or -, got {text!r}")
+        return "".join(turns)

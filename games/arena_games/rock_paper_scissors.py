@@ -1,0 +1,79 @@
+"""Rock, paper, scissors."""
+
+import random
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from arena import Simultaneous
+from arena.limits import MOVES
+
+State = tuple[tuple[str, str], ...]
+"""What both chose in each round."""
+
+CHOICES = ("rock", "paper", "scissors")
+"""Each beats the one before it, and the first beats the last."""
+
+
+class RockPaperScissors(Simultaneous):
+    """Both choose at once, `rounds` times; a round is worth 1, and a return is the mean of all rounds.
+
+    Text notation: the rounds, `rock-paper paper-paper`; `-` at first.
+    """
+
+    name = "rock-paper-scissors"
+    board = "boards/rounds.js"
+
+    def __init__(self, *, rounds: Annotated[int, Field(ge=1, le=10_000)] = 1) -> None:
+        self.rounds = rounds
+        self.default_moves = max(MOVES, 2 * rounds)
+
+    def begin(self, rng: random.Random) -> State:
+        """Return the state before the first round."""
+        return ()
+
+    def movers(self, state: State) -> Sequence[int]:
+        """Return both seats until all rounds are played."""
+        return (0, 1) if len(state) < self.rounds else ()
+
+    def legal(self, state: State, seat: int) -> Sequence[str]:
+        """Return rock, paper and scissors."""
+        return CHOICES
+
+    def joint(self, state: State, actions: Sequence[str]) -> State:
+        """Add a round."""
+        first, second = actions
+        return (*state, (first, second))
+
+    def standing(self, state: State) -> Sequence[float]:
+        """Return the rounds that each seat has won, less those that it has lost, as a share of all."""
+        won = sum((0, 1, -1)[CHOICES.index(first) - CHOICES.index(second)] for first, second in state) / self.rounds
+        return (won, -won)
+
+    def payoffs(self, state: State) -> Sequence[float]:
+        """Return the means of all rounds."""
+        return self.standing(state)
+
+    def resample(self, observation: State, seat: int, rng: random.Random) -> State:
+        """Return the state itself: all but the other's choice in this round is seen."""
+        return observation
+
+    def action_space(self) -> Sequence[str]:
+        """Return rock, paper and scissors."""
+        return CHOICES
+
+    def render(self, state: State) -> str:
+        """Return a round a line, and which it is."""
+        return "\n".join([" - ".join(each) for each in state] + [f"{len(state)} of {self.rounds} rounds played"])
+
+    def format_state(self, state: State) -> str:
+        """Return `rock-paper paper-paper`."""
+        return " ".join(["-".join(each) for each in state]) or "-"
+
+    def parse_state(self, text: str) -> State:
+        """Return the state of `rock-paper paper-paper`; ValueError for other words or too many rounds."""
+        rounds = [] if text.strip() == "-" else [tuple(each.split("-")) for each in text.split() or [""]]
+        if len(rounds) > self.rounds or any(len(each) != 2 or set(each) - set(CHOICES) for each in rounds):
+            raise ValueError(f"expected up to {self.rounds} rounds such as rock-paper, or -, got {text!r}")
+        return tuple([(first, second) for first, second in rounds])

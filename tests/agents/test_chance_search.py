@@ -1,0 +1,187 @@
+"""Searches through chance: expectimax against a twin, Star2 against expectimax, and the agents for which chance is free."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from arena import CHANCE, Agent, Game, Limits
+from arena.counting import Meter, counting_view
+from arena.heuristic import bind
+from arena.identity import Stream
+from arena.search import Search, SharedStart
+from arena_agents.expectimax import Expectimax
+from arena_agents.greedy import Greedy
+from arena_agents.lookahead import Lookahead
+from arena_agents.minimax import Minimax
+from arena_agents.star2 import Star2
+from arena_games.backgammon import Backgammon
+from arena_games.pig import Pig, Race
+from arena_games.tic_tac_toe import TicTacToe
+from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
+from tests.conftest import Decided
+
+STEP = 1e-6
+HEURISTICS: Mapping[str, Any] = {"pig": Race, "2048": Snake}
+
+
+class Chances(Game):
+    """A tree drawn from `seed`: at each node chance or one of the seats has two or three branches, for six plies."""
+
+    name = "chances"
+    min_return = -4.0
+    max_return = 4.0
+
+    def __init__(self, *, seed: int = 0, seats: int = 2) -> None:
+        self.seed = seed
+        self.players = seats
+        self.zero_sum = seats == 2
+
+    def _drawn(self, state: Any) -> random.Random:
+        return random.Random(f"{self.seed} {state}")
+
+    def initial(self, rng: random.Random) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return self._drawn(state).choice([CHANCE, *range(self.players)]) if state else 0
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return range(self._drawn(state).choice([2, 3])) if len(state) < 6 else ()
+
+    def chance_outcomes(self, state: Any) -> Sequence[tuple[int, float]]:
+        weights = [self._drawn((state, outcome)).random() + 0.01 for outcome in self.actions(state)]
+        return [(outcome, weight / sum(weights)) for outcome, weight in zip(self.actions(state), weights, strict=True)]
+
+    def result(self, state: Any, action: int) -> Any:
+        return (*state, action)
+
+    def returns(self, state: Any) -> Sequence[float]:
+        got = [self._drawn((state, seat)).uniform(-4, 4) for seat in range(self.players)]
+        return (got[0], -got[0]) if self.players == 2 else got
+
+
+@pytest.fixture(scope="module")
+def decide() -> Any:
+    """An agent's decision, as the referee would ask for it, with the heuristic of pig or of 2048."""
+
+    def decide(agent: Agent, game: Game, state: Any, limits: Mapping[str, Any] | None = None, seed: str = "seat") -> Decided:
+        bounds, meter = Limits(**(limits or {})), Meter()
+        meter.begin(bounds.nodes, bounds.seconds)
+        view = counting_view(game, meter)
+        kind = HEURISTICS.get(game.name)
+        evaluation = None if kind is None else bind(kind, game)
+        search = Search(view, evaluation, bounds, meter, Stream(seed), SharedStart(game, Stream("start")))
+        action = agent.choose(view, state, search)
+        return Decided(action, search.value, meter.nodes, meter.evaluations, search.depth)
+
+    return decide
+
+
+def twin(game: Game, state: Any, decisions: int, deep: int = 0) -> Sequence[float]:
+    """What each seat gets, on the scale from -1 to 1, where all look so many decisions ahead and beyond them all is worth 0."""
+    if game.is_terminal(state):
+        return [value / game.max_return * (1 - deep * STEP) for value in game.returns(state)]
+    if game.to_move(state) == CHANCE:
+        after = [(odds, twin(game, game.result(state, one), decisions, deep)) for one, odds in game.chance_outcomes(state)]
+        return [sum(odds * values[seat] for odds, values in after) for seat in range(game.players)]
+    if deep == decisions:
+        return [0.0] * game.players
+    mover = game.to_move(state)
+    after_each = [twin(game, game.result(state, action), decisions, deep + 1) for action in game.actions(state)]
+    return max(after_each, key=lambda values: values[mover])
+
+
+def met(game: Game, count: int, plies: int = 60) -> Iterator[Any]:
+    """Positions of random play in which a seat has to decide."""
+    rng = random.Random(count)
+    while count:
+        state = game.initial(rng)
+        for _ in range(rng.randint(0, plies)):
+            following = game.result(state, rng.choice(game.actions(state)))
+            state = state if game.is_terminal(following) else following
+        if game.to_move(state) != CHANCE:
+            count -= 1
+            yield state
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 6])
+@pytest.mark.parametrize("seats", [1, 2, 3])
+def test_expectimax_has_the_value_of_a_twin(seats: int, depth: int, decide: Any) -> None:
+    """For one seat, two against each other, and three for themselves; seats may move twice running, and chance too."""
+    for seed in range(6):
+        game = Chances(seed=seed, seats=seats)
+        decided = decide(Expectimax(depth=depth), game, ())
+        best = [twin(game, game.result((), action), depth, 1)[0] for action in game.actions(())]
+        assert decided.value == pytest.approx(max(best), abs=1e-12)
+        assert best[decided.action] == pytest.approx(max(best), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("game", "depth", "count"),
+    [(Pig(target=20), 3, 60), (Pig(target=30), 4, 8), (Backgammon(), 1, 5)]
+    + [(Chances(seed=seed), depth, 1) for seed in range(25) for depth in (2, 6)],
+    ids=lambda given: getattr(given, "name", str(given)),
+)
+def test_star2_has_the_values_of_expectimax_with_no_more_nodes(game: Game, depth: int, count: int, decide: Any) -> None:
+    """The same action and value everywhere, and of what it generates never more."""
+    for state in met(game, count) if count > 1 else [()]:
+        full, pruned = (decide(agent, game, state) for agent in (Expectimax(depth=depth), Star2(depth=depth)))
+        assert (pruned.action, pruned.value) == (full.action, pytest.approx(full.value, abs=1e-12))
+        assert pruned.nodes <= full.nodes
+        assert pruned.evaluations <= full.evaluations
+
+
+def test_star2_prunes(decide: Any) -> None:
+    """Over all positions together at least a tenth of the nodes of Pig at depth 4, a quarter of those of random trees."""
+    pig = list(met(Pig(target=20), 12))
+    trees = [Chances(seed=seed) for seed in range(30)]
+
+    def nodes(kind: Any) -> tuple[int, int]:
+        return (
+            sum(decide(kind(depth=4), Pig(target=20), state).nodes for state in pig),
+            sum(decide(kind(depth=6), tree, ()).nodes for tree in trees),
+        )
+
+    full, pruned = nodes(Expectimax), nodes(Star2)
+    assert pruned[0] < 0.9 * full[0]
+    assert pruned[1] < 0.75 * full[1]
+
+
+def test_without_chance_expectimax_is_minimax(decide: Any, open_positions: list[Any]) -> None:
+    """Of tic-tac-toe: action, value and nodes."""
+    for state in open_positions[::97]:
+        expected = decide(Minimax(depth=3), TicTacToe(), state)
+        assert decide(Expectimax(depth=3), TicTacToe(), state)[:3] == expected[:3]
+        assert decide(Star2(depth=3), TicTacToe(), state).value == expected.value
+
+
+def test_chance_is_free_for_lookahead_and_greedy(decide: Any) -> None:
+    """Lookahead plays an action of expectimax's value at the same depth with the same nodes; greedy that of depth 1."""
+    game = Pig(target=20)
+    for state in met(game, 40):
+        for depth in (1, 2, 3):
+            full = decide(Expectimax(depth=depth), game, state)
+            ahead = decide(Lookahead(depth=depth), game, state)
+            assert (ahead.action, ahead.nodes) == (full.action, full.nodes)
+        assert decide(Greedy(), game, state).action == decide(Expectimax(depth=1), game, state).action
+
+
+def test_a_score_without_an_upper_bound_is_searched_too(decide: Any) -> None:
+    """2048, one seat: the value is a score, no less than the one so far, and a budget is deepened to the depth."""
+    game = TwentyFortyEight(rows=2, columns=2)
+    for state in met(game, 5, plies=10):
+        full = decide(Expectimax(depth=2), game, state)
+        assert full.value >= state[1]
+        deepened = decide(Expectimax(depth=2), game, state, limits={"nodes": 10**6})
+        assert (deepened.action, deepened.value, deepened.depth) == (full.action, full.value, 2)
+
+
+@pytest.mark.parametrize("agent", [Expectimax(depth=3), Star2(depth=3)], ids=lambda agent: agent.name)
+def test_a_node_budget_is_kept_and_deepens(agent: Any, decide: Any) -> None:
+    """With room enough the decision is that without a budget; with little it is that of a smaller depth."""
+    game = Pig(target=20)
+    state = game.parse_state("9:7 +3 a")
+    assert decide(agent, game, state, limits={"nodes": 10**6})[:2] == decide(agent, game, state)[:2]
+    assert decide(type(agent)(depth=1), game, state).nodes < 20

@@ -1,0 +1,95 @@
+"""Every built-in agent on every built-in game with chance, hidden information or choices at once: it plays, or it is refused."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from arena import CHANCE, Agent, Game, load_plugins, play
+from arena.configured import settings
+from arena.traits import COPED, refusal, traits
+
+REGISTRY = load_plugins(environ=False)
+SMALL = {
+    "pig": {"target": 10},
+    "2048": {"rows": 2, "columns": 2},
+    "liars-dice": {"sides": 2},
+    "prisoners-dilemma": {"turns": 3},
+    "goofspiel": {"cards": 3},
+}
+"""Parameters with which a match is short, and a tree small."""
+LATE = {"backgammon": f"0.{'0.' * 21}1.1.1.12 0.{'0.' * 21}1.1.1.12 a"}
+"""A position near the end, where a match takes long from the start."""
+OPEN = {"random", "greedy", "lookahead", "mcts", "expectimax", "policy-table"}
+HIDDEN = {"random", "ismcts", "pimc", "policy-table"}
+SOLVED = HIDDEN | {"cfr-plus", "mccfr"}
+PLAYERS = {
+    "pig": OPEN | {"star2", "hold-at"},
+    "backgammon": OPEN | {"star2"},
+    "2048": OPEN,
+    "kuhn-poker": SOLVED,
+    "leduc-poker": SOLVED,
+    "liars-dice": SOLVED,
+    "prisoners-dilemma": HIDDEN | {"tit-for-tat", "generous-tit-for-tat", "grim", "win-stay-lose-shift", "always", "alternate"},
+    "rock-paper-scissors": SOLVED,
+    "goofspiel": SOLVED,
+    "hearts": HIDDEN,
+}
+"""Who knows how to play each: others would take what they see for all there is."""
+OPTIONS: dict[str, dict[str, object]] = {
+    "lookahead": {"depth": 1},
+    "expectimax": {"depth": 1},
+    "star2": {"depth": 1},
+    "ismcts": {"rollouts": 3},
+    "pimc": {"rollouts": 2, "worlds": 2},
+    "mcts": {"rollouts": 3},
+    "cfr-plus": {"iterations": 1},
+    "mccfr": {"iterations": 10},
+}
+
+
+def policy_of(game: Game, folder: Path) -> str:
+    """A file with a policy for the first decision of a match."""
+    state = game.initial(random.Random(1))
+    while game.to_move(state) == CHANCE:
+        state = game.result(state, game.actions(state)[0])
+    seen = game.observation(state, game.to_move(state))
+    file = folder / "policy.txt"
+    file.write_text(f"{game.format_state(seen)}\t{game.format_action(seen, game.actions(seen)[0])}=1\n", "utf-8")
+    return str(file)
+
+
+def made(name: str, policy: str) -> Agent:
+    """An agent with options with which it is quick."""
+    options = {"file": policy, "missing": "uniform"} if name == "policy-table" else OPTIONS.get(name, {})
+    return REGISTRY.agents[name](**options)
+
+
+def test_the_table_has_every_game_on_which_an_agent_may_be_refused() -> None:
+    """Those whose rules have chance or something hidden."""
+    assert set(PLAYERS) == {name for name, kind in REGISTRY.games.items() if traits(kind()) & set(COPED)}
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_who_copes_plays_to_the_end_and_others_are_refused(name: str, tmp_path: Path) -> None:
+    """Each of them against itself, to an end by the rules; every other is told why it cannot."""
+    game = REGISTRY.games[name](**SMALL.get(name, {}))
+    policy = policy_of(game, tmp_path)
+    for agent, kind in REGISTRY.agents.items():
+        told = refusal(kind, game)
+        if agent not in PLAYERS[name]:
+            assert told is not None, agent
+            assert re.fullmatch(rf"{agent} cannot play {name}: \w.*\w", told)
+            continue
+        assert told is None
+        record = play(game, [made(agent, policy) for _ in range(game.players)], seed=1, position=LATE.get(name))
+        assert record.termination == "normal", (agent, record.message)
+        assert len(record.returns) == game.players
+        assert all(game.min_return <= got <= game.max_return for got in record.returns)
+
+
+def test_the_options_are_real() -> None:
+    """No agent that got lost from the registry is named."""
+    assert set(OPTIONS) | set().union(*PLAYERS.values()) <= set(REGISTRY.agents)
+    assert all(settings(REGISTRY.games[name](**SMALL[name])).items() >= SMALL[name].items() for name in SMALL)

@@ -1,0 +1,162 @@
+"""A policy from a file plays as it says, and a file that cannot be right is refused with its line."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena import ArenaError, Game, play
+from arena_agents.policy_table import PolicyTable
+from arena_games.kuhn_poker import KuhnPoker
+from arena_games.rock_paper_scissors import RockPaperScissors
+from arena_games.tic_tac_toe import TicTacToe
+from tests.games.game_tree import exploitability, value
+
+# H. W. Kuhn's equilibrium with alpha = 1/5: how often each card bets first, and answers a bet.
+OPENS = {"J?": 0.2, "Q?": 0.0, "K?": 0.6}
+CALLS_AFTER_PASS = {"J?": 0.0, "Q?": 0.2 + 1 / 3, "K?": 1.0}
+AFTER_A_PASS = {"?J": 1 / 3, "?Q": 0.0, "?K": 1.0}
+AFTER_A_BET = {"?J": 0.0, "?Q": 1 / 3, "?K": 1.0}
+EQUILIBRIUM = {
+    f"{cards}:{done}": share
+    for done, shares in (("", OPENS), ("pb", CALLS_AFTER_PASS), ("p", AFTER_A_PASS), ("b", AFTER_A_BET))
+    for cards, share in shares.items()
+}
+
+
+def written(tmp_path: Path, text: str) -> str:
+    file = tmp_path / "policy.txt"
+    file.write_text(text, "utf-8")
+    return str(file)
+
+
+def as_policy(game: Game, agent: PolicyTable) -> Any:
+    return lambda seen, actions: dict(zip(actions, agent.policy(game, seen), strict=True))
+
+
+@pytest.fixture(params=["text", "npz"])
+def equilibrium(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The file of an equilibrium of Kuhn poker, in both forms."""
+    if request.param == "text":
+        lines = [f"{seen}\tbet={share}" + f" pass={1 - share}" * (share < 1) for seen, share in EQUILIBRIUM.items()]
+        return written(tmp_path, "\n".join(lines) + "\n")
+    file = tmp_path / "policy.npz"
+    rows = [[1 - share, share] for share in EQUILIBRIUM.values()]
+    np.savez(file, observations=list(EQUILIBRIUM), actions=["pass", "bet"], probabilities=rows)
+    return str(file)
+
+
+def test_an_equilibrium_from_a_file_cannot_be_exploited(equilibrium: str) -> None:
+    """And is worth -1/18 to whoever begins."""
+    game, agent = KuhnPoker(), PolicyTable(file=equilibrium)
+    policy = as_policy(game, agent)
+    assert exploitability(game, policy) == pytest.approx(0, abs=1e-12)
+    assert value(game, policy, game.initial(random.Random())) == pytest.approx(-1 / 18)
+    record = play(game, [agent, PolicyTable(file=equilibrium)])
+    assert record.termination == "normal"
+
+
+def test_actions_are_drawn_by_their_probabilities(equilibrium: str) -> None:
+    """Within four standard deviations; what is certain draws no random number."""
+    game, agent = KuhnPoker(), PolicyTable(file=equilibrium)
+    search: Any = type("Asked", (), {"rng": random.Random(3)})()
+    bets = sum(agent.choose(game, ("K?", ""), search) == "bet" for _ in range(2000))
+    assert abs(bets - 1200) < 4 * (2000 * 0.6 * 0.4) ** 0.5
+    before = search.rng.getstate()
+    assert [agent.choose(game, seen, search) for seen in (("Q?", ""), ("?K", "b"))] == ["pass", "bet"]
+    assert search.rng.getstate() == before
+
+
+def test_whoever_is_asked_second_has_lines_of_its_own(tmp_path: Path) -> None:
+    """In a game in which both choose at once, as the notation of its observation says."""
+    file = written(tmp_path, "-\trock=1\nchosen [null]: -\tpaper=1\n")
+    record = play(RockPaperScissors(), [PolicyTable(file=file), PolicyTable(file=file)])
+    assert record.returns == (-1.0, 1.0)
+
+
+def test_actions_may_have_spaces_and_signs(tmp_path: Path) -> None:
+    class Moves(TicTacToe):
+        def format_action(self, state: Any, action: int) -> str:
+            return f"{action}/{action} r=2"
+
+    agent = PolicyTable(file=written(tmp_path, ".../.../...\t5/5 r=2=0.25 1/1 r=2=0.5\t9/9 r=2=2.5e-1\n"))
+    assert agent.policy(Moves(), (0, 0)) == [0.5, 0, 0, 0, 0.25, 0, 0, 0, 0.25]
+
+
+def test_an_observation_that_is_missing_is_an_error_that_names_it(tmp_path: Path) -> None:
+    file = written(tmp_path, "J?:\tpass=1\n")
+    with pytest.raises(ArenaError, match=r"policy.txt has no line for 'K\?:': add one, or play at random there"):
+        PolicyTable(file=file).policy(KuhnPoker(), ("K?", ""))
+    assert PolicyTable(file=file, missing="uniform").policy(KuhnPoker(), ("K?", "")) == [0.5, 0.5]
+
+
+def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+    game = KuhnPoker()
+    assert PolicyTable(file=written(tmp_path, "J?:\tpass=1\n")).policy(game, ("J?", "")) == [1, 0]
+    assert PolicyTable(file=written(tmp_path, "J?:\tbet=1.0\n")).policy(game, ("J?", "")) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("J?:\tpass=1\nQ?:\tpa", "policy.txt:2: expected the end of the line: the file is cut short"),
+        ("J?: pass=1\n", "policy.txt:1: expected OBSERVATION, a tab, and ACTION=PROBABILITY"),
+        ("J?:\tpass=1\nQ?:\t\n", "policy.txt:2: expected OBSERVATION, a tab, and ACTION=PROBABILITY"),
+        ("J?:\tpass=1 bet\n", "policy.txt:1: expected OBSERVATION, a tab, and ACTION=PROBABILITY"),
+        ("J?:\tpass=x\n", "policy.txt:1: expected a probability, got 'x'"),
+        ("J?:\tpass=nan\n", "policy.txt:1: expected probabilities from 0 that add up to 1, got nan"),
+        ("J?:\tpass=0.5 bet=0.4\n", "policy.txt:1: expected probabilities from 0 that add up to 1, got 0.9"),
+        ("J?:\tpass=1.5 bet=-0.5\n", "policy.txt:1: expected probabilities from 0"),
+        ("J?:\tpass=1\nQ?:\tbet=1\nJ?:\tbet=1\n", "policy.txt:3: 'J[?]:' stands in .*policy.txt:1 already"),
+        ("", "expected one observation or more, got none"),
+    ],
+)
+def test_a_file_that_cannot_be_right_is_refused_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        PolicyTable(file=written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("Q?:\tpass=0.5 raise=0.5", "policy.txt:2: expected actions of pass, bet, got 'raise'"),
+        ("A?:\tpass=1", "policy.txt:2: no observation of kuhn-poker: .*expected up to two cards"),
+        ("JQ:bb\tpass=1", "policy.txt:2: expected actions of nobody, got 'pass'"),
+    ],
+)
+def test_a_line_that_does_not_fit_the_game_is_refused_before_it_is_needed(tmp_path: Path, line: str, reason: str) -> None:
+    agent = PolicyTable(file=written(tmp_path, f"J?:\tpass=1\n{line}\n"))
+    with pytest.raises(ArenaError, match=reason):
+        agent.policy(KuhnPoker(), ("J?", ""))
+
+
+def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nowhere\.txt cannot be read: No such file"):
+        PolicyTable(file=str(tmp_path / "nowhere.txt"))
+    binary = tmp_path / "policy.txt"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match="expected text in UTF-8"):
+        PolicyTable(file=str(binary))
+
+
+def test_an_npz_file_without_the_arrays_or_with_pickles_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "policy.npz"
+    whole: dict[str, Any] = {"observations": ["J?:"], "actions": ["pass", "bet"], "probabilities": [[1.0, 0.0]]}
+    faults: list[tuple[dict[str, Any], str]] = [
+        ({"observations": np.array([{"J?:"}], dtype=object)}, "without pickled objects"),
+        ({"probabilities": [1.0]}, "a row of probabilities for each observation"),
+        ({"actions": [1, 2]}, "expected texts of observations and of actions"),
+        ({"probabilities": [[0.5, 0.4]]}, "policy.npz: row 1: expected probabilities from 0 that add up to 1, got 0.9"),
+    ]
+    for changed, reason in faults:
+        np.savez(file, **(whole | changed))
+        with pytest.raises(ValueError, match=reason):
+            PolicyTable(file=str(file))
+    np.savez(file, observations=["J?:"])
+    with pytest.raises(ValueError, match="expected an npz file with observations, actions and probabilities"):
+        PolicyTable(file=str(file))
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(ValueError, match="expected an npz file"):
+        PolicyTable(file=str(file))

@@ -1,0 +1,192 @@
+"""CFR+ and external sampling: open_spiel's figures, games whose value is known, and the games that they refuse."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from arena import Agent, ArenaError, Game
+from arena.solution import GameTooLarge, NashGap, nash_gap, sequence_form
+from arena_agents.cfr_plus import CFRPlus
+from arena_agents.mccfr import MCCFR
+from arena_agents.solved_game import SolvedGame
+from arena_games.kuhn_poker import KuhnPoker
+from arena_games.leduc_poker import LeducPoker
+from arena_games.liars_dice import LiarsDice
+from arena_games.othello import Othello
+from arena_games.pig import Pig
+from arena_games.tic_tac_toe import TicTacToe
+
+
+class Matching(Game):
+    """Both seats choose a coin without seeing the other's; seat 0 wins the stakes of the coin where they are the same."""
+
+    name = "matching"
+    max_return = 9.0
+    min_return = -9.0
+
+    def __init__(self, *, stakes: Sequence[float] = (1.0, 1.0)) -> None:
+        self.stakes = stakes
+
+    def initial(self, rng: random.Random) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return len(state)
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return range(len(self.stakes)) if len(state) < 2 else ()
+
+    def result(self, state: Any, action: int) -> Any:
+        return (*state, action)
+
+    def returns(self, state: Any) -> Sequence[float]:
+        won = self.stakes[state[0]] if state[0] == state[1] else -1.0
+        return (won, -won)
+
+    def observation(self, state: Any, seat: int) -> Any:
+        return tuple([action if seat == mover else None for mover, action in enumerate(state)])
+
+
+class Forgetful(Matching):
+    """The same, but it says of itself that it forgets."""
+
+    perfect_recall = False
+
+
+def gap_of(agent: SolvedGame, game: Game) -> NashGap:
+    return nash_gap(sequence_form(game), lambda _, observation: agent.policy(game, observation))
+
+
+def test_a_hundred_iterations_on_kuhn_poker_give_what_open_spiel_gives() -> None:
+    """Value and exploitability of its CFRPlusSolver, to all digits; the value is near the -1/18 of the paper."""
+    gap = gap_of(CFRPlus(iterations=100), KuhnPoker())
+    assert gap.value[0] == pytest.approx(-0.055584006549, abs=1e-12)
+    assert gap.exploitability == pytest.approx(0.001194404101, abs=1e-12)
+    assert gap.value[0] == pytest.approx(-1 / 18, abs=1e-4)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 7])
+def test_the_policy_is_that_of_open_spiel_at_every_information_set(iterations: int, missing: Any) -> None:
+    """After few iterations, where a wrong schedule of updates or averages shows most."""
+    if find_spec("pyspiel") is None:
+        missing("open-spiel", "its CFRPlusSolver is the twin: pip install open-spiel")
+    game = import_module("pyspiel").load_game("kuhn_poker")
+    solver = import_module("open_spiel.python.algorithms.cfr").CFRPlusSolver(game)
+    for _ in range(iterations):
+        solver.evaluate_and_update_policy()
+    theirs, ours = solver.average_policy(), CFRPlus(iterations=iterations)
+    for card, seat, bets in [(c, len(b) % 2, b) for c in "JQK" for b in ("", "p", "b", "pb")]:
+        seen = f"{card}?" if seat == 0 else f"?{card}"
+        expected = theirs.policy_for_key(f"{'JQK'.index(card)}{bets}")
+        assert ours.policy(KuhnPoker(), (seen, bets)) == pytest.approx(list(expected), abs=1e-12)
+
+
+def test_leduc_poker_comes_near_its_value() -> None:
+    """After 400 iterations below 0.0013 chips from an equilibrium, at -0.0856 for who acts first."""
+    gap = gap_of(CFRPlus(iterations=400), LeducPoker())
+    assert gap.exploitability < 0.0013
+    assert gap.value[0] == pytest.approx(-0.0856, abs=2e-4)
+
+
+def test_liars_dice_comes_near_its_value() -> None:
+    """With a die of four sides each, 0.0623 for who bids first."""
+    gap = gap_of(CFRPlus(iterations=100), LiarsDice(sides=4))
+    assert gap.value[0] == pytest.approx(0.0623, abs=gap.exploitability * 2)
+    assert gap.exploitability < 0.005
+
+
+@pytest.mark.parametrize("agent", [CFRPlus(), MCCFR(iterations=3000)], ids=lambda agent: agent.name)
+@pytest.mark.parametrize("stakes", [(1.0, 1.0), (1.0, 1.0, 1.0), (3.0, 1.0), (9.0, 4.0, 1.0)], ids=str)
+def test_coins_that_nobody_sees_have_the_value_of_their_matrix(agent: SolvedGame, stakes: Sequence[float]) -> None:
+    """Seat 0 shows coin k in proportion to 1 / (1 + stake k), which gives the same whatever the other does."""
+    weights = [1 / (1 + stake) for stake in stakes]
+    gap = gap_of(agent, Matching(stakes=stakes))
+    assert gap.value[0] == pytest.approx(1 / sum(weights) - 1, abs=0.05)
+    assert gap.exploitability < 0.05
+    policy = agent.policy(Matching(stakes=stakes), ())
+    assert policy == pytest.approx([weight / sum(weights) for weight in weights], abs=0.05)
+
+
+def test_sampling_comes_nearer_with_more_iterations() -> None:
+    """On Kuhn poker: below 0.1 after 100, 0.04 after 1,000; uniform play is 0.458 away."""
+    assert gap_of(MCCFR(iterations=100), KuhnPoker()).exploitability < 0.1
+    assert gap_of(MCCFR(iterations=1000), KuhnPoker()).exploitability < 0.04
+
+
+def test_a_game_without_hidden_information_is_solved_too() -> None:
+    """Tic-tac-toe from four stones, where several ways lead to one state: nothing can be won from the solution."""
+
+    class Ending(TicTacToe):
+        name = "ending"
+
+        def initial(self, rng: random.Random) -> Any:
+            return self.parse_state("x.o/.x./.o.")
+
+    gap = gap_of(CFRPlus(iterations=60), Ending())
+    assert gap.exploitability < 0.01
+    assert gap.value[0] == pytest.approx(1.0, abs=0.02)  # 3 and 7 both win on the column and the row of the centre
+
+
+def test_a_process_solves_a_game_once_and_every_equal_game_has_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The object returned is the same for other instances; other iterations or parameters have their own."""
+    first = CFRPlus(iterations=3).policy(KuhnPoker(), ("J?", ""))
+    assert CFRPlus(iterations=3).policy(KuhnPoker(), ("J?", "")) is first
+    assert CFRPlus(iterations=4).policy(KuhnPoker(), ("J?", "")) is not first
+    three, four = Matching(stakes=(1.0,) * 3), Matching(stakes=(1.0,) * 4)
+    assert [len(CFRPlus(iterations=3).policy(game, ())) for game in (three, four)] == [3, 4]
+
+
+def test_a_decision_counts_no_nodes_and_draws_one_number(decide: Any) -> None:
+    """Whether the solution was there or not; the shares of the actions are those of the policy."""
+    agent, game = CFRPlus(iterations=11), KuhnPoker()
+    decided = [decide(agent, game, ("K?", ""), seed=str(seed)) for seed in range(400)]
+    assert {one.nodes for one in decided} == {0}
+    share = sum(one.action == "bet" for one in decided) / 400
+    assert share == pytest.approx(agent.policy(game, ("K?", ""))[1], abs=0.1)
+
+
+def test_the_solution_is_the_same_in_every_process() -> None:
+    """Also by sampling, and with other hashes of texts."""
+    code = (
+        "from arena_agents.mccfr import MCCFR; from arena_games.kuhn_poker import KuhnPoker; "
+        "print(MCCFR(iterations=50).policy(KuhnPoker(), ('Q?', 'pb')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"})
+    assert done.stdout.strip() == str(MCCFR(iterations=50).policy(KuhnPoker(), ("Q?", "pb")))
+
+
+@pytest.mark.parametrize(
+    ("agent", "game", "error", "said"),
+    [
+        (CFRPlus(), Othello(), GameTooLarge, "othello has about .*: mcts, ismcts and pimc play it without a table"),
+        (MCCFR(), Pig(target=10_000), GameTooLarge, "pig lasts more than 500 plies, and mccfr walks no further: mcts"),
+        (CFRPlus(), Forgetful(), ArenaError, "cfr-plus cannot solve matching, which has imperfect recall: mcts"),
+        (MCCFR(), Forgetful(), ArenaError, "mccfr cannot solve matching, which has imperfect recall"),
+    ],
+    ids=lambda given: getattr(given, "name", ""),
+)
+def test_what_cannot_be_solved_is_refused_in_words(agent: SolvedGame, game: Game, error: type[Exception], said: str) -> None:
+    """How large the game is, and what to use instead."""
+    with pytest.raises(error, match=said):
+        agent.policy(game, game.initial(random.Random(0)))
+
+
+def test_sampling_refuses_what_it_cannot_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit of information sets, which is lowered here."""
+    monkeypatch.setattr("arena_agents.mccfr.MOST_SETS", 100)
+    with pytest.raises(GameTooLarge, match="leduc-poker has more than 100 information sets, and mccfr keeps no more: mcts"):
+        MCCFR(iterations=77).policy(LeducPoker(), LeducPoker().initial(random.Random(0)))
+
+
+def test_a_position_from_elsewhere_is_refused() -> None:
+    """A solution from the start knows nothing of it; sampling takes it for one where no walk has been."""
+    agent: Agent = CFRPlus(iterations=3)
+    with pytest.raises(ArenaError, match=r"cfr-plus has solved kuhn-poker from its start, and .* does not follow from there"):
+        agent.policy(KuhnPoker(), ("A?", ""))
+    assert MCCFR(iterations=3).policy(KuhnPoker(), ("A?", "")) == [0.5, 0.5]

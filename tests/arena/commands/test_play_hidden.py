@@ -1,0 +1,72 @@
+"""`arena play` with chance and hidden information: a person sees what his seat sees, and taking back deals nothing anew."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from arena import load_plugins
+from arena.scaffold import write
+
+Play = Callable[..., str]
+BOTH = r"\(\([1-5], [1-5]\)"
+"""A state with both cards."""
+
+
+@pytest.fixture(scope="module")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
+    """Play a game that was written by `arena new`, with the lines that are typed, and return the output."""
+    folder = tmp_path_factory.mktemp("games")
+    registry = load_plugins(environ=False)
+    write("game", "dice", folder, registry, features=frozenset({"chance"}))
+    write("game", "cards", folder, registry, features=frozenset({"chance", "hidden"}))
+    write("game", "fingers", folder, registry, features=frozenset({"simultaneous"}))
+
+    def played(game: str, *seats: str, typed: str) -> str:
+        words = ("play", game, *seats, "--plugin", f"{game}.py", "--seed", "3")
+        done = subprocess.run(
+            [sys.executable, "-m", "arena", *words], cwd=folder, input=typed, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return played
+
+
+def test_a_person_does_not_see_the_other_card_before_the_end(play: Play) -> None:
+    """The agent's card is blank while it matters, what the agent did is not told, and the end shows all."""
+    before, _, after = play("cards", "human", "random", typed="raise\n").partition("random: has moved")
+    mine = set(re.findall(r"\(\(([1-5]), 0\), 'r?'\)", before))
+    assert len(mine) == 1
+    assert not re.search(BOTH, before)
+    assert re.search(BOTH, after)
+
+
+def test_two_persons_share_the_screen_behind_a_curtain(play: Play) -> None:
+    """Each sees its own card, after the screen was wiped and the other one has left."""
+    out = play("cards", "human", "human", typed="\nraise\n\ncall\n")
+    first, second = out.split("--------------------")[1:]
+    assert "human (seat 1), it is your turn" in first
+    assert re.search(r"\(\([1-5], 0\), ''\)", first)
+    assert not re.search(BOTH, first)
+    assert "human (seat 2), it is your turn" in second
+    own, both = re.search(r"\(\(0, [1-5]\), 'r'\)", second), re.search(BOTH, second)
+    assert own is not None
+    assert both is not None
+    assert own.start() < both.start()
+
+
+def test_what_was_chosen_at_once_is_not_told_before_one_has_chosen(play: Play) -> None:
+    """The agent sits first and has chosen; its choice stands on the board after the person's own."""
+    out = play("fingers", "random", "human", typed="1\n1\n1\n")
+    assert out.count("random: has moved") == 3
+    assert out.count("chosen [null]: ") == 3
+
+
+def test_taking_back_does_not_throw_anew(play: Play) -> None:
+    """The same die after the move was taken back as before, and the one after that."""
+    out = play("dice", "human", "random", typed="throw\nundo\nthrow\nthrow\nquit\n")
+    thrown = [re.findall(r"^chance: ([1-6])$", part, re.MULTILINE) for part in out.split("back after move 0")]
+    assert thrown[0][0] == thrown[1][0]

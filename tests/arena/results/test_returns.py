@@ -1,0 +1,190 @@
+"""Boards of scores, boards ranked by mean returns, and orders of seats that are rotations alone."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+import arena
+from arena.errors import SpecError
+from arena.results.leaderboard import leaderboards, stored
+from arena.results.tables import render
+
+GAMES = """
+from arena import Agent, Game, hookimpl
+
+class Slot(Game):
+    '''One seat pulls three times; what it gets is drawn with the position.'''
+    name, players, zero_sum = "slot", 1, False
+    def initial(self, rng):
+        return (0, tuple(rng.random() for _ in range(3)))
+    def to_move(self, state):
+        return 0
+    def actions(self, state):
+        return ("low", "high") if state[0] < 3 else ()
+    def result(self, state, action):
+        pulls, prizes = state
+        return (pulls + 1, tuple(p + (action == "high") * (n == pulls) for n, p in enumerate(prizes)))
+    def returns(self, state):
+        return (sum(state[1]) / 6,)
+
+class Share(Game):
+    '''Each of its seats says in turn what it wants, which all lose that are too greedy together.'''
+    name, zero_sum = "share", False
+    def __init__(self, *, seats: int = 2) -> None:
+        self.players = seats
+    def initial(self, rng):
+        return ()
+    def to_move(self, state):
+        return len(state)
+    def actions(self, state):
+        return (1, 2, 3) if len(state) < self.players else ()
+    def result(self, state, action):
+        return (*state, action)
+    def returns(self, state):
+        return tuple(one / 4 if sum(state) <= 2 * self.players else -0.5 for one in state)
+
+class Wants(Agent):
+    name = "wants"
+    def __init__(self, *, much: int = 1) -> None:
+        self.much = much
+    def choose(self, game, state, search):
+        return self.much
+
+class High(Agent):
+    name = "high"
+    def choose(self, game, state, search):
+        return "high"
+
+@hookimpl
+def arena_games():
+    return [Slot, Share]
+
+@hookimpl
+def arena_agents():
+    return [Wants, High]
+"""
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("plugin") / "games.py"
+    file.write_text(GAMES)
+    return str(file)
+
+
+def wants(*amounts: int) -> list[Any]:
+    return [{"agent": "wants", "much": much} for much in amounts]
+
+
+def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) -> None:
+    """Both meet the same positions, the mean has Student's interval over them, and whoever takes high has more by one half."""
+    spec = {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}
+    results = arena.run(spec, store=tmp_path / "s.db")
+    (board,) = stored(tmp_path / "s.db")
+    assert (board.kind, board.cross) == ("score", None)
+    first, second = board.rows
+    assert list(first)[:7] == ["rank", "agent", "attempts", "mean_return", "return_low", "return_high", "best"]
+    scores = [record.returns[0] for record in results.records if record.labels == ("high",)]
+    assert (first["agent"], first["attempts"], first["best"], first["moves"]) == ("high", 12, max(scores), 3)
+    low, high = stats.t.interval(0.95, 11, loc=sum(scores) / 12, scale=stats.sem(scores))
+    assert (first["mean_return"], first["return_low"], first["return_high"]) == pytest.approx((sum(scores) / 12, low, high))
+    assert second["mean_return"] < first["mean_return"]
+    text = render(results, [board])
+    assert "Mean return" in text
+    assert "Elo" not in text
+    assert leaderboards(results)[0].rows == board.rows
+
+
+def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None:
+    """The difference on the same positions, with the paired test of scipy."""
+    results = arena.run(
+        {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}, store=tmp_path / "s.db"
+    )
+    scores = {name: [r.returns[0] for r in results.records if r.labels == (name,)] for name in ("random", "high")}
+    words = [sys.executable, "-m", "arena", "compare", "s.db", "high", "random", "--format", "json"]
+    (document,) = json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    (pair,) = document["pairs"]
+    assert pair["difference"] == pytest.approx(sum(scores["high"]) / 12 - sum(scores["random"]) / 12)
+    assert pair["p_value"] == pytest.approx(stats.ttest_rel(scores["high"], scores["random"]).pvalue)
+
+
+def test_returns_rank_where_a_game_is_not_zero_sum(plugin: str) -> None:
+    """Who asks for 1 never wins, and gets the most: by returns it is first, by wins last."""
+    spec = {"game": "share", "agents": wants(1, 2, 3), "rounds": 1, "plugins": [plugin]}
+    by_returns = leaderboards(arena.run(spec))[0]
+    found = [(row["agent"], row["mean_return"]) for row in by_returns.rows]
+    assert found == [("wants(much=1)", 0.25), ("wants(much=3)", (0.75 - 0.5) / 2), ("wants(much=2)", (0.5 - 0.5) / 2)]
+    assert by_returns.by_returns
+    by_wins = leaderboards(arena.run({**spec, "rank": "wins"}))[0]
+    assert [(row["agent"], row["score"]) for row in by_wins.rows][-1] == ("wants(much=1)", 0)
+    assert not by_wins.by_returns
+
+
+def test_rotations_give_everyone_every_seat_once(plugin: str) -> None:
+    """Three seats and four agents: 4 groups with 3 orders each instead of 6."""
+    spec = {"game": {"name": "share", "seats": 3}, "agents": [*wants(1, 2, 3), "random"], "rounds": 2, "plugins": [plugin]}
+    assert len(arena.run(spec).records) == 4 * 6 * 2
+    records = arena.run({**spec, "orders": "rotations"}).records
+    assert len(records) == 4 * 3 * 2
+    seated = Counter((label, seat) for record in records for seat, label in enumerate(record.labels))
+    assert set(seated.values()) == {3 * 2}
+    assert len({frozenset(record.labels) for record in records}) == 4
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"rank": "points"}, "expected one of 'wins' or 'returns', got 'points'"),
+        ({"orders": "some"}, "expected one of 'all' or 'rotations', got 'some'"),
+        ({"format": "swiss", "orders": "rotations"}, "the format swiss has no orders"),
+    ],
+)
+def test_bad_keys_are_refused(plugin: str, keys: dict[str, Any], expected: str) -> None:
+    """With what was expected and what came."""
+    with pytest.raises(SpecError, match=expected):
+        arena.run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "plugins": [plugin], **keys})
+
+
+def test_a_board_by_wins_says_where_returns_order_otherwise(plugin: str) -> None:
+    """Who wants one loses to the greedy, who spoil it for each other: 1/4 a game, where they have 0 and 1/8."""
+    agents = [{"agent": "wants", "much": much, "label": f"wants {much}"} for much in (1, 2, 3)]
+    spec = {"game": "share", "plugins": [plugin], "rounds": 1, "agents": agents}
+    remark = "Mean returns order the agents otherwise"
+    results = arena.run({**spec, "rank": "wins"})
+    board = leaderboards(results)[0]
+    found = {row["agent"]: (row["rank"], row["mean_return"]) for row in board.rows}
+    assert found == {"wants 1": (3, 1 / 4), "wants 2": (1, 0), "wants 3": (1, 1 / 8)}
+    assert remark in render(results, [board], "text")
+    by_returns = arena.run(spec)
+    assert remark not in render(by_returns, leaderboards(by_returns), "text")
+
+
+def test_a_board_by_returns_marks_what_overlaps_in_returns(plugin: str) -> None:
+    """Two alike are level, a third is not; wins order them otherwise, and do not count here."""
+    agents = ["random", {"agent": "random", "label": "twin"}, {"agent": "wants", "much": 1}]
+    board = leaderboards(arena.run({"game": "share", "plugins": [plugin], "rounds": 400, "agents": agents}))[0]
+    rows = {row["agent"]: row for row in board.rows}
+    for row in board.rows:
+        overlapping = {
+            agent
+            for agent, other in rows.items()
+            if other is not row and row["return_low"] <= other["return_high"] and other["return_low"] <= row["return_high"]
+        }
+        assert set(row["level_with"]) == overlapping
+    assert rows["random"]["level_with"] == ["twin"]
+
+
+def test_where_chance_moves_rounds_are_the_sample() -> None:
+    """All pairings of a round share its dice, and nobody counts repeats of what was thrown."""
+    results = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 2, "agents": ["random", "hold-at"]})
+    text = render(results, leaderboards(results), "text")
+    assert "\n4 games.\n" in text
+    assert "95 % intervals from rounds (" in text
+    once = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 1, "agents": ["random", "hold-at"]})
+    assert "openings" not in render(once, leaderboards(once), "text")

@@ -1,0 +1,162 @@
+"""Games with dice, hidden cards and scores in a real browser: what is dealt stays dealt, and nobody sees what is not his."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+SECONDS = 20
+
+
+@pytest.fixture(scope="module")
+def table(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server without a store."""
+    with serve(tmp_path_factory.mktemp("table")) as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser: Any, table: Any, visiting: Any) -> Iterator[Any]:
+    """A page on a screen, without a word on its console in the end."""
+    made = visiting(browser, table.address, 1000)
+    yield made.go("/play?game=pig")
+    assert made.errors == []
+    made.end()
+
+
+def until(page: Any, enough: Callable[[], Any]) -> None:
+    end = time.monotonic() + SECONDS
+    while not enough():
+        assert time.monotonic() < end, page.locator("main").inner_text()
+        page.wait_for_timeout(20)
+
+
+def said(page: Any) -> str:
+    return str(page.locator(".status").inner_text())
+
+
+def turn(page: Any) -> str:
+    return str(page.locator(".turn").inner_text())
+
+
+def sit(page: Any, game: str, *agents: str) -> None:
+    """Begin a game with these agents, the empty name for a person."""
+    page.get_by_label("Game", exact=True).select_option(game)
+    for seat, agent in enumerate(agents, 1):
+        page.get_by_label(f"Seat {seat}").select_option(agent)
+    with page.expect_response("**/api/position"):
+        page.get_by_role("button", name="New game").click()
+    until(page, lambda: page.locator(".curtain:visible" if agents.count("") > 1 else f"svg.board-{game}").count())
+
+
+def play(page: Any, action: str) -> None:
+    page.locator(".legal-move", has_text=re.compile(f"^{action}$")).click()
+
+
+def described(page: Any, pattern: str) -> list[Any]:
+    """What the description of the board says at a place."""
+    return re.findall(pattern, str(page.locator("svg.board").get_attribute("aria-label")))
+
+
+def cards(page: Any) -> tuple[str, str]:
+    """Both cards of Kuhn poker as the board describes them, one that is not known as `a card`."""
+    first, second = described(page, r"[ab] holds (a card|[JQK])")
+    return first, second
+
+
+def test_a_die_falls_as_it_did_after_a_move_was_taken_back_and_after_a_reload(page: Any) -> None:
+    page.wait_for_selector(".board-pig")
+    sit(page, "pig", "", "hold-at")
+    play(page, "roll")
+    until(page, lambda: said(page).startswith("1. You: roll; chance: "))
+    first, board = said(page), page.locator("svg.board").get_attribute("aria-label")
+    face = int(first[-1])
+    if face == 1:
+        until(page, lambda: turn(page) == "Your turn" and not said(page).startswith("1."))
+    else:
+        assert page.locator(".pip").count() == face
+        assert f"a has gathered {face}" in board
+    page.get_by_role("button", name="Undo").click()
+    until(page, lambda: said(page) == "start")
+    play(page, "roll")
+    until(page, lambda: said(page) == first)
+    until(page, lambda: turn(page) == "Your turn")
+    told = page.locator(".dealt").all_inner_texts()
+    page.reload()
+    until(page, lambda: page.locator(".dealt").count() == len(told) and turn(page) == "Your turn")
+    assert page.locator(".dealt").all_inner_texts() == told
+    assert told[0] == str(face)
+
+
+def test_the_other_card_is_nowhere_on_the_page_before_the_end(page: Any) -> None:
+    """The card that is left out and the other's are the two that a person does not hold."""
+    sit(page, "kuhn-poker", "", "cfr-plus")
+    own, other = cards(page)
+    assert own in "JQK"
+    assert other == "a card"
+    play(page, "pass")
+    until(page, lambda: turn(page) != "cfr-plus is thinking…" and "2. cfr-plus" in said(page))
+    while turn(page) == "Your turn":
+        shown = page.locator("section[aria-label=board]").inner_html()
+        assert cards(page) == (own, "a card")
+        assert "2. cfr-plus: has moved" in said(page)
+        assert not [card for card in set("JQK") - {own} if f">{card}<" in shown or f"holds {card}" in shown]
+        page.get_by_role("button", name="Hint").click()
+        page.wait_for_selector(".hinted")
+        play(page, "bet")
+    until(page, lambda: re.search("win", turn(page)))
+    assert set("".join(cards(page))) < set("JQK")
+    page.get_by_role("button", name="back", exact=True).click()
+    assert "a card" not in cards(page)
+
+
+def test_two_persons_have_a_curtain_between_them(page: Any) -> None:
+    sit(page, "kuhn-poker", "", "")
+    lift = page.locator(".curtain button")
+    seen = []
+    for number, action in ((1, "bet"), (2, "bet")):
+        assert lift.inner_text() == f"You ({number}), it is your turn: show my view"
+        assert page.locator("svg.board").count() == page.locator(".legal-move:visible").count() == 0
+        assert page.get_by_role("button", name="Hint").is_disabled()
+        lift.click()
+        seen.append(cards(page))
+        assert page.locator(".curtain:visible").count() == 0
+        play(page, action)
+        until(page, lambda told=f"{number}. You ({number}): ": told in said(page))  # type: ignore[misc]
+    (first, hidden), (unknown, second) = seen
+    assert (hidden, unknown) == ("a card", "a card")
+    assert cards(page) == (first, second)
+    higher = 1 if "JQK".index(first) > "JQK".index(second) else 2
+    assert turn(page) == f"You ({higher}) wins"
+
+
+def test_a_bid_that_was_made_at_once_is_not_told(page: Any) -> None:
+    """A person in the second seat of rock, paper, scissors acts after the agent has, and does not see what it was."""
+    sit(page, "rock-paper-scissors", "random", "")
+    until(page, lambda: turn(page) == "Your turn" and said(page) == "1. random: has moved")
+    assert page.locator(".layer-pieces .round-hidden").count() == 1
+    shown = page.locator(".stage").inner_html() + page.locator(".moves").inner_html()
+    assert not re.search("✊<|✋<|✌<|>rock|>paper|>scissors", re.sub(r'<text class="choice-text".*?</text>', "", shown))
+
+
+def test_a_game_for_a_score_says_the_score_at_its_end(page: Any) -> None:
+    """2048 on a board of two by two, in any direction that moves something, until nothing does."""
+    page.wait_for_selector(".board-pig")
+    page.get_by_label("Game", exact=True).select_option("2048")
+    page.get_by_label("Rows").fill("2")
+    page.get_by_label("Columns").fill("2")
+    page.get_by_role("button", name="New game").click()
+    until(page, lambda: re.match(r"start; chance: r[12]c[12]=[24], r[12]c[12]=[24]$", said(page)))
+    for number in range(1, 200):
+        if turn(page) != "Your turn":
+            break
+        page.locator(".legal-move").first.click()
+        until(page, lambda told=f"{number}. You: ": said(page).startswith(told))  # type: ignore[misc]
+    (score,) = described(page, r"score (\d+)")
+    assert turn(page) == f"Score {int(score):,}"
+    assert said(page).endswith(f"; score {int(score):,}")
+    assert page.locator(".seat-score, .fault").count() == 0

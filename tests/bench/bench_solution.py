@@ -1,0 +1,38 @@
+"""Games solved whole: CFR+ against open_spiel in Python in the same run, and how near an equilibrium of Leduc poker it comes."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from arena.solution import nash_gap, sequence_form
+from arena_agents.cfr_plus import CFRPlus
+from arena_games.kuhn_poker import KuhnPoker
+from arena_games.leduc_poker import LeducPoker
+
+if TYPE_CHECKING:
+    from tests.bench.conftest import Bench
+
+ITERATIONS = 100
+LEDUC = 2000
+
+
+def test_cfr_plus_on_kuhn_poker(bench: "Bench") -> None:
+    """A hundred iterations with the tree that they need; aim: at most 1.5 times open_spiel's time in Python."""
+    pyspiel = pytest.importorskip("pyspiel")
+    cfr = pytest.importorskip("open_spiel.python.algorithms.cfr")
+
+    def theirs() -> None:
+        solver = cfr.CFRPlusSolver(pyspiel.load_game("kuhn_poker"))
+        for _ in range(ITERATIONS):
+            solver.evaluate_and_update_policy()
+        solver.average_policy()
+
+    timings = bench.in_turns(lambda: CFRPlus(iterations=ITERATIONS).solution(KuhnPoker()), theirs, rounds=5)
+    bench.at_most(1.5, "CFR+ on Kuhn poker, 100 iterations / open_spiel in Python", timings.ratio, "x")
+
+
+def test_cfr_plus_on_leduc_poker(bench: "Bench") -> None:
+    """Two thousand iterations; aim: exploitability below 1e-4."""
+    game, agent = LeducPoker(), CFRPlus(iterations=LEDUC)
+    gap = nash_gap(sequence_form(game), lambda _, observation: agent.policy(game, observation))
+    bench.at_most(1e-4, f"CFR+ on Leduc poker, {LEDUC} iterations: exploitability", gap.exploitability, " chips")

@@ -1,0 +1,57 @@
+"""The page about trust says what the tests that attack say, and nothing else."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+HOSTILE = sorted((TOP / "tests" / "hostile").glob("test_*.py"))
+PAGE = TOP / "docs" / "explanation" / "trust.md"
+
+
+def made(code: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", f"import make_promises as made; {code}"]
+    return subprocess.run(words, cwd=TOP / "docs", capture_output=True, text=True, check=False)
+
+
+def test_the_table_is_made_of_the_tests() -> None:
+    """Made anew, the page is the same."""
+    done = made("print(made.page(made.PAGE.read_text('utf-8')), end='')")
+    assert done.stdout == PAGE.read_text("utf-8"), f"make figures writes it anew {done.stderr}"
+
+
+@pytest.mark.parametrize("file", HOSTILE, ids=lambda file: file.stem)
+def test_every_file_that_attacks_says_what_it_shows(file: Path) -> None:
+    """By at least one mark, or it is in no row."""
+    marks = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Attribute) and node.attr == "promise"]
+    assert marks
+
+
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ('hole="file", isolation="process"', "no promise | holds | no promise"),
+        ('hole="file", isolation=("none", "sandbox"), holds=False', "open | no promise | open"),
+        ('hole="file", isolation="any"', "holds | holds | holds"),
+        ('hole="typo", isolation="any"', "test_made.py:4: promise: expected hole="),
+        ('hole="file", isolation="jail"', "test_made.py:4: promise: expected hole="),
+        ('hole="file"', "test_made.py:4: promise: expected hole="),
+    ],
+)
+def test_a_mark_becomes_a_row(mark: str, told: str, tmp_path: Path) -> None:
+    """Each isolation in its column; what no row has is refused by file and line."""
+    (tmp_path / "test_made.py").write_text(f"import pytest\n\n\n@pytest.mark.promise({mark})\ndef test_it() -> None: ...\n")
+    done = made(f"made.TESTS = made.Path({str(tmp_path)!r}); print(made.table())")
+    assert told in done.stdout + done.stderr
+
+
+def test_two_marks_that_differ_hold_in_part(tmp_path: Path) -> None:
+    """One test shows that it holds, another that it does not."""
+    mark = '@pytest.mark.promise(hole="clock", isolation="process", holds={})\ndef test_{}() -> None: ...\n'
+    text = "import pytest\n" + mark.format(True, "one") + mark.format(False, "two")
+    (tmp_path / "test_made.py").write_text(text)
+    done = made(f"made.TESTS = made.Path({str(tmp_path)!r}); print(made.table())")
+    assert "| no promise | in part | no promise | `test_made.py` |" in done.stdout

@@ -1,0 +1,51 @@
+"""Rock, paper, scissors: who beats whom, what chance of winning there is, and what is seen."""
+
+import random
+from typing import Any
+
+import pytest
+
+from arena.traits import traits
+from arena_games.rock_paper_scissors import RockPaperScissors
+from tests.games.game_tree import check_resample, check_state, exploitability, states_of, uniformly, value
+
+BEATS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
+
+
+def always_rock(_: Any, __: Any) -> dict[str, float]:
+    return {"rock": 1.0}
+
+
+def test_each_beats_one_of_the_others() -> None:
+    game = RockPaperScissors()
+    for state in states_of(game):
+        check_state(game, state)
+        if game.is_terminal(state):
+            (played,) = state
+            assert game.returns(state)[0] == (played in BEATS) - (played[::-1] in BEATS)
+        else:
+            check_resample(game, state, random.Random(1))
+    assert traits(game) == {"two-player", "zero-sum", "hidden-information", "resample", "simultaneous"}
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_uniform_play_is_worth_nothing_to_anybody(rounds: int) -> None:
+    """The value is 0, and uniform play cannot be exploited; always rock loses every round."""
+    game = RockPaperScissors(rounds=rounds)
+    assert value(game, uniformly, ()) == pytest.approx(0)
+    assert exploitability(game, uniformly) == pytest.approx(0)
+    assert exploitability(game, always_rock) == pytest.approx(1)
+
+
+def test_a_match_of_rounds_shows_what_was_played_before() -> None:
+    game = RockPaperScissors(rounds=3)
+    state = game.result(game.parse_state("rock-paper paper-paper"), "rock")
+    assert game.format_state(game.observation(state, 1)) == "chosen [null]: rock-paper paper-paper"
+    assert game.render(game.observation(state, 1)) == "rock - paper\npaper - paper\n2 of 3 rounds played"
+    assert game.returns(game.result(state, "paper")) == pytest.approx((-2 / 3, 2 / 3))
+
+
+@pytest.mark.parametrize("text", ["", "rock", "rock-lizard", "rock-rock rock-rock rock-rock", "- rock-rock"])
+def test_a_text_that_is_no_state_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected up to 2 rounds such as rock-paper, or -"):
+        RockPaperScissors(rounds=2).parse_state(text)

@@ -1,0 +1,129 @@
+"""A child that an agent leaves behind kills whom it finds in the opponent's turn: nobody, or no match is won by it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import pytest
+import yaml
+
+from arena.processes.namespaces import namespaces_work
+from tests.conftest import Missing, arena_in
+
+ASSASSIN = '''
+import os, time
+from arena import Agent, hookimpl
+
+MINE = b"ARENA_AGENT_PROCESS=" + os.environ.get("ARENA_AGENT_PROCESS", "").encode()
+
+def victims(token, targets):
+    """All processes of this run but those of the agent itself."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            variables = open(f"/proc/{name}/environ", "rb").read().split(b"\\0")
+            words = open(f"/proc/{name}/cmdline").read()
+        except OSError:
+            continue
+        if b"RUN_OF_TEST=" + token.encode() in variables and MINE not in variables and targets in words:
+            yield int(name)
+
+class Assassin(Agent):
+    name = "assassin"
+
+    def __init__(self, *, token: str, targets: str = ""):
+        self.token, self.targets = token, targets
+
+    def choose(self, game, state, search):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            time.sleep(0.1)  # now it is the opponent's turn
+            for _ in range(60):
+                for pid in victims(self.token, self.targets):
+                    os.kill(pid, 9)
+                time.sleep(0.05)
+            os._exit(0)
+        os.wait()
+        return game.actions(state)[0]
+
+class Honest(Agent):
+    name = "honest"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Slow(Honest):
+    name = "slow"
+
+    def choose(self, game, state, search):
+        time.sleep(0.3)
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Assassin, Honest, Slow]
+'''
+WITHOUT = ("unshare", "--map-root-user", "sh", "-c", 'echo 0 > /proc/sys/user/max_pid_namespaces && exec "$@"', "sh")
+"""What runs a command where no PID namespace can be made: in a user namespace that may have none."""
+
+
+@pytest.fixture(scope="module")
+def namespaces(missing: Missing) -> None:
+    """Skip what needs namespaces where there are none."""
+    if not namespaces_work() or subprocess.run([*WITHOUT, "true"], check=False).returncode:
+        missing("sandbox", "no namespaces can be made here")
+
+
+NOBODY = ("normal", None, (0.0, 0.0))
+"""The end of a match in a row of three cells, which three marks in turn cannot win, and whom it is blamed on."""
+
+
+def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: int = 0) -> set[Any]:
+    """How the matches of an agent against the slow one ended in a run with a worker, which has the token as a variable."""
+    (folder / "assassin.py").write_text(ASSASSIN)
+    token = token_hex(8)
+    if killer["agent"] == "assassin":
+        killer["token"] = token
+    values = {
+        "game": {"name": "tic-tac-toe", "rows": 1, "columns": 3, "in_a_row": 3},
+        "rounds": 1,
+        "agents": [killer, {"agent": "slow", "isolation": rival}],
+        "plugins": ["assassin.py"],
+        "pondering": True,  # else the child stands still in the turn of the opponent
+    }
+    (folder / "cup.yaml").write_text(yaml.safe_dump(values))
+    command = [*prefix, sys.executable, "-m", "arena", "run", "cup.yaml", "--store", "s.db", "--workers", "1"]
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, "RUN_OF_TEST": token}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert ("no PID namespace can be made here" in done.stderr) is bool(prefix), done.stderr
+    exported = arena_in(folder)("export", "s.db").stdout.splitlines()
+    assert len(exported) == 2
+    found = [json.loads(line) for line in exported]
+    return {(record["termination"], record["seat"], tuple(record["returns"])) for record in found}
+
+
+@pytest.mark.promise(hole="blame", isolation=("process", "sandbox"))
+@pytest.mark.parametrize(("agent", "isolation"), [("assassin", "process"), ("assassin", "sandbox"), ("honest", "process")])
+def test_a_killer_finds_nobody(agent: str, isolation: str, namespaces: None, tmp_path: Path) -> None:
+    """The worker, the run and the opponent live, and the matches end as those of its honest twin."""
+    killer = {"agent": agent, "plugin": "assassin.py", "isolation": isolation}
+    assert ends(tmp_path, killer, "process") == {NOBODY}
+
+
+@pytest.mark.parametrize("rival", ["process", "none"])
+def test_where_it_finds_the_worker_no_match_is_lost_by_it(rival: str, namespaces: None, tmp_path: Path) -> None:
+    """Each is played twice and void then, also where the opponent has no process of its own and was to move."""
+    killer = {"agent": "assassin", "plugin": "assassin.py", "isolation": "process", "targets": "arena.workers.worker"}
+    assert ends(tmp_path, killer, rival, *WITHOUT, code=1) == {("void", None, (0.0, 0.0))}
+
+
+def test_the_honest_play_where_no_namespaces_are(namespaces: None, tmp_path: Path) -> None:
+    """As elsewhere."""
+    assert ends(tmp_path, {"agent": "honest", "isolation": "process"}, "process", *WITHOUT) == {NOBODY}

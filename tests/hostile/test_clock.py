@@ -1,0 +1,323 @@
+"""Nobody gains by burning processor time in the opponent's turn, at each isolation that promises so, and with the honest twin."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena.errors import ArenaError
+from arena.isolation import agent_process
+from arena.match.record import Record
+from arena.processes.control_group import new_group, own_folders
+from arena.results.leaderboard import leaderboards
+from arena.results.tables import render
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, identity_of
+from arena.spec import load_spec
+from tests.conftest import Missing
+
+PLUGIN = '''
+"""An agent that leaves children burning, one that works for its move, and one that burns threads."""
+import os, threading, time
+from arena import Agent, hookimpl
+
+def burn():
+    while True: pass
+
+class Burns(Agent):
+    """Leaves 50 children that never rest, each in a session of its own."""
+    name = "burns"
+    burning = False
+    def choose(self, game, state, search):
+        for _ in range(0 if self.burning else 50):
+            if os.fork() == 0:
+                os.setsid()
+                burn()
+        Burns.burning = True
+        return next(iter(game.actions(state)))
+
+class Works(Agent):
+    """Needs some processor time for a move, and stays far below its limit where it gets it."""
+    name = "works"
+    def __init__(self, seconds: float = 0.05) -> None:
+        self.seconds = seconds
+    def choose(self, game, state, search):
+        until = time.process_time() + self.seconds
+        while time.process_time() < until: pass
+        return next(iter(game.actions(state)))
+
+class Sleeps(Agent):
+    """Needs no processor at all, and is late."""
+    name = "sleeps"
+    def choose(self, game, state, search):
+        time.sleep(0.5)
+        return next(iter(game.actions(state)))
+
+class Crowds(Agent):
+    """Keeps its own processor busy by children, behind whom little work takes long."""
+    name = "crowds"
+    def choose(self, game, state, search):
+        for _ in range(30):
+            if os.fork() == 0: burn()
+        until = time.process_time() + 0.04
+        while time.process_time() < until: pass
+        return next(iter(game.actions(state)))
+
+class Threads(Agent):
+    """Lets three children think beside it, and has them end before it answers."""
+    name = "threads"
+    def choose(self, game, state, search):
+        children = [os.fork() for _ in range(3)]
+        until = time.process_time() + 0.15
+        while time.process_time() < until: pass
+        if 0 in children: os._exit(0)
+        for child in children: os.waitpid(child, 0)
+        return next(iter(game.actions(state)))
+
+class Reads(Agent):
+    """Sees its limit and stops in time, by the clock of its own process."""
+    name = "reads"
+    def choose(self, game, state, search):
+        until = time.process_time() + search.limits.cpu_seconds
+        while time.process_time() < until: pass
+        return next(iter(game.actions(state)))
+
+class Counts(Agent):
+    """A thread of it counts on in everybody's turn; each move tells how far it came since the last, in its depth."""
+    name = "counts"
+    def __init__(self) -> None:
+        self.ticks, self.seen = 0, None
+        threading.Thread(target=self.count, daemon=True).start()
+    def count(self):
+        while True:
+            self.ticks += 1
+            time.sleep(0.001)
+    def choose(self, game, state, search):
+        came = 0 if self.seen is None else self.ticks - self.seen
+        action = next(iter(game.actions(state)))
+        search.report(action, depth=came)
+        self.seen = self.ticks
+        return action
+
+@hookimpl
+def arena_agents(): return [Burns, Works, Sleeps, Crowds, Threads, Reads, Counts]
+'''
+SPEC: dict[str, Any] = {"game": "connect-four", "rounds": 1}
+CASES = [(isolation, way) for isolation in ("process", "sandbox") for way in ("group", "signals")]
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> str:
+    file = tmp_path / "burns.py"
+    file.write_text(PLUGIN)
+    return str(file)
+
+
+@pytest.fixture
+def stilled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An isolation, with agents stilled by a control group, or by signals as where none can be made."""
+    isolation, way = request.param
+    if isolation == "sandbox":
+        request.getfixturevalue("missing_sandbox")
+    if way == "signals":
+        monkeypatch.setattr(agent_process, "new_group", lambda *_: None)
+    elif (group := new_group()) is None:
+        pytest.skip("no control group can be made here")
+    else:
+        group.remove()
+    return str(isolation)
+
+
+@pytest.fixture
+def missing_sandbox(missing: Missing) -> None:
+    line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
+    if not shutil.which("bwrap") or subprocess.run(line, check=False).returncode:
+        missing("sandbox", "bubblewrap does not run here")
+
+
+@pytest.fixture
+def one_core() -> Iterator[int]:
+    """All that this process starts runs on one core."""
+    before = os.sched_getaffinity(0)
+    core = max(before)
+    os.sched_setaffinity(0, {core})
+    yield core
+    os.sched_setaffinity(0, before)
+
+
+@pytest.fixture
+def load(one_core: int) -> Iterator[None]:
+    """Eight processes of others are busy on that core."""
+    command = [sys.executable, "-S", "-c", "while True: pass"]
+    busy = [subprocess.Popen(command, start_new_session=True) for _ in range(8)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def played(values: dict[str, Any]) -> list[Record]:
+    spec = load_spec(values)
+    with closing(MatchRunner(spec)) as runner:
+        return [runner.play(scheduled) for scheduled in Schedule(spec).take(10**6)]
+
+
+@pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("stilled", CASES, indirect=True, ids="-".join)
+def test_children_that_burn_take_no_time_from_the_opponent(plugin: str, stilled: str) -> None:
+    """50 of them would make a move of 0.05 s take 1.3 s on two processors; with a limit of 0.2 s the honest agent keeps it."""
+    limits = {"seconds": 0.2, "moves": 6}
+    records = played({**SPEC, "agents": ["burns", "works"], "isolation": stilled, "limits": limits, "plugins": [plugin]})
+    assert "works" not in [record.labels[record.seat] for record in records if record.seat is not None]
+    assert max(len(record.decisions) for record in records) >= 2  # the honest one has decided while the other had its children
+
+
+@pytest.mark.parametrize(
+    ("stilled", "pondering"), [*[(case, False) for case in CASES], (CASES[0], True)], indirect=["stilled"], ids=str
+)
+def test_a_thread_counts_on_only_where_the_spec_lets_it(plugin: str, stilled: str, pondering: bool) -> None:
+    """It counts a thousand times a second; a turn of the other takes 0.15 s of processor time."""
+    spec = {**SPEC, "agents": ["counts", {"agent": "works", "seconds": 0.15}], "isolation": stilled, "limits": {"moves": 4}}
+    for record in played({**spec, "plugins": [plugin], **({"pondering": True} if pondering else {})}):
+        seat = record.labels.index("counts")
+        came = [decision.depth or 0 for decision in record.decisions if decision.seat == seat][1:]
+        assert came
+        assert min(came) > 40 if pondering else max(came) < 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stilled", CASES, indirect=True, ids="-".join)
+def test_who_has_no_processor_is_not_late(plugin: str, stilled: str, load: None) -> None:
+    """With a ninth of a core 0.06 s of work take half a second, five times the limit; the record tells what was lacking."""
+    limits = {"seconds": 0.1, "moves": 2}
+    agents = [{"agent": "works", "seconds": 0.06, "label": label} for label in ("one", "other")]
+    records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
+    assert [record.termination for record in records] == ["move-limit"] * 2
+    for record in records:
+        assert record.timing is not None
+        for seat, lack in enumerate(record.timing["lack_of_cpu"]):
+            took = sum(decision.seconds for decision in record.decisions if decision.seat == seat)
+            assert 0.1 < lack < took
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stilled", [("process", "group"), ("process", "signals")], indirect=True, ids="-".join)
+@pytest.mark.parametrize("name", ["sleeps", "crowds"])
+def test_who_sleeps_or_stands_in_its_own_way_is_late(plugin: str, stilled: str, one_core: int, name: str) -> None:
+    """Neither has waited for anybody else, and so neither is given longer for that."""
+    limits = {"seconds": 0.1, "cpu_seconds": 100, "moves": 2}
+    records = played({**SPEC, "agents": [name, "random"], "isolation": stilled, "limits": limits, "plugins": [plugin]})
+    assert [record.termination for record in records] == ["timeout"] * 2
+    for record in records:
+        assert record.seat == record.labels.index(name)
+        assert record.timing is not None
+        lack = record.timing.get("lack_of_cpu", [0.0, 0.0])[record.seat]
+        assert lack + record.timing["cpu_seconds"][record.seat] < record.decisions[-1].seconds + 0.05  # on one core
+
+
+@pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("stilled", CASES[:3], indirect=True, ids="-".join)
+def test_processor_time_is_that_of_all_processes(plugin: str, stilled: str) -> None:
+    """Four times 0.15 s are more than 0.3 s, however little of it the agent's own process used; who reads his limit keeps it."""
+    agents = ["threads", "reads"]
+    limits = {"cpu_seconds": 0.3, "moves": 2}
+    records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
+    for record in records:
+        assert record.termination == "timeout"
+        assert record.seat == record.labels.index("threads")
+        assert record.message == "a decision used more than its limit of 0.3 CPU seconds"
+        assert record.timing is not None
+        used = dict(zip(record.labels, record.timing["cpu_seconds"], strict=True))
+        assert 0.4 < used["threads"] < 0.9
+        assert 0.1 < record.timing["overrun"] < 0.6
+        if record.seat == 1:
+            assert 0.25 < used["reads"] < 0.4
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_search_keeps_a_limit_of_processor_time_by_itself(tmp_path: Path, stored: bool) -> None:
+    """An agent that never looks at its limits is stopped by the game that it searches; the board tells the use of all moves."""
+    limited = {"agent": "alpha-beta", "limits": {"cpu_seconds": 0.05}}
+    spec = {**SPEC, "agents": [limited, "greedy"], "limits": {"moves": 6}}
+    results = run(spec, store=tmp_path / "cup.db" if stored else None)
+    (board,) = leaderboards(results)
+    rows = {row["agent"]: row for row in board.rows}
+    used = [record.timing["cpu_seconds"][record.labels.index("alpha-beta")] for *_, record in results.played if record.timing]
+    assert rows["alpha-beta"]["failures"] == 0
+    assert rows["alpha-beta"]["cpu_per_move"] == pytest.approx(sum(used) / 6)
+    assert 0.02 < rows["alpha-beta"]["cpu_per_move"] < 0.15
+    assert rows["greedy"]["cpu_per_move"] is None
+    assert "CPU s/move" in render(results, [board])
+
+
+def groups_left() -> list[str]:
+    """The control groups of agents whose maker is gone."""
+    found = [path for folder in own_folders().values() for path in folder.glob("arena-*") if path.is_dir()]
+    return [str(path) for path in found if not Path(f"/proc/{path.name.split('-')[1]}").exists()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupted_run_leaves_no_control_group(plugin: str, tmp_path: Path, number: int) -> None:
+    """Its workers are killed, with agents that burn, stand still and think."""
+    if (group := new_group()) is None:
+        pytest.skip("no control group can be made here")
+    group.remove()
+    agents = ["burns", {"agent": "works", "seconds": 0.5}]
+    spec = {**SPEC, "agents": agents, "isolation": "process", "plugins": [plugin], "rounds": 50}
+    (tmp_path / "cup.json").write_text(json.dumps(spec))
+    words = [sys.executable, "-m", "arena", "run", "cup.json", "--no-store", "--workers", "2"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not (own_agents := marked(running.pid)):
+            time.sleep(0.1)
+        time.sleep(1)
+        running.send_signal(number)
+        assert running.wait(60) != 0
+    assert own_agents
+    until = time.monotonic() + 10  # those of other tests that run meanwhile may be about to go
+    while groups_left() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not groups_left()
+
+
+def marked(parent: int) -> list[str]:
+    """The control groups that children of a process have made."""
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [str(path) for folder in own_folders().values() for child in children for path in folder.glob(f"arena-{child}-*")]
+
+
+def test_pondering_is_part_of_an_id_only_where_it_is_allowed() -> None:
+    """An id of before the key is that of a spec which does not give it, and of one that says false."""
+
+    def ids(**more: Any) -> list[str]:
+        spec = load_spec({**SPEC, "agents": ["random", "greedy"], "seed": 7, **more})
+        return [identity_of(spec, scheduled) for scheduled in Schedule(spec).take(9)]
+
+    assert ids() == ids(pondering=False) == ["7ab5d122f5f43638dd8a9f61393caca0", "a20031ff9fd572a7168b9c9324227885"]
+    assert not {*ids()} & {*ids(pondering=True)}
+
+
+def test_a_limit_of_processor_time_is_part_of_an_id_only_where_it_is_given() -> None:
+    """It needs a process of its own; 1 and 1.0 are one limit."""
+
+    def seats(limits: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
+        spec = load_spec({**SPEC, "agents": ["random", "greedy"], "limits": limits, **more})
+        return [(seat.isolation, seat.identity) for seat in spec.boards[0].seats]
+
+    assert "cpu_seconds" not in str(seats({"nodes": 5}))
+    assert seats({"cpu_seconds": 1}) == seats({"cpu_seconds": 1.0})
+    assert {isolation for isolation, _ in seats({"cpu_seconds": 1})} == {"process"}
+    with pytest.raises(ArenaError, match="a limit of CPU seconds needs isolation: process or sandbox"):
+        seats({"cpu_seconds": 1}, isolation="none")

@@ -1,0 +1,166 @@
+"""Memory in files without names, crowds of children between turns and daemons: too much is found, and nothing is left."""
+
+import json
+import os
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from arena.match.record import Record
+from arena.processes.control_group import new_group, own_folders
+from arena.processes.usage import usage_of
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
+from arena.spec import load_spec
+
+AGENTS = """
+import os, sys, time
+from arena import Agent, hookimpl
+
+class Frugal(Agent):
+    name = "frugal"
+
+    def choose(self, game, state, search):
+        self.take()
+        time.sleep(0.3)
+        return game.actions(state)[0]
+
+    def take(self):
+        self.file = os.memfd_create("small")
+        os.write(self.file, bytes(20 << 20))
+
+class Hoarder(Frugal):
+    name = "hoarder"
+
+    def take(self):
+        self.file = os.memfd_create("large")
+        for _ in range(700):
+            os.write(self.file, bytes(1 << 20))
+
+class Crowd(Frugal):
+    name = "crowd"
+
+    def choose(self, game, state, search):
+        if len(game.actions(state)) < 9:
+            time.sleep(20)  # it is found out sooner
+        return super().choose(game, state, search)
+
+    def take(self):
+        if os.fork() == 0:  # who makes them when the turn is over
+            os.setsid()
+            time.sleep(0.4)
+            for _ in range(300):
+                if os.fork() == 0:
+                    time.sleep(60)
+                    os._exit(0)
+            os._exit(0)
+
+class Summoner(Frugal):
+    name = "summoner"
+
+    def __init__(self, *, word: str = ""):
+        self.word = word
+
+    def take(self):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", self.word], {})
+            os._exit(0)
+        os.wait()
+
+@hookimpl
+def arena_agents():
+    return [Frugal, Hoarder, Crowd, Summoner]
+"""
+ISOLATIONS = ["process", "sandbox"]
+
+
+@pytest.fixture
+def plays(tmp_path: Path, missing: Any) -> Any:
+    """Play one match of an agent of this file, which begins, and return its record."""
+    (tmp_path / "hungry.py").write_text(AGENTS)
+
+    def plays(isolation: str, **entry: Any) -> Record:
+        if isolation == "sandbox" and not Path("/usr/bin/bwrap").exists():
+            missing("sandbox", "there is no bubblewrap")
+        agent = {"plugin": "hungry.py", "isolation": isolation, "limits": {"memory_mb": 150}, **entry}
+        values = {"game": "tic-tac-toe", "rounds": 1, "agents": [agent, {"agent": "random", "isolation": "none"}]}
+        values |= {"limits": {"moves": 3}, "pondering": True}
+        (tmp_path / "cup.yaml").write_text(json.dumps(values))
+        spec = load_spec(tmp_path / "cup.yaml")
+        with closing(MatchRunner(spec)) as runner:
+            return runner.play(Schedule(spec).take(1)[0])
+
+    return plays
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left() -> Any:
+    """No folder of a control group stays that this process has made."""
+    yield
+    for folder in own_folders().values():
+        assert not list(folder.glob(f"arena-{os.getpid()}-*"))
+
+
+@pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+@pytest.mark.parametrize(("agent", "ending"), [("hoarder", "memory"), ("crowd", "crash"), ("frugal", "move-limit")])
+def test_too_much_is_found(agent: str, ending: str, isolation: str, plays: Any) -> None:
+    """700 MB that no process has mapped, and 300 children that come between turns: its own loss. 20 MB are nobody's concern."""
+    record = plays(isolation, agent=agent)
+    assert record.termination == ending, record.message
+    assert record.seat == (None if ending == "move-limit" else 0)
+
+
+@pytest.mark.promise(hole="memory", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_a_daemon_does_not_outlive_the_run(isolation: str, plays: Any) -> None:
+    """It has left its session, its parent and its environment."""
+    word = f"daemon-{os.getpid()}-{isolation}"
+    assert plays(isolation, agent="summoner", word=word).termination == "move-limit"
+    until = time.monotonic() + 2
+    while alive(word) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not alive(word)
+
+
+def alive(word: str) -> list[int]:
+    return [one.pid for one in psutil.process_iter(["cmdline"]) if (one.info["cmdline"] or [""])[-1] == word]
+
+
+def test_memory_in_files_is_counted_where_no_group_counts_it() -> None:
+    """What this process holds in a file without a name, mapped by nobody, twice by its own descriptors."""
+    before = usage_of(os.getpid()).memory
+    descriptor = os.memfd_create("counted")
+    second = os.dup(descriptor)
+    try:
+        os.write(descriptor, bytes(64 << 20))
+        grown = usage_of(os.getpid()).memory - before
+    finally:
+        os.close(descriptor)
+        os.close(second)
+    assert 60 << 20 < grown < 100 << 20
+
+
+def test_a_group_keeps_its_limits_where_the_kernel_can_be_told() -> None:
+    """The limits stand in the files of the kernel, in a folder below that of this process, and go with the group."""
+    group = new_group(64 << 20, 32)
+    if group is None or not group.limited("memory"):
+        pytest.skip("no controller of memory can be had here")
+    try:
+        folders = [entrance.parent for entrance in group.entrances]
+        found = [path.read_text().strip() for folder in folders for path in folder.glob("memory.*") if path.name in LIMITS]
+        assert str(64 << 20) in found
+        assert not group.passed("memory")
+        assert all(folder.parent in own_folders().values() for folder in folders)
+    finally:
+        group.remove()
+    assert not any(folder.exists() for folder in folders)
+
+
+LIMITS = ("memory.max", "memory.limit_in_bytes")

@@ -1,0 +1,165 @@
+"""System calls that no player needs are refused in the sandbox, and whatever a player does need works there."""
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from struct import Struct, iter_unpack
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena.errors import IsolationError
+from arena.isolation.system_calls import CLONE, CLONE3, DENIED, call_filter
+from arena.match.record import Record
+
+HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
+ARCHITECTURES = {"x86_64": 62 | 0xC0000000, "aarch64": 183 | 0xC0000000}
+"""EM_X86_64 and EM_AARCH64 of elf.h, with the bits for 64 bits and little-endian: linux/audit.h."""
+ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x00050000 | 1, 0x00050000 | 38
+
+AGENTS = """
+import ctypes, os, subprocess, sys, threading
+from arena import Agent, hookimpl
+
+libc = ctypes.CDLL(None, use_errno=True)
+ARM = os.uname().machine == "aarch64"
+
+def call(number, *arguments):
+    ctypes.set_errno(0)
+    return libc.syscall(number, *arguments), ctypes.get_errno()
+
+class First(Agent):
+    name = "honest"
+
+    def choose(self, game, state, search):
+        self.attempt()
+        return game.actions(state)[0]
+
+    def attempt(self):
+        import numpy
+        assert float(numpy.linalg.norm(numpy.ones((4, 4)) @ numpy.ones((4, 4)))) == 16.0
+        found = []
+        threads = [threading.Thread(target=found.append, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(found) == [0, 1, 2, 3]
+        assert subprocess.run(["echo", "here"], capture_output=True).stdout == b"here\\n"
+        if (child := os.fork()) == 0:
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+class Locksmith(First):
+    name = "locksmith"
+
+    def attempt(self):
+        user = call(219 if ARM else 250, 0, -4, 1)  # keyctl: the id of the keyring of the user
+        added = call(217 if ARM else 248, b"user", b"arena-test", b"secret", 6, -3)  # into the keyring of the session
+        spaces = call(97 if ARM else 272, 0x00020000)[1]
+        clone = call(220 if ARM else 56, 0x10000000 | 17, 0, 0, 0, 0)
+        if clone[0] == 0:
+            os._exit(0)
+        other = (-1, 1) if ARM else call(0x40000000 | 39)  # getpid of x32
+        raise RuntimeError(f"keys {user[1]} {added[1]} namespaces {spaces} {clone[1]} x32 {other[1]}")
+
+@hookimpl
+def arena_agents():
+    return [First, Locksmith]
+"""
+
+
+@pytest.fixture
+def walls(missing: Callable[[str, str], None]) -> None:
+    """Skip what needs a sandbox where none can be made."""
+    line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
+    if not shutil.which("bwrap") or subprocess.run(line, check=False).returncode:
+        missing("sandbox", "bubblewrap does not run here")
+
+
+def first_match(folder: Path, agent: str, isolation: str) -> Record:
+    (folder / "keys.py").write_text(AGENTS)
+    entry = {"agent": agent, "plugin": str(folder / "keys.py"), "isolation": isolation}
+    spec: dict[str, Any] = {"game": {"name": "tic-tac-toe", "rows": 1, "columns": 2, "in_a_row": 2}, "rounds": 1}
+    return run({**spec, "agents": [entry, {"agent": "random", "isolation": "none"}]}).records[0]
+
+
+@pytest.mark.promise(hole="system", isolation="sandbox")
+def test_keys_and_namespaces_are_refused_in_the_sandbox(walls: None, tmp_path: Path) -> None:
+    """All of it with EPERM."""
+    record = first_match(tmp_path, "locksmith", "sandbox")
+    assert (record.termination, record.labels[record.seat or 0]) == ("exception", "locksmith")
+    assert "keys 1 1 namespaces 1 1 x32 1" in str(record.message)
+
+
+def test_its_own_process_alone_has_another_keyring(walls: None, tmp_path: Path) -> None:
+    """There the agent adds a key, so that it is no fault of its attempt in the sandbox; the session of arena does not get it."""
+    call, keyctl = ctypes.CDLL(None).syscall, DENIED["keyctl"][os.uname().machine == "aarch64"]
+    if call(keyctl, 1, None) < 0:
+        pytest.skip("no keyring can be made here")
+    message = str(first_match(tmp_path, "locksmith", "process").message)
+    assert "keys 0 0" in message
+    assert call(keyctl, 10, -3, b"user", b"arena-test", 0) == -1  # it searches the keyring of this session
+
+
+def test_the_honest_twin_computes_and_starts_what_it_likes(walls: None, tmp_path: Path) -> None:
+    """Numpy, threads, programs and children."""
+    record = first_match(tmp_path, "honest", "sandbox")
+    assert (record.termination, record.message) == ("normal", None)
+
+
+def verdict(program: bytes, architecture: int, number: int, argument: int = 0) -> int:
+    """What a filter says about a call: an interpreter of the few instructions of classic BPF that seccomp filters need."""
+    data = Struct("=iIQ6Q").pack(number, architecture, 0, argument, 0, 0, 0, 0, 0)
+    code = list(iter_unpack("=HBBI", program))
+    place = loaded = 0
+    while True:
+        operation, yes, no, value = code[place]
+        place += 1
+        if operation == 0x06:
+            return int(value)
+        if operation == 0x20:
+            loaded = int.from_bytes(data[value : value + 4], "little")
+        else:
+            holds = {0x15: loaded == value, 0x35: loaded >= value, 0x45: bool(loaded & value)}[operation]
+            place += yes if holds else no
+
+
+def numbers(machine: str) -> dict[str, int]:
+    """The system calls of an architecture, from the headers of the kernel."""
+    header = Path(HEADERS[machine])
+    if not header.exists():
+        pytest.skip(f"there is no {header}")
+    found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\b", header.read_text())
+    return {name: int(number) for name, number in found}
+
+
+@pytest.mark.parametrize("machine", HEADERS)
+def test_the_filter_denies_what_it_names_and_nothing_else(machine: str) -> None:
+    """For every call that the headers know, those of other architectures, x32, and clone with each kind of flags."""
+    known = numbers(machine)
+    program, architecture = call_filter(machine), ARCHITECTURES[machine]
+    own = list(HEADERS).index(machine)
+    for name in DENIED:
+        assert known.get(name, DENIED[name][own]) == DENIED[name][own], name
+    assert known["clone"] == CLONE[own]
+    assert known["clone3"] == CLONE3[own]
+    for name, number in known.items():
+        expected = EPERM if name in DENIED else ENOSYS if name == "clone3" else ALLOW
+        assert verdict(program, architecture, number) == expected, name
+        assert verdict(program, 0x40000003, number) == KILL  # i386
+    assert verdict(program, architecture, 0x40000000 | known["getpid"]) == EPERM
+    threads, namespaces = 0x003D0F00, (1 << 17, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30)
+    assert verdict(program, architecture, known["clone"], threads) == ALLOW
+    assert {verdict(program, architecture, known["clone"], threads | flag) for flag in namespaces} == {EPERM}
+
+
+def test_other_architectures_are_refused_in_words() -> None:
+    """With what to use instead."""
+    with pytest.raises(IsolationError, match="expected x86_64 or aarch64, got riscv64; use isolation: process"):
+        call_filter("riscv64")

@@ -1,0 +1,181 @@
+"""Nobody thinks before the clock runs: what comes before the first decision has a limit, and the position comes after it."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena.match.record import Record
+
+Walls = Callable[[str], None]
+POSITION = "xo./.x./..o"
+PLUGIN = """
+import gc, sys, threading, time
+from arena import Agent, Puzzle, hookimpl
+
+class Sleeper(Agent):
+    name = "sleeper"
+    def __init__(self, seconds: float = 0.0):
+        if "agent_host" in str(getattr(sys.modules["__main__"], "__file__", "")):  # and not where the spec is read
+            time.sleep(seconds)
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Seer(Agent):
+    '''Looks for the position in all that the process holds, from before it is made until it is asked.'''
+    name = "seer"
+    def __init__(self):
+        self.seen, self.asked = [], False
+        threading.Thread(target=self._watch, daemon=True).start()
+        time.sleep(0.1)
+    def _watch(self):
+        texts = ("xo./.x./" + "..o", [0x2, 0x1])
+        while not self.asked:
+            for found in gc.get_objects():
+                if isinstance(found, dict) and any(one == texts[0] for one in list(found.values()) if isinstance(one, str)):
+                    if not self.asked:
+                        self.seen.append(str(found)[:200])
+                        return
+    def choose(self, game, state, search):
+        self.asked = True
+        if self.seen:
+            raise RuntimeError(f"it was here before: {self.seen}")
+        return game.actions(state)[0]
+
+class Slow(Puzzle):
+    '''Done at once; to read a state takes as many seconds of the processor as it says.'''
+    name = "slow"
+    path_matters = False
+    def initial(self, rng): return 0
+    def actions(self, state): return [1]
+    def result(self, state, action): return state + action
+    def is_goal(self, state): return state > 0
+    def is_answer(self, start, state): return state > 0
+    def format_state(self, state): return str(state)
+    def parse_state(self, text):
+        until = time.thread_time() + 0.4 * int(text)
+        while time.thread_time() < until:
+            pass
+        return int(text)
+
+@hookimpl
+def arena_agents(): return [Sleeper, Seer]
+
+@hookimpl
+def arena_games(): return [Slow]
+"""
+PROGRAM = """
+import json, sys, time
+protocol, sleep, answer = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        said = {"type": "hello", "protocol": protocol, "can": ["choose", "solve"]}
+    elif message["type"] == "start":
+        knows = "position" in message
+        time.sleep(sleep)
+        said = {"type": "ready"}
+    elif message["type"] in ("choose", "solve"):
+        assert knows is (protocol == 1) and (knows or "position" in message or not first), message
+        said = eval(answer)
+    else:
+        continue
+    first = message["type"] == "start"
+    print(json.dumps(said), flush=True)
+"""
+FREE = """{"type": "action", "action": "7"}"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def first(folder: Path, entry: dict[str, Any], **more: Any) -> Record:
+    """The first match of an entry, from one move before the end."""
+    spec = {"game": "tic-tac-toe", "positions": [POSITION], "agents": [entry, "random"], "plugins": [str(folder / "mine.py")]}
+    return next(record for record in run({**spec, **more}).records if record.labels[0] != "random")
+
+
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+@pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
+def test_what_comes_before_the_first_decision_has_a_limit(isolation: str, walls: Walls, folder: Path) -> None:
+    """Who is not made by then loses by timeout, whoever else plays; the honest twin plays, and the record says what it took."""
+    walls(isolation)
+    for seconds, ending in ((60, "timeout"), (0.3, "normal")):
+        limits = {"start_seconds": 1.5 if seconds > 1 else 30}
+        record = first(folder, {"agent": "sleeper", "seconds": seconds, "limits": limits, "isolation": isolation})
+        assert (record.termination, record.seat) == (ending, 0 if seconds > 1 else None), record.message
+        assert record.timing is not None
+        took, other = record.timing["start"]
+        assert min(seconds, 1.5) <= took < 30
+        assert other is None
+        if seconds > 1:
+            assert record.message == "its start took longer than its limit of 1.5 s"
+
+
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+@pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
+def test_the_position_is_not_there_before_the_clock_runs(isolation: str, walls: Walls, folder: Path) -> None:
+    """A thread that goes through all dictionaries of the process, from the making of the agent on, does not meet it."""
+    walls(isolation)
+    record = first(folder, {"agent": "seer", "isolation": isolation})
+    assert (record.termination, record.message) == ("normal", None)
+
+
+def program(folder: Path, *words: object, seconds: float | None = None) -> dict[str, Any]:
+    command = [sys.executable, "-I", "-S", str(folder / "program.py"), *map(str, words)]
+    return {"agent": {"command": command}, "label": "program", "limits": {"seconds": seconds}}
+
+
+@pytest.mark.parametrize(
+    ("version", "sleep", "seconds", "ending"), [(1, 5, 0.4, "timeout"), (1, 0.3, 5, "normal"), (2, 0.6, 0.4, "normal")]
+)
+@pytest.mark.promise(hole="start", isolation="process")
+def test_the_clock_of_the_first_decision(version: int, sleep: float, seconds: float, ending: str, folder: Path) -> None:
+    """It has run since `start` where that had the position, and only since `choose` where that has it."""
+    record = first(folder, program(folder, version, sleep, FREE, seconds=seconds))
+    assert record.termination in (ending, "illegal-action")  # its second action is the first again
+    assert record.timing is not None
+    if ending == "timeout":
+        assert record.message == "its start took longer than its limit of 0.5 s"
+        assert record.decisions == ()
+    else:
+        assert (record.decisions[0].seconds >= sleep) is (version == 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ('{"type": "action", "action": "7" * 4097}', "action: expected at most 4,096 characters, got 4,097"),
+        ('{"type": "path", "actions": ["1" * 4096] * 1025}', "and 4,194,304 in all, got 4,096 and 4,198,400"),
+        ('{"type": "path", "actions": ["1" * 5000]}', "got 5,000 and 5,000"),
+        ('{"type": "answer", "state": "1" * (16 << 20)}', "sent a line of more than 16 MiB"),
+    ],
+)  # fmt: skip
+@pytest.mark.promise(hole="start", isolation="process")
+def test_texts_have_an_end(answer: str, told: str, folder: Path) -> None:
+    """Of an action, a path and an answer: a crash, before anything reads them."""
+    entry = program(folder, 1, 0, answer)
+    puzzle = {"game": "sliding-tiles", "positions": ["1 2 3 / 4 5 6 / 7 . 8"], "agents": [entry]}
+    record = first(folder, entry) if '"action":' in answer else run(puzzle).records[0]
+    assert record.termination == "crash"
+    assert told in str(record.message)
+
+
+@pytest.mark.parametrize(("state", "seconds", "ending"), [(2, 0.4, "timeout"), (2, None, "normal")])
+@pytest.mark.promise(hole="start", isolation="process")
+def test_to_read_an_answer_is_on_the_clock(state: int, seconds: float | None, ending: str, folder: Path) -> None:
+    """Of a state that takes 0.8 s to read, the sender loses where the limit is less, and nowhere else."""
+    entry = program(folder, 2, 0, f'{{"type": "answer", "state": "{state}"}}', seconds=seconds)
+    record = run({"game": "slow", "rounds": 1, "agents": [entry], "plugins": [str(folder / "mine.py")]}).records[0]
+    assert (record.termination, record.solved) == (ending, ending == "normal"), record.message
+    if ending == "timeout":
+        assert record.message == "a decision took longer than its limit of 0.4 s, with the reading of its answer"
+        assert record.timing is not None
+        assert record.timing["overrun"] > 0.3
