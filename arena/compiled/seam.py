@@ -40,6 +40,8 @@ class CompiledPair:
     loop: Loop | None = None
     reason: str | None = None
     """Why it runs plain for good; None where it runs compiled, or may later."""
+    missed: bool = False
+    """Whether its code was not in the cache; nobody looks there again until something was compiled."""
 
 
 _pairs: OrderedDict[tuple[Any, ...], CompiledPair] = OrderedDict()
@@ -83,10 +85,13 @@ def _prepare(pair: CompiledPair, limits: Any, spent: float) -> None:
     """Load the loop of a pair if its code is there, or compile it if it is time to."""
     mode = os.environ.get(cache.COMPILE)
     compiling = mode == "always" or (mode != "never" and spent > PATIENCE)
+    if pair.missed and not compiling:
+        return
     try:
         if limits.memory_mb is not None:
             raise NotCompilable("its memory is limited")
         pair.loop = ready(pair.game, pair.evaluation, pair.engine, compiling=compiling)
+        pair.missed = pair.loop is None
     except NotCompilable as unfit:
         pair.reason = str(unfit)
 
@@ -97,13 +102,13 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: 
         raise NotCompilable(MISSING)
     edition, rules, estimate, module = assembly(game, evaluation, engine)
     try:
-        found = compiled(module, compiling=compiling)
-        if found is None:
-            return None
         from arena.compiled.loader import argument, loaded
         from arena.compiled.rehearsal import tried
 
         tried(module, edition, rules, estimate, evaluation)
+        found = compiled(module, compiling=compiling)
+        if found is None:
+            return None
         call = loaded(*found, module.kinds)
     except (Interrupted, NotCompilable):
         raise
@@ -145,4 +150,6 @@ def compiled(module: Module, *, compiling: bool) -> tuple[str, bytes] | None:
             raise NotCompilable(f"numba cannot be imported: {describe(error)}") from error
         found = object_code(module.text, module.kinds, key)
         cache.write(key, *found)
+        for pair in list(_pairs.values()):
+            pair.missed = False
     return found

@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,8 +18,7 @@ from arena.identity import Stream
 from arena.match.decider import find_loop
 from arena.search import Search, SharedStart
 
-pytest.importorskip("numba")
-
+Missing = Callable[[str, str], None]
 Twice = Callable[..., "Outcome"]
 
 
@@ -35,7 +36,7 @@ class Outcome(NamedTuple):
 def decision(agent: Agent, game: Game, state: Any, evaluation: Any, limits: Limits) -> tuple[Outcome, bool]:
     """Decide once, as the referee would; tell also whether compiled code ran."""
     meter, rng = Meter(), Stream("seat")
-    meter.begin(limits.nodes, limits.seconds)
+    meter.begin(limits.nodes, limits.seconds, limits.cpu_seconds)
     view = counting_view(game, meter)
     search = Search(view, evaluation, limits, meter, rng, SharedStart(game, Stream("start")), find_loop)
     method = agent.solve if isinstance(game, Puzzle) and type(agent).solve is not Agent.solve else agent.choose
@@ -49,6 +50,23 @@ def decision(agent: Agent, game: Game, state: Any, evaluation: Any, limits: Limi
     return Outcome(found, search._last, meter.nodes, meter.evaluations, drew, rng.random()), meter.compiled
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiler(missing: Missing) -> None:
+    """All of these tests compare compiled code with plain code."""
+    if find_spec("numba") is None:
+        missing("fast", "there is nothing that compiles: pip install 'gamearena[fast]'")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What one file of tests has compiled the others find, in whichever process they run."""
+    folder = tmp_path_factory.getbasetemp()
+    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARENA_CACHE", str(shared / "code"))
+        yield
+
+
 @pytest.fixture
 def compiling(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every engine is compiled when it is asked for."""
@@ -56,6 +74,13 @@ def compiling(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv("ARENA_PLAIN", raising=False)
     yield
     seam._pairs.clear()
+    bound.cache_clear()
+
+
+@cache
+def bound(heuristic: Any, game: Game) -> Any:
+    """A heuristic that is bound once a game, so that its code is loaded once."""
+    return None if heuristic is None else bind(heuristic, game)
 
 
 @pytest.fixture
@@ -63,7 +88,7 @@ def twice(compiling: None, monkeypatch: pytest.MonkeyPatch) -> Twice:
     """Decide compiled and plain, hold them to be the same, and return the outcome."""
 
     def twice(agent: Agent, game: Game, state: Any, heuristic: Any = None, limits: Mapping[str, Any] | None = None) -> Outcome:
-        evaluation = None if heuristic is None else bind(heuristic, game)
+        evaluation = bound(heuristic, game)
         bounds = Limits(**(limits or {}))
         fast, ran = decision(agent, game, state, evaluation, bounds)
         reasons = [pair.reason for pair in seam._pairs.values()]

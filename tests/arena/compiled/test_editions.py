@@ -1,5 +1,6 @@
 """What is compiled as it stands, what by a second edition, and what not, with the reason."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,11 +9,16 @@ from typing import Any
 import pytest
 
 import arena
-from arena import Game, heuristic
+from arena import Game, heuristic, unmetered
 from arena.compiled import Rules, cache, seam
+from arena.compiled.edition import why_plain
 from arena.compiled.fields import NotCompilable
+from arena.heuristic import bind
 from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.minimax import Minimax
+from arena_games.goofspiel import Goofspiel
+from arena_games.pig import Pig
+from arena_games.rock_paper_scissors import RockPaperScissors
 from arena_games.tic_tac_toe import TicTacToe
 
 Twice = Callable[..., Any]
@@ -128,6 +134,78 @@ def test_what_does_not_compile_is_named_and_plays_plain(compiling: None, kind: t
     record = arena.play(kind(heap=7), [Minimax(depth=2), Minimax(depth=2)])
     assert record.termination == "normal"
     assert record.timing is None
+
+
+@pytest.mark.parametrize(
+    ("game", "reason"),
+    [
+        (Pig(), "it has chance"),
+        (Goofspiel(), "it has chance"),
+        (RockPaperScissors(), "it has hidden information"),
+    ],
+)
+def test_games_that_need_more_than_turns_run_plain(game: Game, reason: str) -> None:
+    assert re.search(reason, why_plain(game) or "")
+
+
+class Paid(Nim):
+    """Pays three matches."""
+
+    min_return, max_return = -3.0, 3.0
+
+    def returns(self, state: Any) -> Any:
+        return (3, -3) if state[1] == 1 else (-3, 3)
+
+
+def test_returns_on_another_scale_run_plain_and_are_mapped(compiling: None) -> None:
+    assert why_plain(Paid()) == "its returns are not from -1 to 1"
+    record = arena.play(Paid(heap=6), [Minimax(), Minimax()])
+    assert record.timing is None
+    assert round(record.decisions[0].value or 0) == 1
+    assert record.returns == (3, -3)
+
+
+@heuristic("looking", game="nim")
+def looking(game: Nim, state: Any, player: int = 0) -> float:
+    after = game.result(state, 1)
+    return 0.1 if after[0] % 2 == player else -0.1
+
+
+def test_a_heuristic_that_generates_states_runs_plain(compiling: None) -> None:
+    """Those states stand in the record as unmetered, one for each evaluation."""
+    with pytest.raises(NotCompilable, match="looking generates states"):
+        seam.ready(Nim(), bind(looking, Nim()), "full-width", compiling=True)
+    record = arena.play(Nim(heap=9), [Minimax(depth=2), Minimax(depth=2)], heuristics=looking, limits={"moves": 1})
+    first = record.decisions[0]
+    assert first.unmetered == first.evaluations > 0
+
+
+def test_a_game_whose_states_are_watched_compiles(compiling: None) -> None:
+    """As in the process of an agent of its own: what the author wrote is compiled, not what watches it."""
+
+    class Seen(Nim):
+        def result(self, state: Any, action: int) -> Any:
+            return (state[0] - action, 1 - state[1])
+
+    unmetered.watch(Seen)
+    try:
+        record = arena.play(unmetered.plain(Seen(heap=9)), [Minimax(), Minimax()])
+    finally:
+        del unmetered.WATCHED[Seen]
+    assert record.timing == {"compiled": True}
+    assert sum(decision.unmetered for decision in record.decisions) == 0
+
+
+def test_a_cache_without_the_code_is_asked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Once for each seat, each of which has a heuristic of its own; to ask at every decision would cost more than to decide."""
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
+    monkeypatch.delenv("ARENA_COMPILE", raising=False)
+    monkeypatch.delenv("ARENA_PLAIN", raising=False)
+    asked = []
+    read = cache.read
+    monkeypatch.setattr(cache, "read", lambda key: asked.append(key) or read(key))
+    record = arena.play(Nim(heap=9), [AlphaBeta(), AlphaBeta()], heuristics=remainder)
+    assert len(asked) == 2 < len(record.decisions)
 
 
 class Lying(Rules):
