@@ -203,7 +203,12 @@ def test_a_cache_without_the_code_is_asked_once(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.delenv("ARENA_PLAIN", raising=False)
     asked = []
     read = cache.read
-    monkeypatch.setattr(cache, "read", lambda key: asked.append(key) or read(key))
+
+    def counted(key: str) -> Any:
+        asked.append(key)
+        return read(key)
+
+    monkeypatch.setattr(cache, "read", counted)
     record = arena.play(Nim(heap=9), [AlphaBeta(), AlphaBeta()], heuristics=remainder)
     assert len(asked) == 2 < len(record.decisions)
 

@@ -131,15 +131,15 @@ def test_the_15_puzzle_as_a_match(same: Callable[..., arena.Record]) -> None:
     assert record.cost == 42
 
 
-@pytest.mark.parametrize("limit", ["seconds", "cpu_seconds"])
-def test_a_time_limit_ends_a_decision_between_two_slices(compiling: None, limit: str) -> None:
+@pytest.mark.parametrize(("limit", "bounds"), [("seconds", Limits(seconds=0.2)), ("cpu_seconds", Limits(cpu_seconds=0.2))])
+def test_a_time_limit_ends_a_decision_between_two_slices(compiling: None, limit: str, bounds: Limits) -> None:
     """It has used no more of the processor than the limit and a slice."""
     game = SlidingTiles(rows=4, columns=4, goal="blank-first")
     state = game.parse_state("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3")  # Korf's first, 57 slides
     evaluation = bind(Manhattan, game)
     decision(IdaStar(), game, state, evaluation, Limits(nodes=10))  # loads the code
     began = process_time()
-    outcome, ran = decision(IdaStar(), game, state, evaluation, Limits(**{limit: 0.2}))
+    outcome, ran = decision(IdaStar(), game, state, evaluation, bounds)
     assert ran
     assert outcome.found == ("out of", limit)
     assert process_time() - began < 0.3
