@@ -125,7 +125,11 @@ def test_the_command_finds_the_games_of_a_program(words: Words, arena: Arena, tm
     assert done.returncode == 0, done.stdout + done.stderr
     assert "  ok      tic-tac-toe: ready, plays, repeats, limits\n" in done.stdout
     assert "  -       othello: not played: exception: knows tic-tac-toe alone\n" in done.stdout
-    assert re.search(r'^  -       kuhn-poker: not played: .* kuhn-poker has hidden-information; .* "observe" in `can`', done.stdout, re.M)
+    assert re.search(
+        r'^  -       kuhn-poker: not played: .* kuhn-poker has hidden-information; .* "observe" in `can`',
+        done.stdout,
+        re.MULTILINE,
+    )
 
 
 def test_the_command_shows_the_fault_of_a_program_that_plays_nothing(words: Words, arena: Arena, tmp_path: Path) -> None:
