@@ -87,6 +87,8 @@ class GameTree:
         self._chance = gives(game, "chance_outcomes")
         self._place = 0
         """The outcome that was drawn last."""
+        self.idle = 0
+        """The simulations in a row that generated no state, since what chance did was proven already."""
         search.rng.random()  # a stream that has been drawn from is a plain generator, with faster methods
         self._random = search.rng.random
         self._longest = longest_playout(game, search)
@@ -111,8 +113,10 @@ class GameTree:
             leaf = self._expand(leaf, ply)
             path.append(leaf)
             returns = leaf.proven or self._play_on(leaf.state, ply)
+            self.idle = 0
         else:
             returns = leaf.proven
+            self.idle += 1
         if self._open:
             self._widen(returns)
         return self._back_up(path, returns)

@@ -9,7 +9,7 @@ from arena import Action, Agent, Game, Search, State
 from arena_agents.game_tree import GameTree
 
 ROLLOUTS = 1_000
-"""Simulations of a decision where neither `rollouts` nor a budget says how many."""
+"""Simulations of a decision where neither `rollouts` nor a budget says how many; the most in a row that use no budget, too."""
 
 Exploration = Annotated[float, Field(ge=0, le=1_000)]
 Rollouts = Annotated[int, Field(ge=1, le=1_000_000_000)]
@@ -56,6 +56,6 @@ class MCTS(Agent):
             tree.grow(loop, rollouts)
             return
         simulations = 0
-        while tree.proven is None and simulations != rollouts:
+        while tree.proven is None and simulations != rollouts and (self.rollouts or tree.idle < ROLLOUTS):
             tree.simulate()
             simulations += 1

@@ -34,7 +34,7 @@ MOST_PLIES = 200
 """Plies of a random play that is looked at for what is hidden."""
 
 
-class Step(Protocol):
+class ObservedStep(Protocol):
     """One action of a play."""
 
     @property
@@ -78,7 +78,7 @@ def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequen
                     _check_resample(game, trial, state, observer)
 
 
-def check_plays(game: Game, steps: Sequence[Step]) -> None:
+def check_plays(game: Game, steps: Sequence[ObservedStep]) -> None:
     """Check what is promised of the states of many plays together."""
     if not gives(game, "observation"):
         return

@@ -83,9 +83,14 @@ def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:
         "summary": summary(kind),
         "chooses": chooses(kind),
         "solves": solves(kind),
-        "uses_heuristic": kind.wants_heuristic or member(kind, "uses_heuristic"),
+        "uses_heuristic": asks_estimates(kind),
         "options": list(form_fields(kind)),
     }
+
+
+def asks_estimates(kind: type[Agent]) -> bool:
+    """Tell whether an agent may ask for estimates, so that a form offers it heuristics."""
+    return bool(kind.wants_heuristic or member(kind, "uses_heuristic"))
 
 
 def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from arena.plugins.registry import Registry
 from arena.spec import Board, Spec
 from arena.spec.parameters import plain
 from arena.web.form import LimitsForm
-from arena.web.inventory import PEOPLE, form_fields, summary
+from arena.web.inventory import PEOPLE, asks_estimates, form_fields, summary
 
 LONGEST = 60.0
 """Seconds a decision that a page may set at the most."""
@@ -80,11 +80,12 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
         return None
     told = json.loads(seat.identity)
     options = _changed(kind, told["options"])
-    heuristic = told["heuristic"]
+    named = told["heuristic"] if asks_estimates(kind) else None
+    heuristic = named
     if heuristic is not None:
         values = _changed(registry.heuristic(board.name, heuristic["name"]), heuristic["parameters"])
         heuristic = None if values is None else {"name": heuristic["name"], "parameters": values}
-    if options is None or (heuristic is None) != (told["heuristic"] is None):
+    if options is None or (heuristic is None) != (named is None):
         return None
     return {"agent": seat.agent, "options": options, "heuristic": heuristic}
 

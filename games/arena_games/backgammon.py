@@ -138,8 +138,12 @@ class Backgammon(Game):
         """Return the action that leads where the moves of a text lead: in any order, and also by other points on the way."""
         moves = text.lower().split()
         if state[3] and moves and all(move in ENDS for move in moves):
-            for action in self.actions(state):
-                if action != "pass" and _played(state, action.split(" ")) == _played(state, moves):
+            legal = self.actions(state)
+            if (same := " ".join(moves)) in legal:
+                return same
+            wanted = _played(state, moves)
+            for action in legal:
+                if action != "pass" and _played(state, action.split(" ")) == wanted:
                     return action
         return super().parse_action(state, text.lower())
 

@@ -174,7 +174,7 @@ export class Player {
 
   #button(frame, place) {
     const text = frame.action ?? (frame.number < 0 ? "answer" : "start");
-    this.rows[place] = h("button", { type: "button", class: "move", onclick: () => this.#jump(place) }, text);
+    this.rows[place] = h("button", { type: "button", class: frame.untold ? "move untold" : "move", onclick: () => this.#jump(place) }, text);
     return this.rows[place];
   }
 

@@ -48,7 +48,7 @@ export function draw(scene, model, { last, chance }) {
   }));
 }
 
-// The third of the board on the side to which the tiles slide.
+// The third of the board on the side to which the tiles slide; with the focus there arrows are moves.
 export function targets(actions, model) {
   const { width, height } = extent(model);
   const across = width / 3, down = (height - TOP) / 3;
@@ -58,7 +58,8 @@ export function targets(actions, model) {
     right: { row: 1, column: 2, x: 2 * across, y: TOP + down, width: across, height: down },
     down: { row: 2, column: 1, x: across, y: TOP + 2 * down, width: across, height: down },
   };
-  return actions.filter((action) => places[action]).map((action) => ({ key: action, ...places[action], label: action, actions: [action] }));
+  const known = actions.filter((action) => places[action]), keys = Object.fromEntries(known.map((action) => [`ARROW${action.toUpperCase()}`, action]));
+  return known.map((action) => ({ key: action, ...places[action], label: action, actions: [action], keys }));
 }
 
 export function describe({ rows, score, coming }) {

@@ -83,7 +83,7 @@ def test_path_tells_where_pages_lie(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("topic", "said"),
     [
-        ("boards", "unknown topic 'boards'; did you mean board?; pages with that word: "),
+        ("boards", "unknown topic 'boards'; did you mean board or cards?; pages with that word: "),
         ("how-to/overnite", "unknown topic 'how-to/overnite'; did you mean how-to/overnight"),
         ("sprt", "unknown topic 'sprt'; pages with that word: "),
         ("xyzzy", "unknown topic 'xyzzy'; `arena docs` lists all pages"),

@@ -102,7 +102,7 @@ def test_tests_of_a_package_notice_another_rule(
     [
         (("agent", "Blocker"), "name 'Blocker': expected small letters, digits and dashes"),
         (("agent", "random"), "brings 'agent random' already; expected a name that is free"),
-        (("heuristic", "x"), "a heuristic belongs to a game; expected --game with one of connect-four, "),
+        (("heuristic", "x"), "a heuristic belongs to a game; expected --game with one of 2048, backgammon, connect-four, "),
         (("heuristic", "x", "--game", "chess"), "unknown game 'chess'"),
         (("heuristic", "manhattan", "--game", "sliding-tiles"), "already"),
         (("robot", "x"), "'robot' is not one of"),

@@ -70,3 +70,13 @@ def test_taking_back_does_not_throw_anew(play: Play) -> None:
     out = play("dice", "human", "random", typed="throw\nundo\nthrow\nthrow\nquit\n")
     thrown = [re.findall(r"^chance: ([1-6])$", part, re.MULTILINE) for part in out.split("back after move 0")]
     assert thrown[0][0] == thrown[1][0]
+
+
+@pytest.mark.parametrize("words", [(), ("--limits", "moves=3")], ids=["to the end", "to the move limit"])
+def test_a_game_of_one_seat_ends_with_its_score(words: tuple[str, ...]) -> None:
+    """The score that the board has at last; a draw is nobody's against himself."""
+    command = [sys.executable, "-m", "arena", "play", "2048", "random", "--seed", "1", *words]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+    shown = [line for line in lines if re.fullmatch(r"score \d+", line)]
+    (ended,) = [line for line in lines if re.match(r"score [\d,]+[:, ] ?", line) and line not in shown]
+    assert re.match(r"score [\d,]*\d", ended)[0].replace(",", "") == shown[-1]  # type: ignore[index]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from arena.configured import with_defaults
 from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.plugins.registry import Registry
@@ -78,7 +79,8 @@ def test_every_agent_plays_the_same_in_a_process_of_its_own(
 ) -> None:
     """The records of all agents that come with arena, isolated or not, are equal but for the clock."""
     rules = registry.game(game["name"])(**{key: value for key, value in game.items() if key != "name"})
-    names = sorted(name for name, agent in registry.agents.items() if refusal(agent, rules) is None)
+    made = {name for name, agent in registry.agents.items() if with_defaults(agent) is not None}  # a policy is of a file
+    names = sorted(name for name in made if refusal(registry.agents[name], rules) is None)
     agents = names if rules.players == 1 else ["random", *[name for name in names if name != "random"]]
     spec = {"game": game, "agents": agents, "rounds": 1, "limits": limits, "seed": 5}
     assert timeless(played({**spec, "isolation": "process"})) == timeless(played(spec))

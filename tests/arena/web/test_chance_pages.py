@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from arena import run
+
 pytestmark = pytest.mark.slow
 
 SECONDS = 20
@@ -14,8 +16,11 @@ SECONDS = 20
 
 @pytest.fixture(scope="module")
 def table(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A server without a store."""
-    with serve(tmp_path_factory.mktemp("table")) as running:
+    """A server of a store with a match of pig and one of Kuhn poker in either order of the seats."""
+    folder = tmp_path_factory.mktemp("table")
+    agents = ["random", {"agent": "random", "label": "other"}]
+    run({"name": "cup", "games": ["pig", "kuhn-poker"], "rounds": 1, "agents": agents}, store=folder / "cup.db")
+    with serve(folder, "cup.db") as running:
         yield running
 
 
@@ -154,9 +159,53 @@ def test_a_game_for_a_score_says_the_score_at_its_end(page: Any) -> None:
     for number in range(1, 200):
         if turn(page) != "Your turn":
             break
-        page.locator(".legal-move").first.click()
+        if number % 2:
+            page.locator(".legal-move").first.click()
+        else:
+            page.locator(".target[tabindex='0']").focus()
+            page.keyboard.press(f"Arrow{page.locator('.legal-move').first.inner_text().title()}")
         until(page, lambda told=f"{number}. You: ": said(page).startswith(told))  # type: ignore[misc]
     (score,) = described(page, r"score (\d+)")
     assert turn(page) == f"Score {int(score):,}"
     assert said(page).endswith(f"; score {int(score):,}")
     assert page.locator(".seat-score, .fault").count() == 0
+
+
+def test_one_plays_on_from_any_position_of_a_match(page: Any) -> None:
+    """From before the deal chance deals, once; and from there on the other's card is hidden, which the match has shown."""
+    address = page.url.partition("/play")[0]
+    for number, steps, words in ((0, 1, "a has 0 of 100"), (1, 0, "b holds a card"), (1, 2, "b holds a card")):
+        page.goto(f"{address}/t/cup/matches?board={number}")
+        page.locator("tbody a").first.click()
+        page.get_by_role("link", name="Play on as random").wait_for()
+        for _ in range(steps):
+            page.get_by_role("button", name="forward", exact=True).click()
+        assert not described(page, "a card")
+        page.get_by_role("link", name="Play on as random").click()
+        until(page, lambda: page.locator(".turn").count() and page.locator("svg.board").count() and turn(page) == "Your turn")
+        assert page.locator(".fault").count() == 0
+        assert described(page, words)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)], ids=["1280x800", "390x844"])
+def test_the_boards_are_seen_without_scrolling(page: Any, size: tuple[int, int]) -> None:
+    """Whole, for every game with chance or hidden information that has one."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for game in (
+        "pig",
+        "backgammon",
+        "2048",
+        "kuhn-poker",
+        "leduc-poker",
+        "liars-dice",
+        "goofspiel",
+        "hearts",
+        "prisoners-dilemma",
+    ):
+        page.get_by_label("Game", exact=True).select_option(game)
+        page.wait_for_selector(f"svg.board-{game}")
+        page.evaluate("scrollTo(0, 0)")
+        box = page.locator(f"svg.board-{game}").bounding_box()
+        assert box["y"] >= 0, game
+        assert box["y"] + box["height"] <= size[1], game
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, game
