@@ -20,8 +20,9 @@ PROGRAM = """
 import json, os, sys
 
 log = open(sys.argv[0].replace("program.py", "log.txt"), "a", buffering=1)
+process = int.from_bytes(os.urandom(6), "big")  # in a namespace of its own each has the same number
 for line in sys.stdin:
-    log.write(f"{os.getpid()} {line}")
+    log.write(f"{process} {line}")
     asked = json.loads(line)
     if asked["type"] == "hello":
         answer = {"type": "hello", "protocol": 1, "can": sys.argv[1].split(",")}
