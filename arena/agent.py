@@ -52,6 +52,8 @@ class Agent(Configured, ABC):
         raise TypeError(f"{type(self).__name__} does not solve: it only chooses actions")
 
     if TYPE_CHECKING:
+        engine: str | None
+        """The engine that it asks for by `search.compiled`, optional: a run compiles it before it begins to be long."""
 
         def policy(self, game: Game, observation: State) -> Sequence[float]:
             """Return the probabilities with which it plays the legal actions, in their order; optional.

@@ -17,6 +17,10 @@ CLOCK_STRIDE = 16
 """How many nodes may pass between two looks at the clock."""
 
 
+class GoPlain(BaseException):
+    """A compiled search cannot go on: the whole decision is made again by the plain one."""
+
+
 class Meter:
     """Counts what one decision uses, and ends it at its limits.
 
@@ -25,9 +29,20 @@ class Meter:
     more than LARGEST is a ValueError: nobody generates that many, but an agent may claim to have.
     """
 
-    __slots__ = ("_cpu_deadline", "_deadline", "_limited", "_most", "evaluations", "exhausted", "nodes", "stop")
+    __slots__ = (
+        "_cpu_deadline", "_deadline", "_limited", "_most", "compiled", "evaluations", "exhausted", "game", "nodes", "paused",
+        "stop",
+    )  # fmt: skip
+
+    game: Game | None
+    """The game itself, whose view counts here."""
 
     def __init__(self) -> None:
+        self.game = None
+        self.paused = 0.0
+        """Seconds of this decision that are not the agent's."""
+        self.compiled = False
+        """Whether a compiled loop has run in any decision."""
         self.begin(None, None)
 
     def begin(self, nodes: int | None, seconds: float | None, cpu_seconds: float | None = None) -> None:
@@ -47,11 +62,42 @@ class Meter:
         if self.nodes > self.stop:
             self.look()
 
+    @property
+    def most(self) -> int:
+        """The node limit."""
+        return self._most
+
+    @property
+    def timed(self) -> bool:
+        """Whether there is a limit of time, by the clock or by the processor."""
+        return self._deadline is not None or self._cpu_deadline is not None
+
+    def reached(self) -> None:
+        """Say that the next state would be one too many, or that time has passed: OutOfBudget where a limit is reached."""
+        if self.nodes >= self._most or self._late or self._spent:
+            self.nodes += 1
+            self.look()
+
+    def pause(self, seconds: float, cpu_seconds: float) -> None:
+        """Take seconds that have passed off the clock of this decision, and those that its process has used."""
+        self.paused += seconds
+        if self._deadline is not None:
+            self._deadline += seconds
+        if self._cpu_deadline is not None:
+            self._cpu_deadline += cpu_seconds
+
+    @property
+    def _late(self) -> bool:
+        return self._deadline is not None and perf_counter() >= self._deadline
+
+    @property
+    def _spent(self) -> bool:
+        return self._cpu_deadline is not None and process_time() >= self._cpu_deadline
+
     def look(self) -> None:
         """Decide whether the decision may go on; called when `nodes` has passed `stop`."""
-        late = self._deadline is not None and perf_counter() >= self._deadline
-        spent = self._cpu_deadline is not None and process_time() >= self._cpu_deadline
-        late = late or spent
+        spent = self._spent
+        late = spent or self._late
         if self.nodes > self._most or late:
             nodes, self.nodes = self.nodes, min(self.nodes, self._most)
             if not (self._limited or late):
@@ -69,6 +115,7 @@ def counting_view(game: Game, meter: Meter) -> Game:
     `neighbors`, `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its own
     methods, which do not count. What `parse_state` makes is no node; it is seen, see `arena.unmetered`.
     """
+    meter.game = game
     view = shallow(game)
     own = plain(game) if WATCHED else game
     shadows: dict[str, Any] = view.__dict__

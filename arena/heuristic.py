@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from inspect import isclass
+from inspect import isclass, isfunction
 from typing import Any, TypeVar, cast
 
 from arena.game import Game
@@ -32,14 +32,22 @@ def heuristic(name: str, *, game: str, admissible: bool = False, consistent: boo
     to go: 0 or more, and 0 at every goal. Of a game, it is the value of an unfinished state to `player`, within
     [-0.99, 0.99]; on the scale of the returns where `min_return` or `max_return` is infinite.
     `admissible` claims that it never overestimates, `consistent` that it drops by no more than the cost
-    of a step; `arena check` tries to refute both.
+    of a step; `arena check` tries to refute both. `@name.compiled` above a function of (game, rules) says which
+    `arena.compiled.Estimate` stands for a function; a class gives a method `compiled(rules)`.
     """
 
     def declare(target: Target) -> Target:
         cast(Any, target).heuristic_info = HeuristicInfo(name, game, admissible, consistent)
+        if isfunction(target):
+            cast(Any, target).compiled = partial(_keep_estimate, target)
         return target
 
     return declare
+
+
+def _keep_estimate(target: Any, maker: Target) -> Target:
+    target.estimate = maker
+    return maker
 
 
 def info_of(target: object) -> HeuristicInfo | None:

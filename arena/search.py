@@ -11,6 +11,7 @@ from arena.counting import Meter
 from arena.errors import cut, shown
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
+from arena.identity import Stream
 from arena.limits import LARGEST, Limits, finite, is_count, plies
 from arena.returns import scaled
 
@@ -40,6 +41,10 @@ class SharedStart:
                 raise TypeError(f"search.start() is for puzzles with random_state; {name_of(self._game)} is a game")
             self._state.append(self._game.random_state(self._rng))
         return self._state[0]
+
+
+FindLoop = Callable[["Search", str, dict[str, Any]], Any]
+"""Returns the compiled loop of an engine for a decision, with options; None for the plain path."""
 
 
 class Report(NamedTuple):
@@ -76,11 +81,23 @@ class Search:
     """
 
     _last = NOTHING
+    _pair: Any = None
+    """The compiled loop that runs, with what belongs to it."""
+    _asked: float | None = None
+    _before: Any = None
+    """The random generator as it was before."""
     spent: Mapping[str, float] | None = None
     """What `spend` was told of this decision; None where it was not called."""
 
     def __init__(
-        self, game: Game, evaluation: Evaluation | None, limits: Limits, meter: Meter, rng: random.Random, start: SharedStart
+        self,
+        game: Game,
+        evaluation: Evaluation | None,
+        limits: Limits,
+        meter: Meter,
+        rng: random.Random,
+        start: SharedStart,
+        find_loop: FindLoop | None = None,
     ) -> None:
         self._game = game
         self._puzzle = cast(Puzzle, game) if _is_puzzle(type(game)) else None
@@ -89,6 +106,7 @@ class Search:
         self.rng = rng
         """The seat's own random generator, seeded when first used."""
         self._start = start
+        self._find_loop = find_loop
         self.limits = limits
 
     @property
@@ -230,6 +248,36 @@ class Search:
         For puzzles with `random_state`; TypeError elsewhere. It is not counted as a node.
         """
         return self._start.state()
+
+    def compiled(self, engine: str, **options: Any) -> Any:
+        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None where the plain one is to run.
+
+        Both find the same, with the same counts, reports and random numbers. What a loop takes as `options`, such as
+        `weight` or `depth`, and how it is called: `arena.compiled.engines`.
+        """
+        return None if self._find_loop is None else self._find_loop(self, engine, options)
+
+    def _patience(self, now: float) -> float:
+        """Return the seconds of the processor since a compiled loop was asked for first."""
+        if self._asked is None:
+            self._asked = now
+        return now - self._asked
+
+    def _using(self, pair: Any) -> None:
+        """Note that a compiled loop runs: where it cannot go on, the decision begins again without it."""
+        if self._pair is None:
+            rng = self.rng
+            self._before = (type(rng), None if isinstance(rng, Stream) else rng.getstate())
+        self._pair = pair
+        self._meter.compiled = True
+
+    def _undo(self) -> None:
+        """Take back what random numbers were drawn, and let the pair that failed run plain from now on."""
+        self._pair.reason, self._pair.loop = "a number or an index did not fit", None
+        kind, state = self._before
+        self.rng.__class__ = kind
+        if state is not None:
+            self.rng.setstate(state)
 
     def count(self, nodes: int) -> None:
         """Count `nodes`, states that were generated without the game object; OutOfBudget where a limit is passed.

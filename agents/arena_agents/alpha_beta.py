@@ -25,6 +25,7 @@ class AlphaBeta(Agent):
     def __init__(self, *, depth: Depth | None = None, table: bool = False) -> None:
         self.depth = depth
         self.table = table
+        self.engine = None if table else "alpha-beta"
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return an action of the highest value."""
@@ -33,7 +34,10 @@ class AlphaBeta(Agent):
         table: Table = {}
 
         def look(depth: Plies, horizon: Horizon) -> Probe:
-            if self.table:
+            loop = None if self.table else search.compiled("alpha-beta", depth=depth, horizon=horizon)
+            if loop is not None:
+                value = loop
+            elif self.table:
                 value = remembering(game, search, depth, horizon, order, table)
             else:
                 value = pruned(game, search, depth, horizon, in_order(game, order))

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, cast
 
 from pydantic import Field
 
-from arena import Agent, Game, Limits, Path, Puzzle, Search, State
+from arena import Action, Agent, Game, Limits, Path, Puzzle, Search, State
 from arena_agents.reached import Reached, emptied_without_memory, path_to, step_costs, unbounded
 
 Weight = Annotated[float, Field(ge=1, allow_inf_nan=False)]
@@ -29,12 +29,16 @@ class UniformCost(Agent):
     """
 
     name = "uniform-cost"
+    engine = "uniform-cost"
     uses_heuristic = False
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "cost"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a cheapest way to a goal; None where there is none."""
+        loop = search.compiled("uniform-cost")
+        if loop is not None:
+            return way(loop(state))
         return best_first(cast(Puzzle, game), state, lambda g, _: g)
 
     def needs_limit(self, limits: Limits) -> bool:
@@ -49,6 +53,7 @@ class BestFirst(Agent):
     """
 
     name = "best-first"
+    engine = "best-first"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
     reference = True
@@ -56,6 +61,9 @@ class BestFirst(Agent):
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a way to a goal; None where there is none."""
         cost_to_go = search.cost_to_go
+        loop = search.compiled("best-first")
+        if loop is not None:
+            return way(loop(state))
         return best_first(cast(Puzzle, game), state, lambda _, successor: cost_to_go(successor))
 
     def needs_limit(self, limits: Limits) -> bool:
@@ -73,6 +81,7 @@ class AStar(Agent):
     """
 
     name = "a-star"
+    engine = "a-star"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
     reference = True
@@ -85,6 +94,9 @@ class AStar(Agent):
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a way to a goal of at most `weight` times the lowest cost; None where there is none."""
         weight, cost_to_go = self.weight, search.cost_to_go
+        loop = search.compiled("a-star", weight=weight)
+        if loop is not None:
+            return way(loop(state))
         if weight == 1:
             return best_first(cast(Puzzle, game), state, lambda g, successor: g + cost_to_go(successor))
         return best_first(cast(Puzzle, game), state, lambda g, successor: g + weight * cost_to_go(successor))
@@ -92,6 +104,11 @@ class AStar(Agent):
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a budget and without a limit of memory."""
         return unbounded(limits)
+
+
+def way(actions: list[Action] | None) -> Path | None:
+    """Return actions as a path; None for none."""
+    return None if actions is None else Path(actions)
 
 
 def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:

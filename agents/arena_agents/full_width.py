@@ -56,7 +56,8 @@ def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
     if isinstance(game, Puzzle):
         return _farthest(game, search, depth, horizon)
     if game.players == 2 and game.zero_sum:
-        return full_width(game, search, depth, horizon, is_settled(game))
+        loop: Value | None = search.compiled("full-width", depth=depth, horizon=horizon)
+        return loop or full_width(game, search, depth, horizon, is_settled(game))
     everyone = _for_everyone(game, search, depth, horizon)
     return lambda state, seat, ply: everyone(state, ply)[seat]
 

@@ -2,6 +2,7 @@
 
 from math import inf, isfinite, log, sqrt
 from operator import mul
+from typing import Any
 
 from arena import CHANCE, Action, Game, Search, State
 from arena.game import gives
@@ -125,6 +126,16 @@ class GameTree:
         self._least, self._greatest = min(self._least, *returns), max(self._greatest, *returns)
         self._squared = (self._exploration * (self._greatest - self._least) / 2.0) ** 2
 
+    def grow(self, loop: Any, rollouts: int | None) -> None:
+        """Have a compiled loop make all simulations, and take over what it leaves of the root."""
+        root = self._root
+        try:
+            loop(root.state, self._search.rng, self._squared, self._longest, rollouts)
+        finally:
+            listed, best, root.proven = loop.children(root.state)
+            root.children = [_child(one) for one in listed]
+            root.best = None if best is None else _child(best)
+
     def _descend(self) -> list[Node]:
         """The way from the root to a node with an untried action, each step to the child with the highest UCT value.
 
@@ -240,3 +251,9 @@ class GameTree:
         if child.proven is not None:
             return child.proven[self._root.mover]
         return child.total / max(1, child.visits)
+
+
+def _child(grown: Any) -> Node:
+    node = Node(grown.action, None, 0, [], grown.proven)
+    node.visits, node.total = grown.visits, grown.total
+    return node

@@ -29,6 +29,7 @@ class IdaStar(Agent):
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
     proposed: ClassVar[Mapping[str, int]] = {"path": 4, "solution-only": 1}
+    engine = "ida-star"
 
     def __init__(self, *, weight: Weight = 1.0) -> None:
         self.weight = weight
@@ -44,7 +45,11 @@ class IdaStar(Agent):
         deepest = search.limits.depth or INFINITY
         bound = estimate(state)
         while bound < INFINITY:
-            found, bound = _within(puzzle, state, estimate, bound * ROUNDING, deepest)
+            loop = search.compiled("ida-star", weight=weight)
+            if loop is None:
+                found, bound = _within(puzzle, state, estimate, bound * ROUNDING, deepest)
+            else:
+                found, bound = loop(state, bound * ROUNDING, deepest)
             if found is not None:
                 return Path(found)
         return None

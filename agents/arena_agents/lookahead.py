@@ -15,6 +15,7 @@ class Lookahead(Agent):
     """
 
     name = "lookahead"
+    engine = "full-width"
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
     wants_heuristic: ClassVar[bool] = True
     reference = "games"

@@ -1,7 +1,7 @@
 """Monte-Carlo tree search: a tree that grows where random play has gone well."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -28,6 +28,7 @@ class MCTS(Agent):
     """
 
     name = "mcts"
+    engine = "mcts"
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
     reference = "games"
     proposed: ClassVar[Mapping[str, int]] = {"two-player": 4, "multi-player": 4}
@@ -41,15 +42,19 @@ class MCTS(Agent):
         legal = game.actions(state)
         if len(legal) == 1:
             return legal[0]
+        loop = search.compiled("mcts")
         tree = GameTree(game, state, search, self.exploration)
         try:
-            self._grow(tree, search.limits.budget)
+            self._grow(tree, search.limits.budget, loop)
         finally:  # also when the budget runs out
             tree.report()
         return search.best_action
 
-    def _grow(self, tree: GameTree, budget: bool) -> None:
+    def _grow(self, tree: GameTree, budget: bool, loop: Any) -> None:
         rollouts = self.rollouts or (None if budget else ROLLOUTS)
+        if loop is not None:
+            tree.grow(loop, rollouts)
+            return
         simulations = 0
         while tree.proven is None and simulations != rollouts and (self.rollouts or tree.idle < ROLLOUTS):
             tree.simulate()

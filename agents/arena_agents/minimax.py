@@ -14,6 +14,7 @@ class Minimax(Agent):
     """
 
     name = "minimax"
+    engine = "full-width"
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
 
     def __init__(self, *, depth: Depth | None = None) -> None:
@@ -24,7 +25,8 @@ class Minimax(Agent):
         seat = game.to_move(state)
 
         def look(depth: Plies, horizon: Horizon) -> Probe:
-            value = full_width(game, search, depth, horizon)
+            loop = search.compiled("full-width", depth=depth, horizon=horizon)
+            value = full_width(game, search, depth, horizon) if loop is None else loop
             return lambda child, top: value(child, seat, 1)
 
         return deepen(search, each(game, state, game.actions(state)), self.depth, look)

@@ -14,6 +14,7 @@ class TypeA(Agent):
     """
 
     name = "type-a"
+    engine = "type-a"
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
     wants_heuristic = True
 
@@ -25,7 +26,8 @@ class TypeA(Agent):
         seat = game.to_move(state)
 
         def look(depth: Plies, horizon: Horizon) -> Probe:
-            value = full_width(game, search, depth, horizon, game.is_quiet)
+            loop = search.compiled("type-a", depth=depth, horizon=horizon)
+            value = full_width(game, search, depth, horizon, game.is_quiet) if loop is None else loop
             return lambda child, top: value(child, seat, 1)
 
         return deepen(search, each(game, state, game.actions(state)), self.depth, look)

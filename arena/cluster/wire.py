@@ -51,7 +51,7 @@ _TYPES: dict[str, Any] = {
     "fallbacks": Count,
     "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None, Count], ...],
     "drew": tuple[Flag, ...],
-    "timing": Annotated[dict[Text, Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
+    "timing": Annotated[dict[Text, Flag | Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
     "adjusted": tuple[Number, ...] | None,
 }
 """The type of each key of a record on the wire."""

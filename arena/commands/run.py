@@ -25,6 +25,7 @@ from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
+from arena.tournament.compiled_boards import running_plain
 from arena.tournament.fresh_matches import clear_for
 from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue, Shard
@@ -59,6 +60,7 @@ class RunOptions:
     accept: bool = False
     shard: Shard | None = None
     cluster: str | None = None
+    plain: bool = False
 
     @property
     def path(self) -> Path | None:
@@ -83,6 +85,7 @@ class RunOptions:
         words += [] if self.seed is None else ["--seed", str(self.seed)]
         words += [] if self.style == "simple" else ["--format", self.style]
         words += ["--quiet"] if self.quiet else []
+        words += ["--plain"] if self.plain else []
         words += [word for plugin in self.plugins for word in ("--plugin", plugin)]
         words += [] if self.store is None else ["--store", self.store]
         words += [] if self.shard is None else ["--shard", f"{self.shard.number}/{self.shard.of}"]
@@ -115,6 +118,7 @@ def shard(_context: click.Context, _parameter: click.Parameter, value: str | Non
     help="Play the matches of AGENT anew, and keep those of all others; may be repeated.",
 )
 @click.option("--accept-changed-plugins", "accept", is_flag=True, help="Go on though a plugin has changed.")
+@click.option("--plain", is_flag=True, help="Use no compiled code; the records are the same.")
 @click.option("--shard", metavar="I/N", callback=shard, help="Play part I of N, as one of N machines; see `arena merge`.")
 @click.option(
     "--cluster", metavar="ADDRESS", help="Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, local:N."
@@ -131,7 +135,7 @@ def run(**asked: Any) -> int:
         raise click.UsageError("--no-store does not go with --store, --fresh or --fresh-for")
     if options.fresh and options.fresh_for:
         raise click.UsageError("--fresh plays everything anew; leave out --fresh-for")
-    with results_alone() as out:
+    with results_alone() as out, running_plain(wanted=options.plain):
         with listening(PercentLine(sys.stderr, quiet=options.quiet)):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
             kept = None if options.fresh else options.path
@@ -240,6 +244,7 @@ def _play(
                     alone=ALONE if safe else None,
                     guarded=not safe,
                     watch=progress.watch,
+                    note=options.note,
                 )
         except (ClusterLost, Interrupted):
             if store is not None:

@@ -12,6 +12,8 @@ from arena.agent import Agent, chooses, solves
 from arena.commands.catalogue import paragraph, summary, text_width, traits_of
 from arena.commands.options import plugin_option
 from arena.commands.shadowed_plugins import namesakes
+from arena.compiled.edition import why_plain
+from arena.compiled.engines import engine_of
 from arena.configured import parameters_of, with_defaults
 from arena.console.notices import load
 from arena.console.output import results_alone
@@ -68,6 +70,10 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
         yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
 
 
+def _told(reason: str | None) -> str:
+    return "by the extra fast" if reason is None else f"no, {reason}"
+
+
 def _trait_lines(registry: Registry, width: int) -> Iterator[str]:
     for trait, given_by in TRAITS.items():
         yield trait
@@ -81,6 +87,8 @@ def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> 
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {kind.default_heuristic or 'none'}"
     yield from _pictures(kind)
     game = with_defaults(kind)
+    if game is not None:
+        yield f"  compiled: {_told(why_plain(game))}"
     fit = [] if game is None else sorted(registry.agents_for(game))
     yield paragraph(f"agents: {', '.join(fit) or 'none'}", width)
 
@@ -100,6 +108,9 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
     does = [word for word, can in (("chooses actions", chooses(agent)), ("solves puzzles", solves(agent))) if can]
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
     yield f"  {' and '.join(does)}; needs: {listed(agent.needs) or 'nothing'}{wants}"
+    engine = with_defaults(agent, lambda _: None)
+    if engine is not None and engine_of(engine) is not None:
+        yield f"  compiled: by the engine {engine_of(engine)}, where the rules of the game and the heuristic are"
     reference, weights = member(agent, "reference"), member(agent, "proposed")
     if reference:
         yield f"  reference: {'games, puzzles' if reference is True else reference}"

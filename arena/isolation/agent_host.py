@@ -244,6 +244,7 @@ def pipes() -> tuple[BinaryIO, BinaryIO]:
 
 def main() -> None:
     """Serve the parent process, with stdin and stdout out of reach of the agent."""
+    os.environ["ARENA_COMPILE"] = "never"  # the run does that, before it starts hosts
     serve(*pipes())
 
 

@@ -44,6 +44,7 @@ class RemotePlayer:
         self.number = number
         self.seat = seat = match.seats[number]
         self.used_rng = False
+        self.compiled = False
         self.used: Used = ()
         self.fallbacks = 0
         self.overrun: float | None = None

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from arena.agent import Agent
-from arena.counting import Meter, counting_view
+from arena.counting import GoPlain, Meter, counting_view
 from arena.errors import Interrupted, OutOfBudget, Unavailable, author_traceback, describe
 from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
@@ -19,6 +19,13 @@ from arena.search import Search, SharedStart
 from arena.unmetered import seen
 
 _KINDS = {MemoryError: "memory", Unavailable: "unavailable"}
+
+
+def find_loop(search: Search, engine: str, options: dict[str, Any]) -> Any:
+    """Return the compiled loop of an engine for a decision; None for the plain path."""
+    from arena.compiled.seam import loop_for
+
+    return loop_for(search, engine, options)
 
 
 class AgentRaised(Exception):
@@ -79,7 +86,7 @@ class Decider:
 
     def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
         meter = self._meter
-        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self.start)
+        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self.start, find_loop)
         if self._budget:
             meter.begin(self._limits.nodes, self._limits.seconds, self._limits.cpu_seconds)
         else:
@@ -92,8 +99,13 @@ class Decider:
             choice = method(self._view, state, search)
         except BaseException as error:  # as above
             stopped = error
-        used = perf_counter() - began
-        self.used = (meter.nodes, meter.evaluations, used, search.depth, search.value, search.spent, seen.states)
+        if stopped is not None and type(stopped) is GoPlain:
+            search._undo()  # noqa: SLF001 - the other half of Search.compiled
+            return self._decide(method, state, legal)
+        seconds = perf_counter() - began
+        if meter.paused:
+            seconds, meter.paused = seconds - meter.paused, 0.0
+        self.used = (meter.nodes, meter.evaluations, seconds, search.depth, search.value, search.spent, seen.states)
         return choice if stopped is None else self._after(stopped, search, legal)
 
     def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:

@@ -74,6 +74,10 @@ class Player(Protocol):
     def used_rng(self) -> bool:
         """Whether its random stream was used."""
 
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled code has run in any of its decisions."""
+
     def make_agent(self) -> None:
         """Make the agent of the match; a Forfeit where that fails."""
 
@@ -113,6 +117,11 @@ class LocalPlayer(Decider):
     def used_rng(self) -> bool:
         """Whether its random stream was used."""
         return not isinstance(self.rng, Stream)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled code has run in any of its decisions."""
+        return self._meter.compiled
 
     def make_agent(self) -> None:
         """Make the agent; a Forfeit where it raises."""

@@ -271,8 +271,8 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
 
 
 def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[str, Any]:
-    """What the clock tells beside the seconds of decisions: an overrun limit, how often a backend did not answer, and by seat
-    the seconds of starts, the lack and the use of processors.
+    """What the clock tells beside the seconds of decisions: an overrun limit, whether compiled code ran, how often a backend
+    did not answer, and by seat the seconds of starts, the lack and the use of processors.
     """
     timing: dict[str, Any] = {}
     lack = [0.0] * len(match.seats)
@@ -281,6 +281,8 @@ def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[st
     for player in players:
         if player.overrun is not None:
             timing["overrun"] = round(player.overrun, 6)
+        if player.compiled:
+            timing["compiled"] = True
         if player.started is not None:
             started[player.number] = round(player.started, 6)
         lack[player.number] = round(player.lack_of_cpu, 6)

@@ -16,6 +16,7 @@ from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
+from arena.tournament.compiled_boards import LONG, at_once, compile_boards
 from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue
 from arena.tournament.results import PlayedMatch, Results
@@ -80,17 +81,19 @@ def play_all(
     alone: float | None = None,
     guarded: bool = False,
     watch: Callable[[Turns], object] = _nobody,
+    note: Callable[[str], object] = _nobody,
 ) -> None:
     """Play what a feed hands out, in this process or by several workers, and have it take the records as they come.
 
     `code` is what plays, by default as it is now. With `alone`, play that many seconds in this process first: work that is
     done by then needs no workers. With `guarded` nothing is played in this process, which an agent might take down with it.
-    `watch` is handed a function that tells which decisions are being made, and another one when workers take over.
-    SandboxError where an agent wants a sandbox, and there is none that holds.
+    `watch` is handed a function that tells which decisions are being made, and another one when workers take over. `note` is
+    told what runs plain where a run is long enough to compile for. SandboxError where an agent wants a sandbox, and there is
+    none that holds.
     """
-    record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch), observe)
+    record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note), observe)
     if feed.postponed:  # since the last of all the others were being played
-        record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch), observe)
+        record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note), observe)
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
@@ -111,16 +114,31 @@ def _played(
     alone: float | None,
     guarded: bool,
     watch: Callable[[Turns], object],
+    note: Callable[[str], object],
 ) -> Matches:
     check_sandbox(spec)
+    if at_once():
+        compile_boards(spec, note)
     if not guarded and (workers == 1 or alone is not None):
-        yield from _here(spec, feed, code, None if workers == 1 else alone, watch)
+        yield from _here(spec, feed, code, alone, watch)
+    if not at_once() and _expected(spec, feed, workers, alone) > LONG:
+        compile_boards(spec, note)
+    if not guarded and workers == 1 and alone is not None:
+        yield from _here(spec, feed, code, None, watch)
     first = feed.take(1) if guarded or workers > 1 else OVER
     if first is not OVER:
         total = spec.size - feed.held - feed.played - feed.others if spec.exact else None
         pool = WorkerPool(spec, workers, _after(first, feed), total=total, code=code)
         watch(pool.turns)
         yield from pool.play()
+
+
+def _expected(spec: Spec, feed: MatchQueue, workers: int, alone: float | None) -> float:
+    """Seconds that a run has before it, as far as what was played alone tells; infinity where that was no match."""
+    if alone is None:
+        return 0.0
+    left = spec.size - feed.held - feed.played - feed.others
+    return alone / feed.played * left / workers if feed.played else float("inf") if left else 0.0
 
 
 def _after(first: Batch, feed: MatchQueue) -> Take:

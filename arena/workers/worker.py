@@ -167,6 +167,7 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
     `bound` says that the thread which started this process lives as long as the parent does.
     """
     signal.signal(signal.SIGINT, _leave_to_parent)
+    os.environ["ARENA_COMPILE"] = "never"  # the parent does that, before it starts workers
     requests, replies = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # an agent that reads finds nothing, and not the next matches
     os.dup2(2, 1)

@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Game
+from arena_games.connect_four_rules import MOST_BITS, StoneRules
 
 State = tuple[int, int, int]
 Side = Annotated[int, Field(ge=1, le=50)]
@@ -129,6 +130,11 @@ class ConnectFour(Game):
             found |= run & others
         found |= found >> 2 * self._width
         return (found | found >> self._width) >> self._margin
+
+    def compiled(self) -> StoneRules | None:
+        """Return the rules over whole numbers; None for boards of more than 62 bits."""
+        fits = self.columns * self._stride <= MOST_BITS
+        return StoneRules(self.rows, self.columns, self.in_a_row) if fits else None
 
     def seats(self, state: State) -> tuple[int, int]:
         """Return the stones of x and those of o."""

@@ -2,6 +2,7 @@
 
 from arena import heuristic
 from arena_games.connect_four import ConnectFour, State
+from arena_games.connect_four_rules import Lines4, Nearness, StoneRules
 
 
 @heuristic("open-lines", game="connect-four")
@@ -31,6 +32,10 @@ class OpenLines:
             total += worth * ((more & free).bit_count() - (less & lost).bit_count())
         value = max(-0.99, min(0.99, total / self._scale))
         return value if filled.bit_count() & 1 == player else -value
+
+    def compiled(self, rules: StoneRules) -> Lines4 | None:
+        """Return the same over whole numbers, for lines of four."""
+        return Lines4(rules, self._scale) if rules.in_a_row == 4 else None
 
     def _of_four(self, stones: int) -> tuple[int, ...]:
         """The lines with at least 1, 2, 3 stones, for lines of four."""
@@ -74,3 +79,7 @@ class Centre:
         for cells in self._inner:
             total += (x & cells).bit_count() - (o & cells).bit_count()
         return (-total if player else total) * self._scale
+
+    def compiled(self, rules: StoneRules) -> Nearness:
+        """Return the same over whole numbers."""
+        return Nearness(self._inner, self._scale)

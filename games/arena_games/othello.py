@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from arena import Action, Game, heuristic
+from arena_games.othello_rules import CornersMobility, DiscDifference, DiscRules
 
 State = tuple[int, int, int, int]
 Ray = tuple[int, int]
@@ -142,6 +143,13 @@ class Othello(Game):
             return (0.0, 0.0)
         return (1.0, -1.0) if more > 0 else (-1.0, 1.0)
 
+    def compiled(self) -> DiscRules:
+        """Return the rules over whole numbers."""
+        names = [""] * 64 + list(ONLY_PASS)
+        for name, bit in self._bit.items():
+            names[bit.bit_length() - 1] = name
+        return DiscRules(names, self.squares, self._directions)
+
     def render(self, state: State) -> str:
         """Return the board with its letters and numbers, who moves, and the number of discs."""
         rows = [f"{number} {' '.join(row)}" for number, row in enumerate(self._rows(state), 1)]
@@ -204,6 +212,11 @@ def discs(game: Othello, state: State, player: int = 0) -> float:
     return -value if player else value
 
 
+@discs.compiled  # type: ignore[attr-defined,untyped-decorator]
+def _compiled_discs(game: Othello, rules: DiscRules) -> DiscDifference:
+    return DiscDifference(rules)
+
+
 CORNERS = 0.7
 """The share of the corners in the value, the rest is for mobility."""
 
@@ -223,3 +236,8 @@ def corners_mobility(game: Othello, state: State, player: int = 0) -> float:
     mobility = (x_moves - o_moves) / (x_moves + o_moves or 1)
     value = 0.99 * (CORNERS * corners + (1 - CORNERS) * mobility)
     return -value if player else value
+
+
+@corners_mobility.compiled  # type: ignore[attr-defined,untyped-decorator]
+def _compiled_corners_mobility(game: Othello, rules: DiscRules) -> CornersMobility:
+    return CornersMobility(rules, game.corners, CORNERS)

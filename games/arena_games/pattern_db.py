@@ -5,6 +5,7 @@ from itertools import accumulate
 
 from arena import heuristic
 from arena_games.pattern_tables import table_of
+from arena_games.sliding_rules import PatternSums, SlidingRules
 from arena_games.sliding_tiles import Lines, SlidingTiles, State
 
 LARGEST = 1 << 25
@@ -62,6 +63,8 @@ class PatternDB:
             for pattern, start, size in zip(patterns, starts, sizes, strict=False)
         ]
         self._mirror_tables = [(table, start + starts[-1], mask) for table, start, mask in self._tables if mirrored]
+        mirror_shifts = {tile: shifts[game.goal[mirrored[game.goal.index(tile)]]] for tile in shifts} if mirrored else {}
+        self._places = (shifts, mirror_shifts, mirrored)
 
     def __call__(self, state: State, player: int = 0) -> float:
         """Return the estimated number of slides to the goal."""
@@ -74,6 +77,10 @@ class PatternDB:
         for table, start, mask in self._mirror_tables:
             mirror_total += table[packed >> start & mask]
         return total if total > mirror_total else mirror_total  # noqa: FURB136 - a call of max takes longer
+
+    def compiled(self, rules: SlidingRules) -> PatternSums:
+        """Return the same over whole numbers."""
+        return PatternSums(self._tables, *self._places)
 
 
 def _mirrored(game: SlidingTiles, patterns: Sequence[Sequence[int]]) -> list[int]:

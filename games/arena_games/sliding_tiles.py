@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from arena import Puzzle, heuristic
+from arena_games.sliding_rules import MOST, SlidingRules, TileSums
 
 Side = Annotated[int, Field(ge=2, le=100)]
 Shuffle = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -116,6 +117,11 @@ class SlidingTiles(Puzzle):
         """Tell whether the goal is reached; there are no dead ends."""
         return state == self.goal
 
+    def compiled(self) -> SlidingRules | None:
+        """Return the rules over whole numbers; None for boards of more than 16 cells."""
+        cells = self.rows * self.columns
+        return SlidingRules([self.beside(cell) for cell in range(cells)], bytes(self.goal)) if cells <= MOST else None
+
     def render(self, state: State) -> str:
         """Return the board, a row a line, the blank as a dot."""
         width = len(str(len(state) - 1))
@@ -198,6 +204,7 @@ class Manhattan:
             return sum(costs[number * width + place][tile] for place, tile in enumerate(tiles))
 
         self._rows = [(slice(r * width, (r + 1) * width), Lines(row, r)) for r in range(game.rows)]
+        self._costs = costs
 
     def __call__(self, state: State, player: int = 0) -> float:
         """Return the estimated number of slides to the goal."""
@@ -205,6 +212,10 @@ class Manhattan:
         for part, costs in self._rows:
             total += costs[state[part]]
         return total
+
+    def compiled(self, rules: SlidingRules) -> TileSums:
+        """Return the same sum, carried from state to state."""
+        return TileSums(len(self._costs), [list(column) for column in zip(*self._costs, strict=True)])
 
 
 @heuristic("misplaced", game="sliding-tiles", admissible=True, consistent=True)
@@ -219,3 +230,8 @@ class Misplaced:
         """Return the estimated number of slides to the goal."""
         wrong = sum(map(int.__ne__, state, self._goal))
         return wrong - 1 if state[self._home] else wrong
+
+    def compiled(self, rules: SlidingRules) -> TileSums:
+        """Return the same, as a sum over the tiles."""
+        cells = range(len(self._goal))
+        return TileSums(len(cells), [[int(tile > 0 and self._goal[cell] != tile) for cell in cells] for tile in cells])

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Generic, TypeVar
 from pydantic import Field
 
 from arena import Game, heuristic
+from arena_games.tic_tac_toe_rules import MOST_BITS, Lanes, MarkRules
 
 State = tuple[int, int]
 Entry = TypeVar("Entry")
@@ -87,6 +88,12 @@ class TicTacToe(Game):
         if self._has_line[x] or self._has_line[o]:
             return ()
         return self._free[self._full & ~(self._completing[state[seat]] & ~(x | o))]
+
+    def compiled(self) -> MarkRules | None:
+        """Return the rules over whole numbers; None for boards of more than 62 bits."""
+        stride = self.columns + 1
+        bits = [0, *self._bit.values()]
+        return MarkRules(bits, [1, stride, stride + 1, stride - 1], self.in_a_row) if self.rows * stride <= MOST_BITS else None
 
     def render(self, state: State) -> str:
         """Return the board, a row a line, empty cells as dots."""
@@ -227,3 +234,7 @@ class OpenLanes:
             elif lane & other:
                 total -= worth[(lane & other).bit_count()]
         return max(-0.99, min(0.99, total / self._scale))
+
+    def compiled(self, rules: MarkRules) -> Lanes:
+        """Return the same over whole numbers."""
+        return Lanes(list(self._lanes), self._worth, self._scale)

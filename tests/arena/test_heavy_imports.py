@@ -8,7 +8,7 @@ import pytest
 
 import arena
 
-HEAVY = {"numpy", "scipy", "rich"}
+HEAVY = {"numba", "numpy", "rich", "scipy"}
 SPY = '''
 import os
 import sys

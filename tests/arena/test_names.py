@@ -19,7 +19,11 @@ MODULES = {
     "schema": "the command, and the tables of a store",
 }
 """Module names that come more than once. A command's file has the command's name."""
-CLASSES: dict[str, str] = {}
+CLASSES = {
+    "Board": "what authors give for compiled local search, and one of a spec",
+    "Estimate": "what authors give for a compiled heuristic, and one of a difference",
+    "Rules": "what authors give for compiled searches, and those of a spec",
+}
 
 
 def repeated(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -24,6 +24,7 @@ class HumanPlayer:
     used = ()
     fallbacks = 0
     overrun: float | None = None
+    compiled = False
     started: float | None = None
     lack_of_cpu = cpu = 0.0
 

@@ -1,0 +1,114 @@
+"""The second edition of a game for compiled searches: its rules over whole numbers, in plain Python.
+
+All numbers have signed 64 bits, indices are never negative, loops go over `range` or are `while`. A state is a tuple of
+`words` numbers, an action is a number. The attributes that the methods read are numbers, or tables of numbers.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+Words = tuple[int, ...]
+"""A state, or what an estimate carries along: a fixed number of whole numbers."""
+
+
+class Rules:
+    """The rules of a game or puzzle over whole numbers.
+
+    A subclass gives `words`, `width`, `encode` and `action`, which are called as they are, and those of the other methods
+    that its game has: they are compiled, and have to agree with the game's own.
+    """
+
+    words: int
+    """The length of a state."""
+    width: int
+    """The most actions that a state can have."""
+    players: int = 2
+    """The number of seats."""
+
+    def encode(self, state: Any) -> Words:
+        """Return the numbers of a state of the game."""
+        raise NotImplementedError
+
+    def action(self, state: Any, number: int) -> Any:
+        """Return the action of the game that a number stands for in a state of the game."""
+        return number
+
+    if TYPE_CHECKING:  # optional, and without a default: what a class gives decides what can be compiled
+
+        def to_move(self, state: Words) -> int:
+            """Return the seat whose turn it is."""
+
+        def actions(self, state: Words) -> Iterable[int]:
+            """Yield the actions, in the order of the game."""
+
+        def result(self, state: Words, action: int) -> Words:
+            """Return the state after an action."""
+
+        def is_terminal(self, state: Words) -> bool:
+            """Tell whether play is over."""
+
+        def returns(self, state: Words) -> Sequence[float]:
+            """Return what each seat gets at the end."""
+
+        def threats(self, state: Words, seat: int) -> Iterator[int]:
+            """Yield the actions that would win at once if it were the turn of `seat`."""
+
+        def is_goal(self, state: Words) -> bool:
+            """Tell whether a state solves the puzzle."""
+
+        def step_cost(self, state: Words, action: int, successor: Words) -> float:
+            """Return the cost of a step, where the puzzle gives one."""
+
+        def reverse(self, state: Words, action: int) -> int:
+            """Return the action that leads back to `state` after `action`: a search need not generate what it comes from."""
+
+
+class Grid(Rules):
+    """Rules of states of many words, which are changed in place."""
+
+    if TYPE_CHECKING:
+
+        def apply(self, state: Any, action: int) -> None:
+            """Change a state, an array, to the one after an action."""
+
+
+class Estimate:
+    """A heuristic over whole numbers.
+
+    Of a puzzle it carries `words` numbers from state to state: `first` computes them, `after` those of a successor, `value` the
+    estimated cost. Of a game it gives `evaluate` instead.
+    """
+
+    words: int = 0
+    """How many numbers it carries along."""
+
+    if TYPE_CHECKING:
+
+        def first(self, state: Words) -> Words:
+            """Return what is carried at the first state."""
+
+        def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
+            """Return what is carried after an action."""
+
+        def value(self, carried: Words) -> float:
+            """Return the estimated cost to go."""
+
+        def evaluate(self, state: Words, player: int) -> float:
+            """Return the value of an unfinished state to `player`."""
+
+
+class Board:
+    """A complete state in arrays, for local search: `cost` is an array of one."""
+
+    cost: Any
+
+    if TYPE_CHECKING:
+
+        def propose(self, rng: Any) -> int:
+            """Return a move drawn at random."""
+
+        def delta(self, move: int) -> float:
+            """Return by how much a move would change the cost."""
+
+        def apply(self, move: int) -> None:
+            """Make a move."""

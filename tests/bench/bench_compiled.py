@@ -1,0 +1,84 @@
+"""Compiled searches against twins in C, in one run: `make bench`."""
+
+import ctypes
+import random
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from arena import Agent, Game, Limits
+from arena.counting import Meter, counting_view
+from arena.heuristic import bind
+from arena.identity import Stream
+from arena.match.decider import find_loop
+from arena.search import Search, SharedStart
+from arena_agents.alpha_beta import AlphaBeta
+from arena_agents.ida_star import IdaStar
+from arena_games.connect_four import ConnectFour
+from arena_games.connect_four_heuristics import OpenLines
+from arena_games.sliding_tiles import Manhattan, SlidingTiles
+
+if TYPE_CHECKING:
+    from tests.bench.conftest import Bench
+
+TWINS = Path(__file__).parent / "twins"
+
+
+@pytest.fixture
+def twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ctypes.CDLL]:
+    """Compile a twin with the system's compiler, and have every engine compiled."""
+    monkeypatch.setenv("ARENA_COMPILE", "always")
+
+    def twin(name: str) -> ctypes.CDLL:
+        library = tmp_path / f"{name}.so"
+        subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, TWINS / f"{name}.c"], check=True)
+        return ctypes.CDLL(str(library))
+
+    return twin
+
+
+def decided(agent: Agent, game: Game, state: Any, evaluation: Any) -> tuple[Any, int]:
+    """Decide once and return what was found, and the nodes."""
+    meter = Meter()
+    view = counting_view(game, meter)
+    search = Search(view, evaluation, Limits(), meter, Stream("bench"), SharedStart(game, Stream("start")), find_loop)
+    method = agent.solve if isinstance(game, SlidingTiles) else agent.choose
+    found = method(view, state, search)
+    assert meter.compiled
+    return found, meter.nodes
+
+
+def test_ida_star_with_manhattan(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) -> None:
+    """On ten positions of the 15-puzzle, at most 2.5 times the time of C."""
+    library = twin("ida_star")
+    game = SlidingTiles(rows=4, columns=4, shuffle=90)
+    evaluation, positions = bind(Manhattan, game), [game.initial(random.Random(number)) for number in range(10)]
+    used = ctypes.c_long()
+
+    def ours() -> list[tuple[int, int]]:
+        return [(len(path.actions), nodes) for path, nodes in [decided(IdaStar(), game, one, evaluation) for one in positions]]
+
+    def theirs() -> list[tuple[int, int]]:
+        return [(library.solve(bytes(one), bytes(game.goal), ctypes.byref(used)), used.value) for one in positions]
+
+    found, expected = ours(), theirs()
+    assert [length for length, _ in found] == [length for length, _ in expected]
+    timings = bench.in_turns(ours, theirs, rounds=5)
+    nodes, its_nodes = [sum(count for _, count in one) for one in (found, expected)]
+    bench.at_most(2.5, "15-puzzle, compiled ida-star / C", timings.ratio, "x", nodes=str(nodes), its_nodes=str(its_nodes))
+
+
+@pytest.mark.parametrize("depth", [8, 12])
+def test_alpha_beta_on_connect_four(bench: "Bench", twin: Callable[[str], ctypes.CDLL], depth: int) -> None:
+    """From the empty board, the same nodes as C in at most 1.6 times its time."""
+    library = twin("connect_four")
+    game = ConnectFour()
+    evaluation, agent = bind(OpenLines, game), AlphaBeta(depth=depth)
+    assert decided(agent, game, (0, 0, 0), evaluation)[1] == library.search(depth)
+    timings = bench.in_turns(
+        lambda: decided(agent, game, (0, 0, 0), evaluation), lambda: library.search(depth), rounds=20 if depth < 10 else 5
+    )
+    bench.at_most(1.6, f"connect four, compiled alpha-beta {depth} / C", timings.ratio, "x", C=f"{timings.best[1] * 1e3:.2f} ms")
