@@ -129,7 +129,7 @@ def rate(
     sides = {agent: side for agent, side in extremes(table).items() if agent in known}
     bounds = {agent: one_sided(pairings, agent, side, fitted.agents, model=model) for agent, side in sides.items()}
     if rounds is not None and len(pairings) > 1:
-        spread: Bootstrap | Sandwich = sandwich_of_rounds(fitted, rounds, moderated=len(rounds) < FEW)
+        spread: Bootstrap | Sandwich = sandwich_of_rounds(fitted, rounds, floor=len(rounds) < FEW)
     elif min((_distinct(pairs) for pairs in pairings.values()), default=0) >= FEW:
         spread = bootstrap(fitted, pairings, rng, samples=samples)
     else:

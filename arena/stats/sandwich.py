@@ -97,19 +97,19 @@ class Sandwich:
         return self._freedom[agent]
 
 
-def stratum_of(places: list[int], scores: Array, model: Array, *, alike: bool, parts: int, moderated: bool = True) -> Stratum:
+def stratum_of(places: list[int], scores: Array, model: Array, *, alike: bool, parts: int, floor: bool = True) -> Stratum:
     """The stratum of clusters with these scores, a row each; `model` is the scatter of the fitted model.
 
     Clusters that are all `alike`, or a single one, have the model's scatter. Whether an estimate is too small shows in the
-    variances of the first `parts` parameters; if it is not `moderated` it stands as it is.
+    variances of the first `parts` parameters; without a `floor` it may be as small as that.
     """
     freedom = len(scores) - 1
     scatter = model
     if freedom and not alike:
         centred = scores - scores.mean(axis=0)
         estimate = centred.T @ centred * (len(scores) / freedom)
-        scatter = (freedom * estimate + VIRTUAL_PAIRS * model) / (freedom + VIRTUAL_PAIRS) if moderated else estimate
-        if moderated and scatter.diagonal()[:parts].sum() < LEAST_SHARE * model.diagonal()[:parts].sum():
+        scatter = (freedom * estimate + VIRTUAL_PAIRS * model) / (freedom + VIRTUAL_PAIRS)
+        if floor and scatter.diagonal()[:parts].sum() < LEAST_SHARE * model.diagonal()[:parts].sum():
             scatter = LEAST_SHARE * model
     return Stratum(places, scatter, freedom + VIRTUAL_PAIRS)
 
@@ -141,12 +141,12 @@ def sandwich(fit: Fit[Competitor], pairings: Pairings[Competitor]) -> Sandwich:
 
 
 def sandwich_of_rounds(
-    fit: Fit[Competitor], rounds: Sequence[Mapping[tuple[Competitor, Competitor], Pair]], *, moderated: bool
+    fit: Fit[Competitor], rounds: Sequence[Mapping[tuple[Competitor, Competitor], Pair]], *, floor: bool
 ) -> Sandwich:
     """The sandwich of Bradley-Terry ratings that were fitted to the games of all these rounds, each of them one cluster.
 
     Games of a round share dice and deals, whoever plays them. Dice that are shared make a round vary less than its games would,
-    so the estimate is `moderated` only where few rounds may be alike by chance.
+    so there is a `floor` only where few rounds may be alike by chance.
     """
     terms = list(range(len(fit.agents), len(fit.information)))
     index = {agent: k for k, agent in enumerate(fit.agents)}
@@ -164,7 +164,7 @@ def sandwich_of_rounds(
     return Sandwich(
         fit.ratings,
         fit.information,
-        [stratum_of(places, scores, fit.information, alike=len(rounds) < 2, parts=len(fit.agents), moderated=moderated)],
+        [stratum_of(places, scores, fit.information, alike=len(rounds) < 2, parts=len(fit.agents), floor=floor)],
     )
 
 
