@@ -68,7 +68,7 @@ def test_other_tables_fit_too(terminal: Open, store: Path, words: tuple[str, ...
     assert max(map(len, seen.split("\n"))) <= columns
     told = {
         "list": "hatever the others do",
-        "matrix": "A connect-four, B n-queens",
+        "matrix": "A 2048, B backgammon",
         "compare": "Elo of each row above each column",
     }[words[0]]
     assert told in " ".join(seen.split())
