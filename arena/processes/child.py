@@ -122,8 +122,11 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
         """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
-        if self.meanwhile is not None and not self._lines and not self._readable.poll(SHORT * 1000):
-            self.meanwhile()
+        if self.meanwhile is not None and not self._lines:
+            if self._readable.poll(SHORT * 1000):  # as a rule: and then nothing else has to be looked at
+                self._split(self._read())
+            else:
+                self.meanwhile()
         while not self._lines:
             now = perf_counter()
             if now >= self._looked + self._look:

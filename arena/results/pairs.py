@@ -14,10 +14,9 @@ from typing import NamedTuple
 from arena.format import result_points
 from arena.stats.calculator import EloEstimate, elo_of_pairs
 from arena.stats.elo import elo_difference
-from arena.stats.observations import PAIR_SCORES, Pair, WinDrawLoss, kinds_of, ranking_of
+from arena.stats.observations import ONE_GAME, PAIR_SCORES, Pair, WinDrawLoss, kinds_of, ranking_of
 
 Entries = tuple[int, int]
-_ONE = {1.0: WinDrawLoss(wins=1), 0.5: WinDrawLoss(draws=1), 0.0: WinDrawLoss(losses=1)}
 NO_GAMES = Pair(WinDrawLoss(), WinDrawLoss())
 
 
@@ -104,7 +103,7 @@ class PairedGames:
         points = result_points(got, theirs)
         if self._by_round is not None:
             pairs = self._by_round[round_]
-            half = Pair(_ONE[points], WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), _ONE[points])
+            half = Pair(ONE_GAME[points], WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), ONE_GAME[points])
             pairs[order.entries] = pairs.get(order.entries, NO_GAMES).plus(half)
         order.points += points
         order.games += 1
@@ -149,7 +148,7 @@ class PairedGames:
             found[entries] += played.values()
         for order in self._orders.values():
             for half in order.waiting.values():
-                counts = WinDrawLoss(half.points == 1, half.points == 0.5, half.points == 0)
+                counts = ONE_GAME[half.points]
                 found[order.entries].append(Pair(counts, WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), counts))
         return dict(found)
 

@@ -53,7 +53,7 @@ class Pair(NamedTuple):
     @classmethod
     def of(cls, forward: float, backward: float) -> "Pair":
         """The pair of two games, given the points of the *first seat* in each: 1, 0.5 or 0."""
-        return cls(_GAME[forward], _GAME[backward])
+        return cls(ONE_GAME[forward], ONE_GAME[backward])
 
     def plus(self, other: "Pair") -> "Pair":
         """The sum."""
@@ -75,7 +75,8 @@ def swapped(pair: Pair) -> Pair:
     return Pair(pair.backward, pair.forward)
 
 
-_GAME = {1: WinDrawLoss(wins=1), 0.5: WinDrawLoss(draws=1), 0: WinDrawLoss(losses=1)}
+ONE_GAME = {1: WinDrawLoss(wins=1), 0.5: WinDrawLoss(draws=1), 0: WinDrawLoss(losses=1)}
+"""A single game by the points of the first seat."""
 
 Pairings: TypeAlias = Mapping[tuple[Competitor, Competitor], Sequence[Pair]]
 """The pairs of every two competitors who met; each two stand there once."""
