@@ -1,0 +1,1 @@
+"""Strategies of the Axelrod library, as agents of the prisoner's dilemma."""

@@ -1,0 +1,1 @@
+"""Engines that speak UCI or GTP, as agents."""

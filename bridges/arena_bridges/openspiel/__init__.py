@@ -1,0 +1,1 @@
+"""Games and agents of open_spiel, and our games for it."""

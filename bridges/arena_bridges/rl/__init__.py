@@ -1,0 +1,1 @@
+"""Games as environments for learners, and learned policies as agents."""
