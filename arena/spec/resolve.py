@@ -24,18 +24,20 @@ from arena.spec.reader import SpecReader
 
 
 def load_spec(
-    source: str | PathLike[str] | Mapping[str, Any] | Spec,
+    source: str | PathLike[str] | Mapping[str, Any] | Document | Spec,
     *,
     plugins: Sequence[str] = (),
     seed: Seed | None = None,
 ) -> Spec:
-    """Read and check a spec: a path, its keys as a mapping, or a Spec, which is returned as it is.
+    """Read and check a spec: a path, its keys as a mapping or a document, or a Spec, which is returned as it is.
 
     `plugins` are loaded beside those that the spec names; `seed`, a number or the digits of a secret, replaces the spec's.
     SpecError has all faults of the spec; PluginError is for a plugin of `plugins`.
     """
     if isinstance(source, Spec):
         return source
+    if isinstance(source, Document):
+        return _resolved(source, plugins, seed)
     if isinstance(source, Mapping):
         return _resolved(as_document(source), plugins, seed)
     return _resolved(read_document(source), plugins, seed)

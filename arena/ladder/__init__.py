@@ -1,0 +1,1 @@
+"""An arena that never closes: submissions, ratings, and the matches that tell most."""

@@ -1,0 +1,242 @@
+"""The matches of a ladder, one after another for as long as it is open: seasons, plans, workers, suspensions, ratings."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from time import time
+from typing import Any
+
+from arena.errors import SpecError, StoreFull
+from arena.ladder.ladder_spec import LadderSpec
+from arena.ladder.ledger import CoursePoint, Ledger, Submission
+from arena.ladder.matchmaking import Standings, pairs_to_meet, standings
+from arena.ladder.season import Season, begin_season
+from arena.match.record import FAULTS, Record
+from arena.results.pairs import Entries
+from arena.schedule.schedule import OVER, WAIT, Batch, Scheduled
+from arena.store import Store
+from arena.workers.pool import WorkerPool
+
+FAULTS_IN_ROW = 5
+"""Matches in a row that a submission may lose by faults before it is suspended."""
+VOIDS = 3
+"""Void pairs of matches in a row after which two agents are not paired any more in a season."""
+LOOK = 0.5
+"""Seconds between two looks at what other processes have changed."""
+FULL_DISK = 10.0
+"""Seconds between two tries to write on a full disk."""
+
+LaidOut = Callable[[Sequence[Submission]], list[dict[str, Any]]]
+"""Lays out the code of submissions on the disk and returns their entries of a spec."""
+
+
+@dataclass(slots=True)
+class Contest:
+    """What is going on: read by pages from other threads, written by the one that plays."""
+
+    standings: Sequence[Standings] = ()
+    state: str = "starting"
+    """`playing`, `idle`, `paused`, `over`, or what is in the way, in a sentence."""
+    matches: int = 0
+    """Matches played since the start of the process."""
+    voids: int = 0
+    changed: threading.Event = field(default_factory=threading.Event)
+    """Is set after every change; whoever waits clears it."""
+
+
+class Closing(Exception):
+    """Ends the iteration of a pool, since the ladder ends."""
+
+
+class ContestRunner:
+    """Plays a ladder until it is stopped. Everything it decides follows from the store, so that it goes on as if never ended."""
+
+    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, entries: LaidOut, workers: int) -> None:
+        self._ladder, self._store, self._ledger, self._entries, self._workers = ladder, store, ledger, entries, workers
+        self.contest = Contest()
+        self.stopping = threading.Event()
+        self._waiting = threading.Event()
+        self._described: dict[Any, Any] = {}
+
+    def stop(self) -> None:
+        """Have it end: matches in progress are dropped, their plans stay."""
+        self.stopping.set()
+        self._waiting.set()
+
+    def wake(self) -> None:
+        """Have it look at once whether there is something new."""
+        self._waiting.set()
+
+    def play(self) -> None:
+        """Play until `stop`. ArenaError for what nobody but an admin can mend."""
+        while not self.stopping.is_set():
+            changes = self._ledger.changes()
+            if self._ledger.setting("over") is not None:
+                self._reveal()
+                return
+            season = self._season()
+            self._rate(season)
+            if self._ledger.setting("paused") == "yes":
+                self._rest("paused", changes)
+                continue
+            plans = SeasonPlans(season, self._ledger, partial(self._goes_on, changes), partial(self._rate, season))
+            self._play_season(season, plans)
+            if not self.stopping.is_set() and self._ledger.changes() == changes:
+                self._rest("idle", changes)
+        self._tell("stopped")
+
+    def _goes_on(self, changes: int) -> bool:
+        return not self.stopping.is_set() and self._ledger.changes() == changes
+
+    def _season(self) -> Season:
+        """A season with all submissions in play; one that cannot be loaded any more is suspended."""
+        while True:
+            playing = [one for one in self._ledger.submissions() if one.status == "playing"]
+            try:
+                season = begin_season(self._ladder, self._store, self._entries(playing), self._described)
+            except SpecError as error:
+                house = len(self._ladder.spec.document.values["agents"])
+                faulty = {place - house: fault.message for fault in error.faults if (place := _entry(fault.where)) >= house}
+                if not faulty:
+                    raise
+                for place, message in faulty.items():
+                    self._ledger.suspend(playing[place].label, f"it cannot be loaded any more: {message}")
+                continue
+            self._described.update(season.spec.described)
+            return season
+
+    def _play_season(self, season: Season, plans: "SeasonPlans") -> None:
+        pool = WorkerPool(season.spec, self._workers, plans.take, check=self._check, code=season.run.plugins)
+        matches = pool.play()
+        with suppress(Closing), closing(matches):  # type: ignore[type-var]  # it is a generator
+            for scheduled, record in matches:
+                self._write(scheduled, record)
+                plans.finished(scheduled, record)
+                self.contest.matches += 1
+                self.contest.voids += record.termination == "void"
+                self._judge(season, scheduled, record)
+
+    def _check(self) -> None:
+        if self.stopping.is_set():
+            raise Closing
+
+    def _write(self, scheduled: Scheduled, record: Record) -> None:
+        """Keep a record; on a full disk wait until there is room."""
+        self._store.add(scheduled, record)
+        while True:
+            try:
+                self._store.flush()
+            except StoreFull as error:
+                self._tell(str(error))
+                if self.stopping.wait(FULL_DISK):
+                    raise Closing from error
+            else:
+                return
+
+    def _judge(self, season: Season, scheduled: Scheduled, record: Record) -> None:
+        """Count faults in a row, and suspend a submission that has too many."""
+        known = {one.label: one for one in self._ledger.submissions() if one.status == "playing"}
+        for seat, label in enumerate(record.labels):
+            if label not in known or record.termination == "void":
+                continue
+            at_fault = record.termination in FAULTS and record.seat == seat
+            faults = known[label].faults + 1 if at_fault else 0
+            if faults >= FAULTS_IN_ROW:
+                reason = f"it lost {faults} matches in a row by its own fault, the last one so: {record.termination}"
+                self._ledger.suspend(label, reason + (f", {record.message}" if record.message else ""))
+            elif faults != known[label].faults:
+                self._ledger.count_faults(label, faults)
+
+    def _rate(self, season: Season) -> Sequence[Standings]:
+        """Compute the standings of all boards, keep what has changed, and return them."""
+        boards = range(len(season.spec.boards))
+        before = {(one.title, row["agent"]): row["games"] for one in self.contest.standings for row in one.rows}
+        found = [standings(season, board, self._ladder.interval, self._ladder.anchor) for board in boards]
+        now = time()
+        self._ledger.rated(
+            (row["agent"], CoursePoint(now, board, row["games"], row["rating"], row["rating_low"], row["rating_high"]))
+            for board, one in enumerate(found)
+            for row in one.rows
+            if row["rating"] is not None and before.get((one.title, row["agent"])) not in (None, row["games"])
+        )
+        self.contest.standings = found
+        self._tell("playing")
+        return found
+
+    def _rest(self, state: str, changes: int) -> None:
+        self._tell(state)
+        while self._goes_on(changes):
+            self._waiting.wait(LOOK)
+            self._waiting.clear()
+
+    def _reveal(self) -> None:
+        """End the ladder for ever: its seed is shown."""
+        self._rate(self._season())
+        self._store.end()
+        self._tell("over")
+
+    def _tell(self, state: str) -> None:
+        self.contest.state = state
+        self.contest.changed.set()
+
+
+class SeasonPlans:
+    """Hands out the matches of a season: what an earlier process has left, then plan after plan.
+
+    Used by one thread. `goes_on` is asked before every plan, `rate` gives the standings of all boards.
+    """
+
+    def __init__(
+        self, season: Season, ledger: Ledger, goes_on: Callable[[], bool], rate: Callable[[], Sequence[Standings]]
+    ) -> None:
+        self._season, self._ledger, self._goes_on, self._rate = season, ledger, goes_on, rate
+        self._waiting = self._left_over()
+        self._untold: set[int] = set()
+        self._void: Counter[tuple[int, Entries]] = Counter()
+        self._turn = 0
+
+    def take(self, size: int) -> Batch:
+        """Return up to `size` matches; WAIT while a plan is not complete, OVER where nothing is left to learn."""
+        if not self._waiting and not self._untold and self._goes_on():
+            self._waiting = self._next()
+        if not self._waiting:
+            return WAIT if self._untold else OVER
+        batch, self._waiting = self._waiting[:size], self._waiting[size:]
+        self._untold.update(one.number for one in batch)
+        return Batch(batch)
+
+    def finished(self, scheduled: Scheduled, record: Record) -> None:
+        """Take the record of a match."""
+        self._untold.discard(scheduled.number)
+        self._season.add(scheduled, record)
+        low, high = sorted(scheduled.pairing.seats)
+        if record.termination == "void":
+            self._void[scheduled.board, (low, high)] += 1
+        else:
+            del self._void[scheduled.board, (low, high)]
+
+    def _left_over(self) -> list[Scheduled]:
+        """The matches that were planned and have no record yet."""
+        found = [match for plan in self._ledger.plans() for match in self._season.matches(plan)]
+        return [match for match in found if match.number not in self._season.known]
+
+    def _next(self) -> list[Scheduled]:
+        """The matches of the next plan: of the first board after the last one that has something to learn."""
+        found = self._rate()
+        for step in range(len(found)):
+            board = (self._turn + step) % len(found)
+            barred = [pair for (on, pair), count in self._void.items() if on == board and count >= 2 * VOIDS]
+            pairs = pairs_to_meet(self._season, board, found[board], barred)
+            if pairs:
+                self._turn = board + 1
+                return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
+        return []
+
+
+def _entry(where: str) -> int:
+    """The number of the entry that a fault is in, by its path such as `agents[7].plugin`; -1 for another path."""
+    number = where.removeprefix("agents[").partition("]")[0]
+    return int(number) if where.startswith("agents[") and number.isdigit() else -1
