@@ -26,6 +26,7 @@ COMMANDS = {
     "duel": "Say whether the agent of FILE is better than it was: its versions play until a sequential test decides.",
     "exploit": "Say how much a best response wins from AGENT in GAME, a game small enough to be searched whole.",
     "export": "Print every record of STORE, one a line.",
+    "ladder": "Host an arena that never closes: agents are handed in, checked, rated, for as long as it runs.",
     "leaderboard": "Print the leaderboards of STORE, also while it is being filled.",
     "list": "List what the plugins brought.",
     "matches": "List the matches of STORE, one a line: those of an agent, with a result, by what they took.",

@@ -30,7 +30,7 @@ def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> i
 
     with results_alone() as out:
         shown = {} if what is None else _named(Path(what), plugins)
-        with _bound(host, port) as listening:
+        with bound_socket(host, port) as listening:
             asyncio.run(hosted(listening, host, plugins, out, **shown))
     return 0
 
@@ -50,8 +50,8 @@ def _named(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
     return {"store": Path("results") / f"{path.stem}.db", "spec": path}
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    """A listening socket; ArenaError if the address cannot be had."""
+def bound_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket; ArenaError if the address cannot be had."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)

@@ -17,7 +17,7 @@ from time import time
 from typing import Any, Literal, NamedTuple, get_args
 
 from arena.errors import ArenaError, StoreError
-from arena.store.database import PATIENCE, told
+from arena.store.database import PATIENCE, copied, told
 
 Status = Literal["queued", "checking", "playing", "refused", "withdrawn", "suspended"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -174,6 +174,11 @@ class Ledger:
             )
             _note(write, who, "token", name)
         return token
+
+    def expect(self, name: str) -> None:
+        """Have an author known who has no token yet."""
+        with self._writing() as write:
+            write.execute("INSERT OR IGNORE INTO ladder_author (name, registered) VALUES (?, ?)", (name, time()))
 
     def join(self, name: str, who: str) -> str:
         """Register an author who is new, and return the token; Refusal where the name is taken."""
@@ -382,6 +387,13 @@ class Ledger:
             for row in self._rows("SELECT time, who, what, detail FROM ladder_audit ORDER BY number DESC LIMIT ?", most)
         ]
 
+    def backup(self, place: Path) -> None:
+        """Write all of the store to another file; StoreError where one is there. There is no half of a copy at any time."""
+        if place.exists():
+            raise StoreError(f"{place} is there already; name a file that is not")
+        with self._guard, self._telling():
+            copied(self._connection, place)
+
     # Inside
 
     def _rows(self, sql: str, *values: Any) -> list[Any]:
@@ -413,15 +425,6 @@ class Ledger:
             yield
         except sqlite3.Error as error:
             raise told(self.path, error) from error
-
-
-def bound(ledger: Ledger, name: str) -> None:
-    """Tie the store to the ladder of this name; StoreError where it is another ladder's."""
-    before = ledger.setting("ladder")
-    if before is None:
-        ledger.set("ladder", name)
-    elif before != name:
-        raise StoreError(f"{ledger.path} is the store of another ladder, {before}; name another one with --store")
 
 
 def _hashed(token: str) -> str:

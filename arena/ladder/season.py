@@ -76,7 +76,9 @@ def begin_season(ladder: LadderSpec, store: Store, agents: Sequence[Mapping[str,
     boards = []
     for number, sheet in enumerate(run.boards):
         others = dict.fromkeys(label for one in before if one.board == number for label in one.labels)
-        boards.append(replace(sheet, labels=(*sheet.labels, *(label for label in others if label not in sheet.labels))))
+        labels = (*sheet.labels, *(label for label in others if label not in sheet.labels))
+        shown = {"format": "ladder", "ranked_by": "rating", "exact": False, "anchor": ladder.anchor}
+        boards.append(replace(sheet, labels=labels, **shown))
     run = checked(store, spec, replace(run, boards=boards), _nobody)
     store.begin(run)
     entries = [{label: entry for entry, label in enumerate(sheet.labels)} for sheet in boards]

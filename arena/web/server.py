@@ -52,8 +52,8 @@ async def host(
         ws="none",
         http=BoundedConnection,
     )
-    running = _Uvicorn(config)
-    with _signals(running, server.stopping):
+    running = QuietServer(config)
+    with ended_by_signals(running, server.stopping):
         if folder is not None:
             tournaments.show_folder(stores_in(folder))
         if store is not None:
@@ -91,16 +91,17 @@ def address_of(host: str) -> str:
     return found
 
 
-class _Uvicorn(uvicorn.Server):
-    """A server that leaves signals to `_signals`: uvicorn would raise them again, and the exit code would not be 0."""
+class QuietServer(uvicorn.Server):
+    """A server that leaves signals to `ended_by_signals`: uvicorn would raise them again, and the exit code would not be 0."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Leave all signals as they are."""
         yield
 
 
 @contextmanager
-def _signals(running: uvicorn.Server, stopping: asyncio.Event) -> Iterator[None]:
+def ended_by_signals(running: uvicorn.Server, stopping: asyncio.Event) -> Iterator[None]:
     """End the server, rather than the process, on Ctrl-C and SIGTERM."""
 
     def stop() -> None:

@@ -1,0 +1,159 @@
+"""The command ladder: an arena that never closes, and what its admin does."""
+
+import asyncio
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.commands.options import plugin_option, workers_for
+from arena.commands.serve import NEEDED, bound_socket
+from arena.console.output import results_alone
+from arena.errors import ArenaError
+
+MISSING = "arena ladder needs starlette, uvicorn and Jinja2; install them with: pip install 'gamearena[web]'"
+store_option = click.option("--store", type=click.Path(path_type=Path), metavar="S", help="The file; default results/SPEC.db.")
+
+
+class _SpecOrAdmin(click.Group):
+    """A group whose one subcommand is `admin`: any other first word is a spec."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] == "admin":
+            return super().resolve_command(ctx, args)
+        return "host", self.commands["host"], args
+
+
+@click.group(cls=_SpecOrAdmin, subcommand_metavar="SPEC [OPTIONS] | admin SPEC ...", no_args_is_help=True)
+def ladder() -> None:
+    """Host an arena that never closes: agents are handed in, checked, rated, for as long as it runs."""
+
+
+@ladder.command(name="host", hidden=True)
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.option("--host", metavar="H", default="127.0.0.1", show_default=True, help="The interface.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
+@store_option
+@click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Processes that play; default one a core.")
+@plugin_option
+def hosted(spec: Path, host: str, port: int, store: Path | None, workers: int | None, plugins: tuple[str, ...]) -> int:
+    """Host the ladder of SPEC until Ctrl-C or SIGTERM."""
+    if any(find_spec(name) is None for name in NEEDED):
+        raise ArenaError(MISSING)
+    from arena.ladder.ladder_host import opened, serve
+    from arena.ladder.ladder_spec import load_ladder
+
+    with results_alone() as out:
+        read = load_ladder(spec, plugins=plugins)
+        with opened(read, store or read.store, workers_for(workers, 1 << 20)) as parts, bound_socket(host, port) as listening:
+            asyncio.run(serve(parts, listening, host, out))
+    return 0
+
+
+@ladder.group(subcommand_metavar="SPEC ACTION ...")
+@click.argument("spec", type=click.Path(path_type=Path))
+@store_option
+@plugin_option
+@click.pass_context
+def admin(context: click.Context, spec: Path, store: Path | None, plugins: tuple[str, ...]) -> None:
+    """Do what only the host of the ladder of SPEC may do, also while it runs."""
+    from arena.ladder.ladder_spec import load_ladder
+    from arena.ladder.ledger import Ledger
+
+    read = load_ladder(spec, plugins=plugins)
+    place = store or read.store
+    if not place.is_file():
+        raise ArenaError(f"no store {place}; `arena ladder {spec}` makes it")
+    ledger = Ledger(place)
+    context.call_on_close(ledger.close)
+    context.obj = (read, ledger)
+
+
+@admin.command()
+@click.argument("authors", nargs=-1)
+@click.pass_obj
+def tokens(obj: Any, authors: tuple[str, ...]) -> int:
+    """Print a new token of each of AUTHORS, which makes their old ones useless; without AUTHORS list all authors."""
+    read, ledger = obj
+    from arena.ladder.ladder_spec import NAME, is_name
+
+    if not authors:
+        for name, banned in ledger.authors():
+            click.echo(f"{name} (banned)" if banned else name)
+    for author in authors:
+        if not is_name(author):
+            raise ArenaError(f"{author!r} is no name of an author; expected {NAME}")
+        if read.authors is not None and author not in read.authors:
+            raise ArenaError(f"{author} is not in {read.submissions.authors}; add a line, and start the ladder again")
+    for author in authors:
+        click.echo(f"{author} {ledger.register(author, 'admin')}")
+    return 0
+
+
+@admin.command()
+@click.argument("author")
+@click.pass_obj
+def ban(obj: Any, author: str) -> int:
+    """Take AUTHOR's agents out of play, and take no more from him."""
+    obj[1].ban(author, "admin")
+    return 0
+
+
+@admin.command()
+@click.pass_obj
+def pause(obj: Any) -> int:
+    """Play nothing until `resume`; pages stay, and what is handed in is checked."""
+    obj[1].set("paused", "yes", "admin")
+    return 0
+
+
+@admin.command()
+@click.pass_obj
+def resume(obj: Any) -> int:
+    """Go on after `pause`."""
+    obj[1].set("paused", "no", "admin")
+    return 0
+
+
+@admin.command()
+@click.argument("agent", metavar="AUTHOR/AGENT@N|ID")
+@click.pass_obj
+def withdraw(obj: Any, agent: str) -> int:
+    """Take one submission out of play."""
+    ledger = obj[1]
+    found = [one for one in ledger.submissions() if agent in (one.id, one.label)]
+    if not found:
+        raise ArenaError(f"no submission {agent} here; expected its id, or a name such as ada/mine@3")
+    ledger.withdraw(found[0].id, "admin", "withdrawn by the host of the ladder")
+    return 0
+
+
+@admin.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.pass_obj
+def backup(obj: Any, file: Path) -> int:
+    """Write all of the ladder to FILE, also while it runs: matches, submissions, authors."""
+    obj[1].backup(file)
+    return 0
+
+
+@admin.command()
+@click.pass_obj
+def reveal(obj: Any) -> int:
+    """End the ladder for ever and reveal its seed: a ladder that runs does it, else the next start."""
+    obj[1].set("over", "yes", "admin")
+    return 0
+
+
+@admin.command()
+@click.option("--most", type=click.IntRange(1), default=50, show_default=True, help="Lines.")
+@click.pass_obj
+def audit(obj: Any, most: int) -> int:
+    """Print what authors, admins and the ladder did, the latest first."""
+    from datetime import UTC, datetime
+
+    for line in obj[1].audit(most):
+        when = datetime.fromtimestamp(line.time, UTC).isoformat(timespec="seconds")
+        click.echo(f"{when} {line.who} {line.what} {line.detail}".rstrip())
+    return 0
