@@ -1,17 +1,42 @@
 """The code of submissions on the disk: laid out from the store where processes can load it."""
 
-from collections.abc import Sequence
-from pathlib import Path
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from arena.errors import ArenaError
+from arena.ladder.archive import BadArchive, unpacked
+from arena.ladder.ladder_spec import Kind
 from arena.ladder.ledger import Ledger, Submission
+from arena.plugins.versions import LAID_OUT
+
+MAIN = "agent.py"
+"""The plugin of a zip, unless there is one file of Python alone at its top."""
+ELF = b"\x7fELF"
+
+
+class BadSubmission(ArenaError):
+    """A submission that cannot be laid out, and why."""
+
+
+def kind_of(file: str, content: bytes) -> Kind:
+    """Tell what was handed in, by its first bytes, and by its name where these say nothing."""
+    if content.startswith(b"PK\x03\x04") or file.endswith(".zip"):
+        return "zip"
+    if file.endswith(".py"):
+        return "python"
+    if content.startswith((b"#!", ELF)):
+        return "program"
+    return "python"
 
 
 class CodeFolder:
     """A folder beside the store with the code of every submission that plays or is checked; all of it can be made again."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, most_bytes: int) -> None:
         self._ledger = ledger
+        self._most = most_bytes
         self.path = ledger.path.resolve().with_name(f"{ledger.path.name}.code")
 
     def entries(self, playing: Sequence[Submission]) -> list[dict[str, Any]]:
@@ -21,15 +46,84 @@ class CodeFolder:
     def entry(self, one: Submission) -> dict[str, Any]:
         """Return the entry of a spec for a submission, without a label."""
         file = self.laid_out(one)
-        return {"agent": one.agent, "plugin": str(file)}
+        return {"agent": {"command": [str(file)]}} if one.kind == "program" else {"agent": one.agent, "plugin": str(file)}
 
     def laid_out(self, one: Submission) -> Path:
-        """Lay out the code of a submission and return the file to load."""
+        """Lay out the code of a submission and return the file to load or to start; BadSubmission where that cannot be."""
         folder = self.path / one.id
-        file = folder / f"{one.author}_{one.id}.py"
-        if not file.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            part = file.with_suffix(".part")
-            part.write_bytes(self._ledger.content(one.id))
-            part.replace(file)
-        return file
+        if not (folder / LAID_OUT).exists():
+            files = self._files(one)
+            part = folder.with_suffix(".part")
+            shutil.rmtree(part, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            for name, content in files.items():
+                (part / name).parent.mkdir(parents=True, exist_ok=True)
+                (part / name).write_bytes(content)
+            if one.kind == "program":
+                (part / _name(one)).chmod(0o755)
+            (part / LAID_OUT).touch()
+            part.replace(folder)
+        return folder / (_name(one) if one.kind != "zip" else _module(one))
+
+    def as_handed_in(self, one: Submission, told: Any) -> Any:
+        """Return texts, or lists and mappings of them, in which files are called as their author calls them."""
+        if isinstance(told, str):
+            text = told.replace(f"{self.path / one.id}/", "").replace(str(self.path / one.id), ".")
+            return text.replace(_module(one), one.file if one.kind == "python" else MAIN).replace(_name(one), one.file)
+        if isinstance(told, Mapping):
+            return {key: self.as_handed_in(one, value) for key, value in told.items()}
+        return [self.as_handed_in(one, value) for value in told] if isinstance(told, list) else told
+
+    def forget(self, one: Submission) -> None:
+        """Remove the code of a submission from the disk."""
+        shutil.rmtree(self.path / one.id, ignore_errors=True)
+
+    def _files(self, one: Submission) -> Mapping[str, bytes]:
+        content = self._ledger.content(one.id)
+        if one.kind == "zip":
+            try:
+                found = unpacked(content, self._most)
+            except BadArchive as error:
+                raise BadSubmission(str(error)) from error
+            main = _main_of(found)
+            return {_module(one) if name == main else name: body for name, body in found.items()}
+        if one.kind == "program":
+            _check_program(content)
+        elif b"\0" in content or not _is_text(content):
+            raise BadSubmission(f"{one.file} is no Python: it is not UTF-8 text; hand in a .py file, or a zip of such files")
+        return {_name(one): content}
+
+
+def _name(one: Submission) -> str:
+    """The name of a single file: that of its submission, since a store knows code by it."""
+    return _module(one) if one.kind == "python" else f"program_{one.id}"
+
+
+def _module(one: Submission) -> str:
+    return f"agent_{one.id}.py"
+
+
+def _main_of(files: Mapping[str, bytes]) -> str:
+    """The plugin among the files of a zip."""
+    if MAIN in files:
+        return MAIN
+    top = [name for name in files if PurePosixPath(name).suffix == ".py" and "/" not in name]
+    if len(top) != 1:
+        told = "none" if not top else f"{len(top)} of them: {', '.join(sorted(top)[:5])}"
+        raise BadSubmission(f"expected {MAIN} at the top of the zip, or one .py file alone, found {told}")
+    return top[0]
+
+
+def _check_program(content: bytes) -> None:
+    if content.startswith(b"#!") and b"\r" in content.partition(b"\n")[0]:
+        raise BadSubmission("its first line ends as on Windows (CR LF), so its interpreter is not found; save it with LF")
+    if not content.startswith((b"#!", ELF)):
+        raise BadSubmission("a program begins with #! and its interpreter, such as #!/usr/bin/env python3, or is an ELF file")
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -15,6 +15,7 @@ from arena.errors import ArenaError, StoreError, describe
 from arena.identity import canonical
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.contest import ContestRunner
+from arena.ladder.examination import Examiner
 from arena.ladder.ladder_app import LadderApp
 from arena.ladder.ladder_spec import LadderSpec
 from arena.ladder.ledger import Ledger
@@ -29,11 +30,15 @@ class LadderHost:
 
     def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int) -> None:
         self.ladder, self.store, self.ledger = ladder, store, ledger
-        self.folder = CodeFolder(ledger)
+        self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
         self.runner = ContestRunner(ladder, store, ledger, self.folder.entries, workers)
         self.trouble: BaseException | None = None
         """What has ended the contest."""
-        self._threads = [threading.Thread(target=self._contest, name="contest")]
+        self.examiner = Examiner(ladder, ledger, self.folder)
+        self._threads = [
+            threading.Thread(target=self._contest, name="contest"),
+            threading.Thread(target=self.examiner.run, name="examiner"),
+        ]
 
     @property
     def broken(self) -> bool:
@@ -48,6 +53,7 @@ class LadderHost:
     def stop(self) -> None:
         """End the threads: what they were at is taken up by the next process."""
         self.runner.stop()
+        self.examiner.stopping.set()
         for thread in self._threads:
             thread.join()
 

@@ -77,8 +77,7 @@ def begin_season(ladder: LadderSpec, store: Store, agents: Sequence[Mapping[str,
     for number, sheet in enumerate(run.boards):
         others = dict.fromkeys(label for one in before if one.board == number for label in one.labels)
         labels = (*sheet.labels, *(label for label in others if label not in sheet.labels))
-        shown = {"format": "ladder", "ranked_by": "rating", "exact": False, "anchor": ladder.anchor}
-        boards.append(replace(sheet, labels=labels, **shown))
+        boards.append(replace(sheet, labels=labels, format="ladder", ranked_by="rating", exact=False, anchor=ladder.anchor))
     run = checked(store, spec, replace(run, boards=boards), _nobody)
     store.begin(run)
     entries = [{label: entry for entry, label in enumerate(sheet.labels)} for sheet in boards]

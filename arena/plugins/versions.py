@@ -16,6 +16,8 @@ from arena.plugins.sources import is_file
 from arena.plugins.syntax import SUFFIX, parsed
 from arena.processes.child import import_path
 
+LAID_OUT = ".laid-out"
+"""A file in a folder that holds nothing but one plugin and what belongs to it."""
 OURS = Path(__file__).parents[2]
 """The folder that arena itself is imported from: every version plays with the arena of now."""
 
@@ -69,10 +71,15 @@ def version_files(version: PluginVersion) -> set[Path]:
 
 
 def readable_files(version: PluginVersion) -> set[Path]:
-    """Those of its files that a version may read in a sandbox: of the plugin of an entry what lies in its own folder."""
+    """Those of its files that a version may read in a sandbox: of the plugin of an entry what lies in its own folder.
+
+    A folder that was laid out for the plugin alone may be read whole, data files such as weights included.
+    """
     if not version.submitted:
         return version_files(version)
     file = Path(version.file)
+    if version.moved is not None and (file.parent / LAID_OUT).is_file():
+        return {one for one in file.parent.rglob("*") if one.is_file()}
     found = set() if version.moved is None else version_files(version)
     return {file} | {one for one in found if one.resolve().is_relative_to(file.parent)}
 

@@ -28,7 +28,7 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     for line in requests:
         message = protocol.parsed(line)
         if message["type"] == "describe":
-            registry, answer = _described(message)
+            registry, answer = described(message)
         elif message["type"] == "hello":
             answer = {"type": "hello", "protocol": protocol.VERSIONS[-1], "name": f"arena {__version__}", "can": ["describe"]}
         else:
@@ -37,7 +37,8 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         replies.flush()
 
 
-def _described(message: Answer) -> tuple[Registry, Answer]:
+def described(message: Answer) -> tuple[Registry, Answer]:
+    """Load the plugin of a request; return everything that is registered then, and the answer."""
     try:
         registry = load_plugins(message["plugins"])
         keys = put_in_place(registry, message["plugin"])

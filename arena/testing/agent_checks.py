@@ -185,6 +185,12 @@ class AgentSetup(NamedTuple):
         promises = {name: promise for name, promise in CHECKS.items() if name != "optimal" or self.measure is not None}
         return CheckSuite(partial(_play, self), partial(_reproduction, self), promises, seed, max(1, matches), patience)
 
+    def first_move(self, limits: Limits) -> Record:
+        """Let the agent make the first move of a match, in the first seat, and return the record."""
+        trial = Trial(name_of(self.kind), 0, 0)
+        seen = _Observed(trial)
+        return _played(self, seen, trial, self.game.initial(_positions(0)), [0], replace(limits, moves=1))
+
     def trace(self, seed: int, matches: int) -> list[list[str]]:
         """The position and the actions of each of the first plays of the checks; the answer, too, if there is one."""
         plays = []

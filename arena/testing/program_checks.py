@@ -102,7 +102,13 @@ def greeting_verdicts(program: Program, *, patience: float = PATIENCE) -> Iterat
 
 
 def program_verdicts(
-    program: Program, game: Game, *, seed: int = 0, matches: int = 4, patience: float = PATIENCE
+    program: Program,
+    game: Game,
+    *,
+    seed: int = 0,
+    matches: int = 4,
+    patience: float = PATIENCE,
+    isolation: Isolation = "process",
 ) -> Iterator[Verdict]:
     """Let a program play a game: yield a verdict for every promise; after a broken one the others are not reached.
 
@@ -110,7 +116,7 @@ def program_verdicts(
     than `patience` seconds.
     """
     with AgentProcesses(partial(PatientProcess, patience)) as processes:
-        check = ProgramCheck(program, game, processes, seed, matches)
+        check = ProgramCheck(program, game, processes, seed, matches, isolation)
         broken = False
         for name, promise in CHECKS.items():
             try:
@@ -131,6 +137,7 @@ class ProgramCheck(NamedTuple):
     processes: AgentProcesses
     seed: int
     matches: int
+    isolation: Isolation
 
     @property
     def steps(self) -> Mapping[str, Callable[[], None]]:
@@ -201,7 +208,7 @@ class ProgramCheck(NamedTuple):
             limits,
             "",
             self.program.agent,
-            isolation="process",
+            isolation=self.isolation,
             program=self.program,
         )
         other = make_seat(Anyone, {}, None, None, limits, "anyone", puzzle)

@@ -1,0 +1,228 @@
+"""Checks of what was handed in, before it plays: in a sandbox, with bounds of time, processor and memory."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from arena.errors import ArenaError, IsolationError, cut, describe
+from arena.isolation import protocol
+from arena.isolation.agent_process import AgentLost, AgentProcess
+from arena.isolation.protocol import Broken
+from arena.ladder.code_folder import BadSubmission, CodeFolder
+from arena.ladder.ladder_spec import NAME, LadderSpec, is_name
+from arena.ladder.ledger import Ledger, Submission
+from arena.match.match import Isolation, Program
+from arena.plugins.versions import submission as version_of
+from arena.spec import Board
+from arena.testing.program_checks import program_verdicts
+from arena.testing.verdicts import Verdict
+
+HOST = "arena.ladder.check_host"
+"""The module that the process of a check runs."""
+CPU_SECONDS = 5.0
+"""Processor time of a check, all of its processes together."""
+SECONDS = 20.0
+"""Seconds of a check, on the clock."""
+PATIENCE = 5.0
+"""Seconds of one call of an agent."""
+MEMORY_MB = 1024
+"""MiB of a check where the spec gives agents no limit."""
+MATCHES = 2
+FINDING = 4000
+"""Characters of a finding."""
+LOOK = 0.5
+"""Seconds between two looks at the queue."""
+
+Finding = dict[str, Any]
+
+
+class Unfit(ArenaError):
+    """A submission does not pass, and why; `findings` are what the checks say."""
+
+    def __init__(self, reason: str, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(reason)
+        self.findings = list(findings)
+
+
+@dataclass(slots=True)
+class Passed:
+    """A submission that may play."""
+
+    name: str
+    """What it is called behind the name of its author."""
+    agent: str | None
+    """What its code calls it."""
+    findings: list[Finding] = field(default_factory=list)
+
+
+class Examiner:
+    """Takes submissions from the queue and checks them, one at a time, on a thread of its own."""
+
+    def __init__(self, ladder: LadderSpec, ledger: Ledger, folder: CodeFolder) -> None:
+        self._ladder, self._ledger, self._folder = ladder, ledger, folder
+        self.stopping = threading.Event()
+
+    def run(self) -> None:
+        """Check until `stopping` is set; a check that is interrupted is made again by the next process."""
+        while not self.stopping.is_set():
+            one = self._ledger.next_to_check()
+            if one is None:
+                self.stopping.wait(LOOK)
+            else:
+                self.examine(one)
+
+    def examine(self, one: Submission) -> None:
+        """Check one submission and note what became of it."""
+        try:
+            passed = examined(self._ladder, self._folder, one)
+        except (Unfit, BadSubmission) as error:
+            reason, findings = self._folder.as_handed_in(one, [str(error), getattr(error, "findings", [])])
+            self._ledger.refuse(one.id, reason, findings)
+            self._folder.forget(one)
+        except IsolationError as error:  # nobody can be checked here; the author is not to blame
+            self._ledger.refuse(one.id, f"it could not be checked, through no fault of yours: {error}", ())
+        else:
+            findings = self._folder.as_handed_in(one, passed.findings)
+            self._ledger.accept(one.id, passed.name, passed.agent, findings, self._ladder.submissions.keep)
+
+
+def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission) -> Passed:
+    """Check a submission as `arena check` does, on the boards of the ladder; Unfit or BadSubmission where it does not pass."""
+    file = folder.laid_out(one)
+    isolation: Isolation = ladder.spec.document.values.get("isolation") or "sandbox"
+    if one.kind == "program":
+        program = Program(one.file, {}, None, (), str(file.parent), (str(file),))
+        return _judged(one, None, [verdict for board in ladder.spec.boards for verdict in _of_program(program, board, isolation)])
+    version = version_of(str(file), file.parent, ())
+    program = Program(version.source, {}, None, ladder.spec.plugins, str(file.parent), version=version)
+    with CheckProcess(program, isolation, _memory(ladder)) as process:
+        told = process.ask({"type": "describe", "plugin": str(file), "plugins": list(ladder.spec.plugins)}, "description")
+        agent = _agent_of(told, one.name)
+        boards = [board for board in ladder.spec.boards if _fits(told, agent, board)]
+        if not boards:
+            raise Unfit(f"{agent} can play none of {', '.join(board.name for board in ladder.spec.boards)}")
+        return _judged(one, agent, [finding for board in boards for finding in process.check(agent, board)])
+
+
+def _memory(ladder: LadderSpec) -> int:
+    return ladder.spec.boards[0].seats[0].limits.memory_mb or MEMORY_MB
+
+
+class CheckProcess:
+    """The process in which the code of a submission is loaded and checked; Unfit where it is lost."""
+
+    def __init__(self, program: Program, isolation: Isolation, memory_mb: int) -> None:
+        self._left = CPU_SECONDS
+        self._decided = False
+        try:
+            self._process = AgentProcess(program, memory_mb, isolation, module=HOST)
+        except AgentLost as lost:
+            raise Unfit(f"its process cannot be started: {lost.message}") from lost
+
+    def __enter__(self) -> "CheckProcess":
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self._process.end()
+
+    def ask(self, request: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+        """Return the answer to a request; Unfit where there is none in time, or where it says what failed."""
+        try:
+            self._process.begin()
+            answer = self._process.ask(protocol.line(request), SECONDS, what="the check", cpu_seconds=max(0.1, self._left))
+            self._left -= self._process.processors()[1]
+            protocol.expected(answer, kind, "failed")
+        except AgentLost as lost:
+            raise Unfit(_lost(request["type"], lost)) from lost
+        except Broken as broken:
+            raise Unfit(f"its process does not answer as it should: {broken}") from broken
+        if answer["type"] == "failed":
+            raise Unfit(cut(str(answer.get("message")), FINDING))
+        return answer
+
+    def check(self, agent: str, board: Board) -> list[Finding]:
+        """The verdicts on an agent on a board; where the time runs out after a first move that is well, it may play."""
+        limits = board.seats[0].limits
+        about = {"agent": agent, "game": board.name, "parameters": dict(board.parameters)}
+        kept = {key: value for key, value in asdict(limits).items() if key in ("nodes", "seconds", "depth") and value is not None}
+        first = self.ask({"type": "decide", **about, "limits": kept}, "decided")
+        if first.get("fault"):
+            raise Unfit(f"{board.name}: its first move: {cut(str(first['fault']), FINDING)}")
+        try:
+            answer = self.ask({"type": "check", **about, "matches": MATCHES, "patience": PATIENCE}, "checked")
+        except Unfit as error:
+            if isinstance(error.__cause__, AgentLost) and error.__cause__.reason == "timeout":
+                return [_finding(board, "time", "all checks are made", None, reached=False)]
+            raise
+        verdicts = answer.get("verdicts")
+        if not isinstance(verdicts, list) or not all(isinstance(one, dict) for one in verdicts):
+            raise Unfit("its process does not answer as it should: verdicts are no list")
+        return [
+            _finding(board, str(one.get("check")), str(one.get("promise")), one.get("found"), reached=bool(one.get("reached")))
+            for one in verdicts
+        ]
+
+
+def _lost(step: str, lost: AgentLost) -> str:
+    where = {"describe": "while it was loaded", "decide": "during its first move", "check": "during the check"}[step]
+    return f"{where}: {lost.message.replace('a decision', 'the check')}"
+
+
+def _finding(board: Board, check: str, promise: str, found: object, *, reached: bool = True) -> Finding:
+    text = None if found is None else cut(str(found), FINDING)
+    return {
+        "game": board.name,
+        "check": cut(check),
+        "promise": cut(promise, 300),
+        "kept": text is None,
+        "reached": reached,
+        "found": text,
+    }
+
+
+def _agent_of(told: Mapping[str, Any], wanted: str | None) -> str:
+    """The one agent that a plugin brings, or the one of that name."""
+    try:
+        names = [protocol.text_of({**one, "type": "agents"}, "name") for one in told["agents"]]
+    except (Broken, TypeError, KeyError) as error:
+        raise Unfit(f"its process does not answer as it should: {describe(error)}") from error
+    if wanted in names:
+        return wanted
+    if len(names) != 1:
+        found = f"{len(names)}: {', '.join(names[:5])}" if names else "none; an @hookimpl arena_agents() returns it"
+        raise Unfit(f"expected one agent in the file, found {found}")
+    return names[0]
+
+
+def _fits(told: Mapping[str, Any], agent: str, board: Board) -> bool:
+    games = next((one.get("games") for one in told["agents"] if one.get("name") == agent), None)
+    return not games or board.name in games
+
+
+def _of_program(program: Program, board: Board, isolation: Isolation) -> list[Finding]:
+    verdicts: list[Verdict] = list(program_verdicts(program, board.game, matches=1, patience=PATIENCE, isolation=isolation))
+    return [
+        _finding(
+            board,
+            one.check,
+            one.promise,
+            None if one.violation is None else str(one.violation.finding),
+            reached=one.reached,
+        )
+        for one in verdicts
+    ]
+
+
+def _judged(one: Submission, agent: str | None, findings: list[Finding]) -> Passed:
+    """What passes with these findings; Unfit with them where a promise is broken."""
+    broken = [finding for finding in findings if not finding["kept"]]
+    if broken:
+        first = broken[0]
+        raise Unfit(f"{first['game']}, {first['check']}: {str(first['found']).partition(chr(10))[0]}", findings)
+    name = one.name or agent or one.file.partition(".")[0].lower()
+    if not is_name(name):
+        raise Unfit(f"{cut(repr(name))} is no name for an agent here; expected {NAME}; give one with --name")
+    return Passed(name, agent, findings)
