@@ -43,6 +43,7 @@ COMMANDS = {
     "show": "Show what is known of a game, an agent, a heuristic or a format.",
     "solve": "Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved.",
     "stats": "Say what a result is worth: Elo with its interval, and the likelihood of superiority.",
+    "submit": "Hand in the agent of FILE to the ladder at URL, and print the id of the submission.",
     "try": "Check a plugin file, let what it brings play for a few seconds, and say where it stands.",
     "validate": "Check specs without playing: every fault with file, line and column.",
 }

@@ -34,10 +34,15 @@ def ladder() -> None:
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("--host", metavar="H", default="127.0.0.1", show_default=True, help="The interface.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
+@click.option(
+    "--public", metavar="URL", help="The address by which a proxy before it is reached, such as https://arena.example.org."
+)
 @store_option
 @click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Processes that play; default one a core.")
 @plugin_option
-def hosted(spec: Path, host: str, port: int, store: Path | None, workers: int | None, plugins: tuple[str, ...]) -> int:
+def hosted(
+    spec: Path, host: str, port: int, public: str | None, store: Path | None, workers: int | None, plugins: tuple[str, ...]
+) -> int:
     """Host the ladder of SPEC until Ctrl-C or SIGTERM."""
     if any(find_spec(name) is None for name in NEEDED):
         raise ArenaError(MISSING)
@@ -47,7 +52,7 @@ def hosted(spec: Path, host: str, port: int, store: Path | None, workers: int | 
     with results_alone() as out:
         read = load_ladder(spec, plugins=plugins)
         with opened(read, store or read.store, workers_for(workers, 1 << 20)) as parts, bound_socket(host, port) as listening:
-            asyncio.run(serve(parts, listening, host, out))
+            asyncio.run(serve(parts, listening, host, public, out))
     return 0
 
 

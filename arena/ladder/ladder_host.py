@@ -16,13 +16,14 @@ from arena.identity import canonical
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.contest import ContestRunner
 from arena.ladder.examination import Examiner
+from arena.ladder.gate import Gate
 from arena.ladder.ladder_app import LadderApp
 from arena.ladder.ladder_spec import LadderSpec
 from arena.ladder.ledger import Ledger
 from arena.schedule.runner import check_sandbox
 from arena.store import Store
 from arena.web.connections import BoundedConnection
-from arena.web.server import GRACE, QuietServer, ended_by_signals
+from arena.web.server import GRACE, QuietServer, address_of, ended_by_signals
 
 
 class LadderHost:
@@ -32,6 +33,8 @@ class LadderHost:
         self.ladder, self.store, self.ledger = ladder, store, ledger
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
         self.runner = ContestRunner(ladder, store, ledger, self.folder.entries, workers)
+        self.closing = False
+        """Whether it ends: nothing more is taken."""
         self.trouble: BaseException | None = None
         """What has ended the contest."""
         self.examiner = Examiner(ladder, ledger, self.folder)
@@ -52,6 +55,7 @@ class LadderHost:
 
     def stop(self) -> None:
         """End the threads: what they were at is taken up by the next process."""
+        self.closing = True
         self.runner.stop()
         self.examiner.stopping.set()
         for thread in self._threads:
@@ -101,14 +105,16 @@ def _register_authors(ladder: LadderSpec, ledger: Ledger) -> None:
             ledger.expect(name)
 
 
-async def serve(host: LadderHost, listening: socket.socket, name: str, out: IO[str]) -> None:
+async def serve(host: LadderHost, listening: socket.socket, name: str, public: str | None, out: IO[str]) -> None:
     """Serve the pages and play until Ctrl-C or SIGTERM; the address is the first line on `out`.
 
-    ArenaError if the contest cannot go on.
+    `name` is the interface, `public` the address of a proxy before it. ArenaError if the contest cannot go on.
     """
     application = LadderApp(host)
+    port = listening.getsockname()[1]
+    largest = host.ladder.submissions.size_kb << 10
     config = uvicorn.Config(
-        application.app(),
+        Gate(application.app(), name, port, public, application.limits, largest),
         log_level="error",
         access_log=False,
         timeout_graceful_shutdown=GRACE,
@@ -117,10 +123,9 @@ async def serve(host: LadderHost, listening: socket.socket, name: str, out: IO[s
         http=BoundedConnection,
     )
     running = QuietServer(config)
-    port = listening.getsockname()[1]
-    shown = f"[{name}]" if ":" in name else name
+    shown = f"[{address_of(name)}]" if ":" in address_of(name) else address_of(name)
     with ended_by_signals(running, application.stopping):
-        print(f"http://{shown}:{port}/", file=out, flush=True)
+        print(public or f"http://{shown}:{port}/", file=out, flush=True)
         host.start()
         watching = asyncio.create_task(_watch(host, running))
         try:

@@ -1,0 +1,128 @@
+"""Checks before every request to a ladder: for which host, from which page, from which address, and with how large a body."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.ladder.ledger import Refusal
+from arena.ladder.rate_limits import PAGES, RateLimits
+from arena.web.guard import BODY_SECONDS, HEADERS, BodyTooLong, is_wildcard, names_of
+
+MULTIPART = 64 << 10
+"""Bytes of a request beside the file that it hands in."""
+FORWARDED = "x-forwarded-for"
+
+
+def refused(refusal: Refusal) -> Response:
+    """The answer to what is not taken: why, and what to do."""
+    headers = {"www-authenticate": "Bearer"} if refusal.status == 401 else {}
+    return JSONResponse({"error": str(refusal), "hint": refusal.hint}, refusal.status, headers)
+
+
+class Gate:
+    """Lets requests through that are for this ladder, from its own pages or from no page at all, and not too many."""
+
+    def __init__(self, app: ASGIApp, host: str, port: int, public: str | None, limits: RateLimits, largest: int) -> None:
+        """Serve on `host` and `port`; `public` is the address by which a proxy is reached, `largest` the bytes of a file."""
+        self._app = app
+        self._names, self._anywhere, self._port = names_of(host), is_wildcard(host), port
+        self._public = None if public is None else urlsplit(public)
+        self._limits = limits
+        self._largest = largest + MULTIPART
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        answered = _with_headers(send)
+        scope["client_address"] = self._address(scope, headers)
+        try:
+            self._check(scope, headers)
+        except Refusal as refusal:
+            await refused(refusal)(scope, receive, answered)
+            return
+        await self._app(scope, self._limited(receive), answered)
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        host = headers.get("host", "")
+        if not self._is_own(host):
+            raise Refusal(403, f"Host {host[:100]!r} is not this ladder", "use its own address; a proxy needs --public")
+        origin = headers.get("origin")
+        if origin is not None and not self._is_own_origin(origin, host):
+            raise Refusal(403, f"Origin {origin[:100]!r} is another site", "only pages of this ladder may ask")
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            raise Refusal(403, "the request comes from a page of another site", "only pages of this ladder may ask")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._largest:
+            raise Refusal(413, f"the body is larger than {self._largest >> 10:,} KiB", "hand in less")
+        self._limits.take(PAGES, scope["client_address"])
+
+    def _is_own(self, host: str) -> bool:
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = (parts.hostname or "").lower(), parts.port
+        except ValueError:
+            return False
+        if parts.path or parts.username is not None:
+            return False
+        if self._public is not None and host.lower() == self._public.netloc.lower():
+            return True
+        return (port or 80) == self._port and (name in self._names or (self._anywhere and _is_address(name)))
+
+    def _is_own_origin(self, origin: str, host: str) -> bool:
+        if self._public is not None and origin.lower() == f"{self._public.scheme}://{self._public.netloc}".lower():
+            return True
+        return origin == f"http://{host}"
+
+    def _address(self, scope: Scope, headers: Headers) -> str:
+        """Who asks: behind a proxy of this machine, the last one that it names."""
+        client = scope.get("client")
+        peer = client[0] if client else "unknown"
+        told = headers.get(FORWARDED, "").rpartition(",")[2].strip()
+        if self._public is not None and told and _is_address(told) and _is_address(peer) and ip_address(peer).is_loopback:
+            return told
+        return str(peer)
+
+    def _limited(self, receive: Receive) -> Receive:
+        taken, whole = 0, False
+
+        async def limited() -> Message:
+            nonlocal taken, whole
+            async with asyncio.timeout(None if whole else BODY_SECONDS):
+                message = await receive()
+            whole = not message.get("more_body", False)
+            taken += len(message.get("body", b""))
+            if taken > self._largest:
+                raise BodyTooLong
+            return message
+
+        return limited
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_headers(send: Send) -> Callable[[Any], Awaitable[None]]:
+    async def answered(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("cache-control", "no-store")
+        await send(message)
+
+    return answered
