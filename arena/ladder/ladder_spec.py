@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from arena.errors import suggestion
+from arena.errors import SpecError, suggestion
 from arena.secret import SECRET
 from arena.spec import Spec, load_spec
 from arena.spec.document import Document, Path, read_document
@@ -22,6 +22,7 @@ Kind = Literal["python", "zip", "program"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 REFUSED = ("rounds", "format", "orders", "challengers", "test", "replays")
 """Keys of a tournament that say which matches are played: a ladder chooses them itself."""
+FOR_TWO = "a ladder is for games of two seats, and neither for puzzles nor for games of one seat"
 PLIES = 2
 """Random plies of an opening where a spec says nothing, in games without chance: games that repeat others tell nothing."""
 
@@ -147,12 +148,18 @@ def is_name(text: str) -> bool:
 
 def _house(document: Document, plugins: tuple[str, ...]) -> Spec:
     """The tournament of the house agents: where the spec says nothing, with a secret seed, in sandboxes, with short openings."""
-    spec = load_spec_of(document, document.values, plugins)
     faults = Faults(document)
+    try:
+        spec = load_spec_of(document, document.values, plugins)
+    except SpecError as error:
+        if all(fault.where != "format" for fault in error.faults):
+            raise
+        faults.add(("game",) if "game" in document.values else ("games",), FOR_TWO)
+        raise SpecError(faults.found) from error
     for board in spec.boards:
         if board.kind != "versus" or board.game.players != 2:
             faults.add(
-                ("game",) if "game" in document.values else ("games",), f"{board.name}: a ladder is for games of two seats"
+                ("game",) if "game" in document.values else ("games",), f"{board.name}: {FOR_TWO}"
             )
     faults.stop_if_any()
     drawn = "openings" not in document.values and "positions" not in document.values
