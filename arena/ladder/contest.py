@@ -1,7 +1,7 @@
 """The matches of a ladder, one after another for as long as it is open: seasons, plans, workers, suspensions, ratings."""
 
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -29,6 +29,9 @@ LOOK = 0.5
 FULL_DISK = 10.0
 """Seconds between two tries to write on a full disk."""
 
+TREND = 40
+"""Ratings that a page shows as a course."""
+
 LaidOut = Callable[[Sequence[Submission]], list[dict[str, Any]]]
 """Lays out the code of submissions on the disk and returns their entries of a spec."""
 
@@ -43,8 +46,14 @@ class Contest:
     matches: int = 0
     """Matches played since the start of the process."""
     voids: int = 0
-    changed: threading.Event = field(default_factory=threading.Event)
-    """Is set after every change; whoever waits clears it."""
+    version: int = 0
+    """Grows with every change."""
+    courses: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
+    """The latest ratings by board and agent."""
+
+    def trend(self, board: str, agent: str) -> list[float]:
+        """The latest ratings of an agent on a board, the last one at the end."""
+        return list(self.courses.get((board, agent), ()))
 
 
 class Closing(Exception):
@@ -162,6 +171,11 @@ class ContestRunner:
             for row in one.rows
             if row["rating"] is not None and before.get((one.title, row["agent"])) not in (None, row["games"])
         )
+        for one in found:
+            for row in one.rows:
+                course = self.contest.courses.setdefault((one.title, row["agent"]), deque(maxlen=TREND))
+                if row["rating"] is not None and (not course or course[-1] != row["rating"]):
+                    course.append(row["rating"])
         self.contest.standings = found
         self._tell("playing")
         return found
@@ -180,7 +194,7 @@ class ContestRunner:
 
     def _tell(self, state: str) -> None:
         self.contest.state = state
-        self.contest.changed.set()
+        self.contest.version += 1
 
 
 class SeasonPlans:

@@ -216,12 +216,19 @@ def _of_program(program: Program, board: Board, isolation: Isolation) -> list[Fi
     ]
 
 
+def _in_short(found: str) -> str:
+    """The promise that a finding is about, and what came instead."""
+    lines = [line.strip() for line in found.splitlines()]
+    got = next((line for line in lines if line.startswith("got: ")), "")
+    return cut(f"{lines[0].partition(': ')[2] or lines[0]}; {got}" if got else lines[0], 500)
+
+
 def _judged(one: Submission, agent: str | None, findings: list[Finding]) -> Passed:
     """What passes with these findings; Unfit with them where a promise is broken."""
     broken = [finding for finding in findings if not finding["kept"]]
     if broken:
         first = broken[0]
-        raise Unfit(f"{first['game']}, {first['check']}: {str(first['found']).partition(chr(10))[0]}", findings)
+        raise Unfit(f"{first['game']}, {first['check']}: {_in_short(str(first['found']))}", findings)
     name = one.name or agent or one.file.partition(".")[0].lower()
     if not is_name(name):
         raise Unfit(f"{cut(repr(name))} is no name for an agent here; expected {NAME}; give one with --name")

@@ -158,9 +158,7 @@ def _house(document: Document, plugins: tuple[str, ...]) -> Spec:
         raise SpecError(faults.found) from error
     for board in spec.boards:
         if board.kind != "versus" or board.game.players != 2:
-            faults.add(
-                ("game",) if "game" in document.values else ("games",), f"{board.name}: {FOR_TWO}"
-            )
+            faults.add(("game",) if "game" in document.values else ("games",), f"{board.name}: {FOR_TWO}")
     faults.stop_if_any()
     drawn = "openings" not in document.values and "positions" not in document.values
     if drawn and any(not board.has_chance for board in spec.boards):

@@ -57,6 +57,11 @@ def write(
     return [folder / place for place in texts]
 
 
+def starter(game: str, registry: Registry, name: str = "my-agent") -> str:
+    """Return the text of a file with an agent that plays `game` as it stands; UnknownName for a game that no plugin brings."""
+    return FilePlan("agent", name, opponent("agent", game, registry)).module_text
+
+
 @dataclass(frozen=True)
 class FilePlan:
     """The files of a new plugin."""

@@ -48,14 +48,17 @@ class Meetings:
         }
 
 
-def entry_page(path: Path, label: str) -> dict[str, Any]:
-    """Return, for every board of the last run on which an entry plays, its meetings and its curve; StoreError for a stranger."""
+def entry_page(path: Path, label: str, *, curves: bool = True) -> dict[str, Any]:
+    """Return, for every board of the last run on which an entry plays, its meetings and its curve; StoreError for a stranger.
+
+    Without `curves`, which are fitted anew to all games, these are empty.
+    """
     with Store.open(path) as store, store.snapshot():
         run = store.last()
         if not any(label in sheet.labels for sheet in run.boards):
             raise StoreError(f"{path} has no entry {label!r} in its last run")
         boards = [
-            _board(number, sheet, sheet.labels.index(label), _games(store, number))
+            _board(number, sheet, sheet.labels.index(label), _games(store, number), curves=curves)
             for number, sheet in enumerate(run.boards)
             if label in sheet.labels
         ]
@@ -72,14 +75,14 @@ def _games(store: Store, board: int) -> list[PlayedGame]:
     ]
 
 
-def _board(number: int, sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> dict[str, Any]:
+def _board(number: int, sheet: BoardInfo, entry: int, games: Sequence[PlayedGame], *, curves: bool) -> dict[str, Any]:
     versus = sheet.kind == "versus"
     return {
         "number": number,
         "title": sheet.title,
         "kind": sheet.kind,
         "meetings": _meetings(sheet, entry, games) if versus else [],
-        "curve": _curve(curve_of(sheet, games), entry),
+        "curve": _curve(curve_of(sheet, games), entry) if curves else [],
     }
 
 

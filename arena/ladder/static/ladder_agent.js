@@ -1,0 +1,109 @@
+// An agent of a ladder: its rating over time with its band, its score against each, its latest matches.
+import { get } from "./api.js";
+import { h, s, whole } from "./dom.js";
+import { entryAddress, faultBox, figure, head, main, matchesAddress } from "./page.js";
+
+const WIDTH = innerWidth < 640 ? 340 : 1040, HEIGHT = 220, EDGE = { left: 52, right: 12, top: 12, bottom: 28 }, LATEST = 12;
+
+const key = document.body.dataset.key;
+const label = new URLSearchParams(location.search).get("name") ?? "";
+const query = new URLSearchParams({ name: label });
+const faults = faultBox();
+document.title = `${label} | arena`;
+main.append(head(label, null, h("a", { class: "button", href: matchesAddress(key, { agent: label }) }, "Its matches"), h("a", { class: "button", href: "/" }, "Standings")), faults.box);
+
+Promise.all([get(`/api/t/${key}/entry?${query}`), get("/api/live"), get(`/api/t/${key}/matches?${new URLSearchParams({ agent: label })}`)])
+  .then(show)
+  .catch((error) => faults.show(error.message));
+
+async function show([entry, live, found]) {
+  const row = live.boards.flatMap((board) => board.rows).find((one) => one.agent === label);
+  main.querySelector(".head h1").after(h("p", {}, row ? `In play at ${live.name}.` : `Not in play at ${live.name} any more; its matches stay.`));
+  main.append(h("div", { class: "stack" }, entry.boards.map((board) => boardOf(board, entry.course.filter((point) => point.board === board.number), live)), await latest(found)));
+}
+
+function boardOf(board, course, live) {
+  const row = live.boards.find((one) => one.title === board.title)?.rows.find((one) => one.agent === label);
+  return h(
+    "section",
+    { class: "card", "aria-label": board.title },
+    h("h2", {}, board.title),
+    row ? standing(row) : null,
+    course.length > 1 ? [h("h3", { class: "gap gap-small-below" }, "Rating over time, in Elo"), chart(course)] : null,
+    h("h3", { class: "gap gap-small-below" }, "Against each"),
+    board.meetings.length ? met(board) : h("p", { class: "dim" }, "No games yet."),
+  );
+}
+
+function standing(row) {
+  const sign = (value) => (value === null ? "?" : `${value > 0 ? "+" : ""}${Math.round(value)}`);
+  return h(
+    "dl",
+    { class: "figures figures-small" },
+    figure("Rank", String(row.rank)),
+    figure("Elo", sign(row.rating)),
+    figure("95 % interval", `${sign(row.rating_low)} to ${sign(row.rating_high)}`),
+    figure("Games", whole(row.games)),
+    figure("Score", row.score === null ? "-" : `${(100 * row.score).toFixed(1)} %`),
+    figure("Faults", whole(row.failures)),
+  );
+}
+
+// The rating in front of its interval, over the games.
+function chart(points) {
+  const bound = (point, part) => point[part] ?? point.elo;
+  const least = Math.min(...points.map((point) => bound(point, "low"))), most = Math.max(...points.map((point) => bound(point, "high")));
+  const first = points[0], end = points.at(-1), span = Math.max(1, end.games - first.games), room = Math.max(most - least, 1);
+  const x = (point) => (EDGE.left + ((point.games - first.games) / span) * (WIDTH - EDGE.left - EDGE.right)).toFixed(1);
+  const y = (value) => (HEIGHT - EDGE.bottom - ((value - least) / room) * (HEIGHT - EDGE.top - EDGE.bottom)).toFixed(1);
+  const band = [...points.map((point) => `${x(point)},${y(bound(point, "high"))}`), ...points.toReversed().map((point) => `${x(point)},${y(bound(point, "low"))}`)];
+  return h(
+    "figure",
+    { class: "values" },
+    s(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": `rating of ${label}: ${Math.round(first.elo)} after ${whole(first.games)} games, ${Math.round(end.elo)} after ${whole(end.games)}` },
+      s("polygon", { class: "chart-band", points: band.join(" ") }),
+      [least, most].flatMap((value) => [s("line", { class: "chart-zero", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(value), y2: y(value) }), s("text", { class: "chart-text chart-end", x: EDGE.left - 6, y: y(value) }, String(Math.round(value)))]),
+      s("polyline", { class: "chart-line chart-own", points: points.map((point) => `${x(point)},${y(point.elo)}`).join(" ") }),
+      s("circle", { class: "interval-value", cx: x(end), cy: y(end.elo), r: 4 }),
+      s("text", { class: "chart-text", x: EDGE.left, y: HEIGHT - 8 }, `${whole(first.games)} games`),
+      s("text", { class: "chart-text chart-end", x: WIDTH - EDGE.right, y: HEIGHT - 8 }, `${whole(end.games)} games`),
+    ),
+    h("figcaption", { class: "gap-small" }, "The band is the 95 % interval at that time."),
+  );
+}
+
+function met(board) {
+  const columns = ["Opponent", "Games", "W", "D", "L", "Score"];
+  const games = (opponent, result, text) => h("a", { href: matchesAddress(key, { board: String(board.number), agent: label, opponent, result }) }, text);
+  const rows = board.meetings.map((one) => h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, h("a", { href: entryAddress(key, one.opponent) }, one.opponent)),
+    h("td", { class: "number" }, games(one.opponent, "", whole(one.games))),
+    [["win", one.wins], ["draw", one.draws], ["loss", one.losses]].map(([result, count]) => h("td", { class: "number" }, count ? games(one.opponent, result, whole(count)) : "0")),
+    h("td", { class: "number" }, `${(100 * one.score).toFixed(1)} %`),
+  ));
+  return table(`opponents on ${board.title}`, columns, rows);
+}
+
+function table(named, columns, rows) {
+  return h(
+    "div",
+    { class: "scroll", role: "region", tabindex: "0", "aria-label": named },
+    h("table", {}, h("thead", {}, h("tr", {}, columns.map((name, place) => h("th", { scope: "col", class: place ? "number" : null }, name)))), h("tbody", {}, rows)),
+  );
+}
+
+// The matches of the last page are the latest.
+async function latest(found) {
+  const last = found.pages > 1 ? await get(`/api/t/${key}/matches?${new URLSearchParams({ agent: label, page: String(found.pages - 1) })}`) : found;
+  const rows = last.matches.toReversed().slice(0, LATEST).map((one) => {
+    const seat = one.labels.indexOf(label), got = one.returns[seat], other = one.returns[1 - seat];
+    const result = one.termination === "void" ? "void" : got > other ? "won" : got < other ? "lost" : "drawn";
+    return h("tr", {}, h("th", { scope: "row" }, h("a", { href: `/t/${key}/match/${one.id}?${new URLSearchParams({ agent: label })}` }, one.labels.join(" – "))), h("td", { class: "number" }, result), h("td", { class: "number" }, one.termination), h("td", { class: "number" }, one.moves === null ? "-" : whole(one.moves)));
+  });
+  return h("section", { class: "card", "aria-label": "latest matches" }, h("h2", {}, "Latest matches"), rows.length ? table("list of the latest matches", ["Match", "Result", "Ending", "Moves"], rows) : h("p", { class: "dim" }, "None yet."));
+}
+

@@ -1,0 +1,73 @@
+// What an author has handed in, what the checks found, and what became of it: for him alone.
+import { h } from "./dom.js";
+import { entryAddress, faultBox, head, main, moment } from "./page.js";
+import { ask, token, tokenField } from "./token.js";
+
+const LOOK = 2000;
+const TAGS = { playing: "tag tag-live", refused: "tag tag-bad", suspended: "tag tag-bad" };
+
+const key = document.body.dataset.key;
+const faults = faultBox();
+const list = h("div", { class: "stack" });
+const name = h("p", {});
+let waiting = null, told = "";
+
+main.append(head("Yours", "What you have handed in, and what the checks found. Nobody else sees this.", h("a", { class: "button primary", href: "/hand-in" }, "Hand in an agent")), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look), name), h("div", { class: "gap" }, list));
+look();
+
+async function look() {
+  clearTimeout(waiting);
+  if (!token()) {
+    list.replaceChildren(h("p", { class: "empty" }, "Your token opens this page."));
+    return;
+  }
+  try {
+    const { author, rows } = await ask("/api/submissions");
+    faults.show(null);
+    name.textContent = `You are ${author}.`;
+    const text = JSON.stringify(rows);
+    if (text !== told) {
+      const open = new Set([...list.querySelectorAll("details[open]")].map((one) => one.dataset.id));
+      list.replaceChildren(...(rows.length ? rows.map((row) => card(row, open)) : [h("p", { class: "empty" }, "Nothing yet.")]));
+      told = text;
+    }
+    waiting = setTimeout(look, LOOK);
+  } catch (error) {
+    faults.show(error.message);
+    list.replaceChildren();
+    told = "";
+  }
+}
+
+function card(row, open) {
+  const title = row.agent ?? `${row.name ?? row.file}`;
+  return h(
+    "section",
+    { class: "card", "aria-label": title },
+    h("div", { class: "row" }, h("h2", {}, row.agent && row.status !== "refused" ? h("a", { href: entryAddress(key, row.agent) }, title) : title), h("span", { class: TAGS[row.status] ?? "tag" }, row.status)),
+    h("p", { class: "dim small gap-small" }, `${row.file}, handed in ${moment(row.received)}, ${row.id}`),
+    row.reason ? h("p", { class: row.status === "withdrawn" ? "note gap-small" : "fault gap-small" }, row.reason) : null,
+    row.faults ? h("p", { class: "bad gap-small" }, `It has lost its last ${row.faults === 1 ? "match" : `${row.faults} matches`} by its own fault.`) : null,
+    row.findings.length ? findings(row, open) : null,
+    ["playing", "queued", "checking"].includes(row.status) ? h("div", { class: "row gap-small" }, h("button", { type: "button", onclick: () => withdraw(row.id) }, "Withdraw")) : null,
+  );
+}
+
+function findings(row, open) {
+  const broken = row.findings.filter((one) => !one.kept);
+  return h(
+    "details",
+    { class: "gap-small", "data-id": row.id, open: open.has(row.id) || (broken.length > 0 && row.status === "refused") },
+    h("summary", {}, broken.length ? `${broken.length} of ${row.findings.length} checks failed` : `${row.findings.length} checks`),
+    h("ul", { class: "failures" }, row.findings.map((one) => h("li", {}, h("strong", { class: one.kept ? "" : "bad" }, one.kept ? (one.reached ? "ok " : "not reached ") : "failed "), `${one.game}, ${one.check}: ${one.promise}`, one.found ? h("pre", { class: "code gap-small", tabindex: "0" }, one.found) : null))),
+  );
+}
+
+async function withdraw(id) {
+  try {
+    await ask(`/api/submissions/${id}/withdraw`, { method: "POST" });
+    look();
+  } catch (error) {
+    faults.show(error.message);
+  }
+}
