@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# Where it is set, each of the thousands of processes that the tests start would compile arena anew.
+unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: run test lint types imports tests bench results docs figures screenshots wheel clean
