@@ -18,7 +18,7 @@ from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
-from arena.spec.engines import adapter_of, unplayable
+from arena.spec.engine_agent import adapter_of, unplayable
 from arena.spec.entries import Entry, features
 from arena.spec.entry_version import chosen_heuristic
 from arena.spec.faults import dotted

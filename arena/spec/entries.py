@@ -14,8 +14,8 @@ from arena.limits import Limits
 from arena.match.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices
 from arena.spec.document import Path
-from arena.spec.engines import KEY as PROTOCOL
-from arena.spec.engines import EngineAgent, engine_agent, unplayable
+from arena.spec.engine_agent import KEY as PROTOCOL
+from arena.spec.engine_agent import EngineAgent, engine_agent, unplayable
 from arena.spec.entry_version import KEY as VERSION
 from arena.spec.entry_version import PLUGIN, VersionedAgent, check_known, checked_options, code_key, read_version
 from arena.spec.external import ExternalAgent, called, found

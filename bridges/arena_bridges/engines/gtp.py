@@ -6,7 +6,7 @@ from typing import Any
 from arena.dialects import Dialect, Gtp
 from arena.game import Action, State
 from arena.isolation.agent_host import Message
-from arena.spec.engines import EngineAgent
+from arena.spec.engine_agent import EngineAgent
 from arena_bridges.engines.adapter import Conversation, main
 from arena_bridges.engines.engine_process import EngineFault
 

@@ -16,7 +16,7 @@ from arena.errors import suggestion
 from arena.game import Action, State
 from arena.isolation.agent_host import Message
 from arena.limits import Limits
-from arena.spec.engines import EngineAgent
+from arena.spec.engine_agent import EngineAgent
 from arena_bridges.engines.adapter import Conversation, main
 from arena_bridges.engines.engine_process import EngineFault
 
