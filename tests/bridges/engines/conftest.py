@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from select import select
 from threading import Thread
 from typing import Any
 
@@ -61,6 +62,7 @@ class Talk:
         return self.answer()
 
     def answer(self) -> dict[str, Any]:
+        assert select([self._answers], [], [], 30)[0], "no answer in 30 s"
         found: dict[str, Any] = json.loads(self._answers.readline())
         return found
 

@@ -149,7 +149,7 @@ STARTS: list[tuple[str, str, dict[str, Any], str]] = [
         {"seconds": 0.5},
         "engine: expected an answer to 'protocol_version' that begins with = or ?, got nothing in time",
     ),
-    ("uci", "gtp", {"seconds": 0.5}, "engine: expected uciok, as UCI has it, got nothing in time; the last that it said was ''"),
+    ("uci", "gtp", {"seconds": 0.5}, "engine: expected uciok, as UCI has it, got nothing in time"),
     ("gtp", "gtp", {"game": "tic-tac-toe"}, "tic-tac-toe does not say how it speaks gtp"),
 ]
 
@@ -159,7 +159,8 @@ def test_a_start_that_fails_says_why(
     engine: MakeEngine, talk: Any, protocol: str, speaks: str, given: dict[str, Any], message: str
 ) -> None:
     """Wrong options, an engine of another protocol, and a game without a dialect: before the first move."""
-    assert talk(protocol, engine(speaks)).start(**given) == {"type": "failed", "message": message}
+    answer = talk(protocol, engine(speaks)).start(**given)
+    assert (answer["type"], answer["message"][: len(message)]) == ("failed", message)
 
 
 def test_programs_that_are_no_engines(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
@@ -168,7 +169,7 @@ def test_programs_that_are_no_engines(engine: MakeEngine, talk: Any, tmp_path: P
     assert said == {"type": "failed", "message": "nothing cannot be started: No such file or directory"}
     said = talk("gtp", "/bin/cat").start()
     assert said["message"] == "cat: expected an answer to 'protocol_version' that begins with = or ?, got 'protocol_version'"
-    said = talk("uci", "/bin/cat").start(seconds=0.5)
+    said = talk("uci", "/bin/cat").start(seconds=2.0)
     assert said["message"] == "cat: expected uciok, as UCI has it, got nothing in time; the last that it said was 'uci'"
     said = talk("gtp", engine("gtp", "old")).start()
     assert said["message"] == "engine: expected version 2 of GTP, got '1'"
