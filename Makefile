@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test lint types imports tests bench results docs figures screenshots wheel clean
+.PHONY: run test lint types imports tests chess bench results docs figures screenshots wheel clean
 
 run: $(VENV)/.run ## Install into .venv and play the quickstart tournament
 	@$(BIN)/arena run tournaments/quickstart.yaml
@@ -26,6 +26,14 @@ imports: $(VENV)/.dev
 
 tests: $(VENV)/.dev
 	tests/once-more $(BIN)/python -n auto --dist loadfile
+
+chess: build/chess/bin/python ## Test chess, a distribution of its own, in an environment of its own
+	cd chess && ../$< -m pytest
+
+build/chess/bin/python: pyproject.toml chess/pyproject.toml
+	@$(PYTHON) -m venv build/chess
+	@$@ -m pip --disable-pip-version-check --quiet install --editable . --editable './chess[test]'
+	@touch $@
 
 bench: $(VENV)/.bench ## Measure, as ratios against twins and peers in the same run
 	$(BIN)/python -m pytest tests/bench -o python_files='bench_*.py' -o filterwarnings=default -q --benchmark-disable-gc

@@ -101,6 +101,9 @@ class Game(Configured, ABC):
         def standing(self, state: State) -> Sequence[float]:
             """Return what each seat has so far: its result at the move limit, and where another seat is at fault."""
 
+        def dialects(self) -> Mapping[str, Any]:
+            """Return how engines are told of this game, by the name of their protocol: an `arena.Uci`, an `arena.Gtp`."""
+
     def chance_stream(self, state: State) -> Hashable:
         """Return the name of the stream from which chance is drawn in `state`: dice are named after the seat that throws."""
         return ""
@@ -217,7 +220,15 @@ class Puzzle(Game):
         raise _missing(self, "local")
 
 
-_ARGUMENTS = {"chance_outcomes": 1, "chance_stream": 1, "observation": 2, "resample": 3, "action_space": 0, "standing": 1}
+_ARGUMENTS = {
+    "chance_outcomes": 1,
+    "chance_stream": 1,
+    "observation": 2,
+    "resample": 3,
+    "action_space": 0,
+    "standing": 1,
+    "dialects": 0,
+}
 
 
 def gives(game: Game | type[Game], method: str) -> bool:

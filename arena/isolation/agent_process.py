@@ -1,6 +1,7 @@
 """Agents in processes of their own: started when first needed, kept from match to match, killed when they do not behave."""
 
 import os
+import shutil
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -275,8 +276,9 @@ _CRASHES = {
 def _started(program: Program, memory: int, isolation: Isolation, module: str, look: Callable[[], None]) -> ChildProcess:
     alone = program.version is not None and program.version.submitted  # then all that it is to load is in its plugins
     asked = [] if alone else [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
-    command: Sequence[str] = program.command or (sys.executable, "-P", "-m", module)
-    surroundings = os.environ if program.command else {**python_environment(), ENVIRONMENT: os.pathsep.join(asked)}
+    command = _command(program, module)
+    own = os.environ if program.command else python_environment()
+    surroundings = {**own, ENVIRONMENT: os.pathsep.join(asked)} if program.adapter or not program.command else own
     files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
     if program.version is not None:
         surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(moved_path(program.version.moved))}
@@ -289,6 +291,18 @@ def _started(program: Program, memory: int, isolation: Isolation, module: str, l
             command = enclosed(command, readable=files, folder=program.folder, calls=calls[0])
             surroundings = sandboxed(surroundings)
         return _child(program, command, memory, surroundings, isolation, calls, look)
+
+
+def _command(program: Program, module: str) -> Sequence[str]:
+    """What is started: arena's host, an adapter with the program behind it, or the program itself."""
+    if program.command is None:
+        return (sys.executable, "-P", "-m", module)
+    if program.adapter is None:
+        return program.command
+    engine, *words = program.command
+    if "/" not in engine:
+        engine = shutil.which(engine) or engine  # in a sandbox PATH is another one
+    return (sys.executable, "-P", "-m", program.adapter, engine, *words)
 
 
 def _child(
@@ -387,5 +401,5 @@ class AgentProcesses:
 
 
 def _key(program: Program, limits: Limits, isolation: Isolation) -> str:
-    where = (program.command, program.folder, program.plugins, program.version, program.pondering)
+    where = (program.command, program.folder, program.plugins, program.version, program.pondering, program.adapter)
     return repr((program.agent, *where, program.options, limits.memory_mb, isolation))

@@ -316,6 +316,9 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         if program.version is not None:
             message["version"] = program.version.plugin
         message["streams"] = {"seat": seat_seed(match.id, number)}
+    elif program.adapter is not None:
+        message["plugins"] = list(program.plugins)
+        message["start_seconds"] = limits.start_seconds
     return message
 
 

@@ -82,6 +82,8 @@ class Program:
     """Another version of the plugin that brings the agent; None for the current one."""
     pondering: bool = False
     """Whether it may go on while others decide; else it stands still outside its own turn."""
+    adapter: str | None = None
+    """The module that speaks with a command in the place of arena; None where the command speaks for itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,7 @@ _OF_GAMES = {
     "resample": _method("resample", "self, observation, seat, rng"),
     "action_space": _method("action_space", "self"),
     "standing": _method("standing", "self, state"),
+    "dialects": _method("dialects", "self"),
     "perfect_recall": Member(True, "True or False", lambda given: isinstance(given, bool)),
     "min_return": Member(-1.0, "a finite number", lambda given: _is_number(given) and isfinite(given)),
     "default_moves": Member(

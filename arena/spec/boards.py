@@ -18,6 +18,7 @@ from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
 from arena.spec.document import Path
+from arena.spec.engine_agent import adapter_of, unplayable
 from arena.spec.entries import Entry, features
 from arena.spec.entry_version import chosen_heuristic
 from arena.spec.faults import dotted
@@ -28,7 +29,6 @@ from arena.spec.parameters import Report, validated
 from arena.spec.positions import read_positions
 from arena.spec.reader import SpecReader, without
 from arena.spec.unlimited import unlimited
-from arena.traits import refusal
 
 SHARED_DEALS = "matches of a round have the same deals"
 """What a run says of boards with chance or hidden information."""
@@ -88,7 +88,7 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     """One board; `counted` tells whether all its entries are known, so that too few of them are a fault."""
     playing = []
     for one in labelled:
-        reason = refusal(one.entry.agent, rules.game)
+        reason = unplayable(one.entry.agent, rules.game)
         if reason is None:
             playing.append(one)
         elif reading.several:
@@ -233,7 +233,8 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
     else:
         own = None if version is None else version.file
         plugins = organisers(reading, (game,), but=own, agent=seat.agent if version is None else None)
-    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version, _ponders(reading))
+    adapter = adapter_of(entry.agent)
+    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version, _ponders(reading), adapter)
     return replace(seat, isolation=entry.isolation, program=program)
 
 

@@ -14,6 +14,8 @@ from arena.limits import Limits
 from arena.match.match import Isolation
 from arena.spec.choices import Choices, check_choices, read_choices
 from arena.spec.document import Path
+from arena.spec.engine_agent import KEY as PROTOCOL
+from arena.spec.engine_agent import EngineAgent, engine_agent, unplayable
 from arena.spec.entry_version import KEY as VERSION
 from arena.spec.entry_version import PLUGIN, VersionedAgent, check_known, checked_options, code_key, read_version
 from arena.spec.external import ExternalAgent, called, found
@@ -24,7 +26,6 @@ from arena.spec.model import DecisionLimits, EntryKeys
 from arena.spec.parameters import UNKNOWN_KEY, Report, adapter, checked, hinting, validated
 from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import Variant, variants
-from arena.traits import refusal
 
 KEYS = tuple(EntryKeys.model_fields)
 
@@ -117,6 +118,8 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
         report((VERSION,), "an entry has a plugin of its own or another version of one; leave one of them out")
     versioned = None if own is None else read_version(reading, values, own, isolation, report)
     agent, options = _made(reading, versioned, path, variant)
+    if agent is not None and options is not None and issubclass(agent, EngineAgent):
+        _check_engine(agent(**options), limits, "limits" in values, report)
     sound = reading.faults.noted == before
     if reading.games and versioned is None:
         check_choices(reading, choices, reading.games)
@@ -148,7 +151,8 @@ def _made(
         return (versioned.agent, None) if checked is None else (versioned.claiming(checked.optimal), checked.values)
     if code_key(reading, variant.values) is not None:
         return None, None  # its fault is noted
-    agent = ExternalAgent if isinstance(variant.values.get("agent"), dict) else _agent(reading, path, variant)
+    given = variant.values.get("agent")
+    agent = engine_agent(given, report) if isinstance(given, dict) else _agent(reading, path, variant)
     return agent, None if agent is None else _options(reading, agent, path, variant)
 
 
@@ -162,7 +166,7 @@ def _options(reading: SpecReader, agent: type[Agent], path: Path, variant: Varia
 
 
 def _check_fits(reading: SpecReader, rules: Sequence[Rules], agent: type[Agent], path: Path) -> None:
-    reasons = [refusal(agent, rule.game) for rule in rules]
+    reasons = [unplayable(agent, rule.game) for rule in rules]
     if all(reasons) or not reading.several:
         for reason in filter(None, reasons):
             reading.faults.add(path, reason)
@@ -184,8 +188,8 @@ def _command(reading: SpecReader, path: Path, variant: Variant) -> tuple[str, ..
         return None
     report = reading.below(path, variant)
     for key in given:
-        if key != "command":
-            report(("agent", key), f"{UNKNOWN_KEY}; {suggestion(key, ['command'])}; options stand beside agent")
+        if key not in _OF_PROGRAMS:
+            report(("agent", key), f"{UNKNOWN_KEY}; {suggestion(key, _OF_PROGRAMS)}; options stand beside agent")
     if "command" not in given:
         report(("agent",), "expected the name of an agent or {command: [program, argument, ...]}")
         return None
@@ -198,6 +202,13 @@ def _command(reading: SpecReader, path: Path, variant: Variant) -> tuple[str, ..
         advice = "; it is there, but not executable: chmod +x it, or put its interpreter before it" if there else ""
         report(("agent", "command"), f"no program {shown(words[0])} {where} that can be started{advice}")
     return tuple(words)
+
+
+def _check_engine(agent: EngineAgent, limits: Limits, own: bool, report: Report) -> None:
+    """Note a fault where an engine cannot be told its limits; `own` tells whether its entry gives them."""
+    fault = agent.limit_fault(limits)
+    if fault is not None:
+        report(("limits",) if own else (), fault)
 
 
 def _isolation(reading: SpecReader, given: Any, limits: Limits, apart: str | None, report: Report) -> Isolation:
@@ -247,5 +258,6 @@ def _limits(reading: SpecReader, given: Any, report: Report) -> Limits:
 _LIMITS = adapter(DecisionLimits)
 _WORDS = adapter(Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)])
 _KINDS = get_args(Isolation)
+_OF_PROGRAMS = ("command", PROTOCOL)
 _APART = {PLUGIN: "an agent with a plugin of its own", VERSION: "another version"}
 """What an entry is that brings code of its own, by the key that names it."""

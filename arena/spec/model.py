@@ -57,7 +57,9 @@ class EntryKeys(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    agent: str | Options = Field(description="The name of an agent, or {command: [program, argument, ...]}.")
+    agent: str | Options = Field(
+        description="The name of an agent, or {command: [program, argument, ...]}; of engines with protocol: uci or gtp."
+    )
     label: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(None, description="What tables call it.")
     heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
     limits: DecisionLimits | Options | None = Field(None, description="Limits of this entry alone.")

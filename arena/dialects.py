@@ -1,0 +1,79 @@
+"""Dialects: how positions and actions of a game are written for engines that speak UCI or GTP.
+
+A game says so by `Game.dialects`; an adapter that an installed distribution brings (`arena.spec.engine_agent`) does the speaking.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from arena.game import Action, Game, State, gives
+
+
+def _no_setup(state: State) -> Sequence[tuple[int, str]]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Uci:
+    """A game in the Universal Chess Interface (S. Meyer-Kahlen, 2006), such as `position fen FEN moves MOVE...`."""
+
+    fen: Callable[[State], str]
+    """A position as the words after `position fen`; it may end with `moves` and moves that led to it."""
+    move: Callable[[State, Action], str] | None = None
+    """An action that is legal in a state, as a move; None where that is the game's own notation of actions."""
+    action: Callable[[State, str], Action] | None = None
+    """The action of a state that a move stands for; ValueError where there is none. None as above."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Options that an engine must have to play this game, such as `UCI_Variant`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gtp:
+    """A game in the Go Text Protocol, version 2 (G. Farneback, 2002), such as `play COLOR VERTEX`."""
+
+    size: int
+    """Lines of the board in each direction."""
+    vertex: Callable[[State, Action], str]
+    """An action that is legal in a state, as a vertex such as `D4`, or `pass`."""
+    action: Callable[[State, str], Action]
+    """The action of a state that a vertex stands for, of which letters may be large or small; ValueError where there is none."""
+    komi: float | None = None
+    """What white gets for moving second; None where the game has no such thing, and engines are told nothing."""
+    setup: Callable[[State], Sequence[tuple[int, str]]] = _no_setup
+    """The plays from the empty board to a position, each a seat and a vertex; by default none."""
+    colors: tuple[str, str] = ("black", "white")
+    """What the seats are called."""
+
+
+Dialect = Uci | Gtp
+
+
+def dialect_of(game: Game, protocol: str) -> Dialect | None:
+    """Return the dialect of `game` for a protocol, None where it gives none that is a Uci or a Gtp; its errors are passed on."""
+    found = game.dialects().get(protocol) if gives(game, "dialects") else None
+    return found if isinstance(found, (Uci, Gtp)) else None
+
+
+LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+"""The columns of a board in GTP, from the left: there is no I."""
+
+
+def vertex(column: int, row: int) -> str:
+    """Return the vertex of a point: column and row count from 0, at the lower left.
+
+    >>> vertex(3, 3)
+    'D4'
+    """
+    return f"{LETTERS[column]}{row + 1}"
+
+
+def point(text: str) -> tuple[int, int]:
+    """Return the column and the row of a vertex, both from 0; ValueError where `text` is none.
+
+    >>> point("d4")
+    (3, 3)
+    """
+    letter, number = text[:1].upper(), text[1:]
+    if not letter or letter not in LETTERS or not (number.isascii() and number.isdigit()) or int(number) == 0:
+        raise ValueError(f"expected a vertex such as D4, got {text!r}")
+    return LETTERS.index(letter), int(number) - 1

@@ -1,0 +1,134 @@
+"""An engine as a child process that is spoken to in lines, while arena may say stop at any time."""
+
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from time import perf_counter
+from typing import IO, Any
+
+from arena.errors import cut
+from arena.isolation import protocol
+
+LONGEST = 1 << 16
+"""Bytes of a line of an engine; what is longer is read as several."""
+WAITING = 1000
+"""Lines that wait to be read; an engine that writes more waits."""
+PARTING = 1.0
+"""Seconds that an engine has to end by itself."""
+
+
+class EngineFault(Exception):
+    """What an engine did wrong, by which it loses the match."""
+
+
+class ArenaGone(Exception):
+    """Arena says quit, or is gone."""
+
+
+class Inbox:
+    """What arena and an engine say, in the order in which it comes."""
+
+    def __init__(self, requests: IO[bytes]) -> None:
+        self._queue: Queue[tuple[object, bytes]] = Queue(WAITING)
+        self.read(self, requests, protocol.LONGEST_LINE)
+
+    def read(self, sender: object, stream: IO[bytes], longest: int = LONGEST) -> None:
+        """Take in the lines of a stream from now on, and b"" at its end."""
+
+        def reading() -> None:
+            with stream:
+                while text := stream.readline(longest):
+                    self._queue.put((sender, text))
+            self._queue.put((sender, b""))
+
+        Thread(target=reading, daemon=True).start()
+
+    def request(self) -> dict[str, Any]:
+        """The next message of arena; ArenaGone after the last. What an engine says meanwhile is dropped."""
+        while True:
+            sender, text = self._queue.get()
+            if sender is self:
+                return self._message(text)
+
+    def line(self, engine: object, until: float | None, stop: Callable[[], None]) -> bytes | None:
+        """The next line of an engine, b"" at its end, None where the time is up; `stop` is called when arena says stop."""
+        while True:
+            try:
+                wait = None if until is None else max(until - perf_counter(), 0.0)
+                sender, text = self._queue.get(timeout=wait)
+            except Empty:
+                return None
+            if sender is engine:
+                return text
+            if sender is self and self._message(text)["type"] == "stop":
+                stop()
+
+    @staticmethod
+    def _message(text: bytes) -> dict[str, Any]:
+        message = protocol.parsed(text) if text else {"type": "quit"}
+        if message["type"] == "quit":
+            raise ArenaGone
+        return message
+
+
+class EngineProcess:
+    """An engine that runs. Whatever goes wrong with it is an EngineFault, which names it."""
+
+    def __init__(self, command: Sequence[str], inbox: Inbox) -> None:
+        self.name = Path(command[0]).name
+        self._inbox = inbox
+        self.until: float | None = None
+        """When the patience with it ends, by `perf_counter`."""
+        self.stop: Callable[[], None] = lambda: None
+        """What is done when arena says stop."""
+        try:
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - the user's own
+        except OSError as error:
+            raise EngineFault(f"{self.name} cannot be started: {error.strerror or error}") from error
+        assert self._process.stdout is not None
+        inbox.read(self, self._process.stdout)
+
+    def send(self, line: str) -> None:
+        """Write a line to it."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise self._ended() from error
+
+    def receive(self, expected: str) -> str:
+        """Its next line, without spaces around it; `expected` says what is waited for."""
+        text = self._inbox.line(self, self.until, self.stop)
+        if text is None:
+            raise EngineFault(f"{self.name}: expected {expected}, got nothing in time")
+        if not text:
+            raise self._ended(expected)
+        return text.decode("utf-8", "replace").strip()
+
+    def misspoke(self, expected: str, got: str) -> EngineFault:
+        """The fault of an engine that does not say what its protocol expects."""
+        return EngineFault(f"{self.name}: expected {expected}, got {cut(repr(got), 200)}")
+
+    def _ended(self, expected: str | None = None) -> EngineFault:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(PARTING)
+        code = self._process.returncode
+        how = "closed its output" if code is None else f"ended with code {code}" if code >= 0 else f"was killed by signal {-code}"
+        return EngineFault(f"{self.name} {how}" + (f" when {expected} was expected" if expected else ""))
+
+    def end(self) -> None:
+        """Ask it to quit, and kill it where it does not."""
+        with suppress(EngineFault):
+            self.send("quit")
+        try:
+            self._process.wait(PARTING)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()

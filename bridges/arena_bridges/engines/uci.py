@@ -1,0 +1,195 @@
+"""The Universal Chess Interface (S. Meyer-Kahlen, 2006), for any game that has a `dialects` entry `uci`.
+
+Values are from a score in centipawns by the scale of Elo, `2 / (1 + 10 ** (-cp / 400)) - 1`, or wins minus losses where
+the engine tells them (`UCI_ShowWDL`); a mate is 1 or -1.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from math import exp, log
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from arena.dialects import Dialect, Uci
+from arena.errors import suggestion
+from arena.game import Action, State
+from arena.isolation.agent_host import Message
+from arena.limits import Limits
+from arena.spec.engine_agent import EngineAgent
+from arena_bridges.engines.adapter import Conversation, main
+from arena_bridges.engines.engine_process import EngineFault
+
+OVERHEAD = 0.02
+"""Seconds of a decision that are not the engine's: what it is told and what it answers is on the way."""
+Setting = str | int | float | bool | None
+
+
+class UciEngine(EngineAgent):
+    """An engine that speaks UCI: `go` with `nodes`, `depth` and `movetime` from the limits of nodes, depth and seconds."""
+
+    name = "uci"
+    keeps = frozenset({"nodes", "depth", "seconds"})
+
+    def __init__(self, *, depth: Annotated[int, Field(ge=1)] | None = None, options: dict[str, Setting] | None = None) -> None:
+        self.depth = depth
+        self.options = options
+
+    def limit_fault(self, limits: Limits) -> str | None:
+        """Return what is wrong with the limits of an entry: `go` without any has no end."""
+        if self.depth is None and limits.depth is None and limits.nodes is None and limits.seconds is None:
+            return "an engine searches until it is told to stop: give it limits: {nodes: 100000}, {seconds: 1} or {depth: 8}"
+        return super().limit_fault(limits)
+
+
+class UciConversation(Conversation):
+    """An engine that speaks UCI."""
+
+    protocol = "uci"
+    _dialect: Uci
+
+    def take(self, dialect: Dialect) -> None:
+        """Keep the dialect; EngineFault where it is one of another protocol."""
+        if not isinstance(dialect, Uci):
+            raise EngineFault(f"{self.game.name}: dialects: uci: expected a Uci, got {dialect!r}")
+        self._dialect = dialect
+
+    def greet(self) -> None:
+        """Say `uci`, and learn its options."""
+        self._known: dict[str, str] = {}
+        self.engine.send("uci")
+        for line in self._until("uciok"):
+            words = line.split()
+            if words[:2] == ["option", "name"] and "type" in words:
+                kind = words.index("type")
+                self._known[" ".join(words[2:kind])] = " ".join(words[kind:])
+
+    def prepare(self, options: Mapping[str, Any], *, first: bool) -> None:
+        """Set its options and those of the game, and say `ucinewgame`."""
+        self._depth = options.get("depth")
+        for name, value in {**self._dialect.options, **(options.get("options") or {} if first else {})}.items():
+            self._set(name, value)
+        self.engine.send("ucinewgame")
+        self.engine.send("isready")
+        list(self._until("readyok"))
+
+    def _set(self, name: str, value: Setting) -> None:
+        known = {one.lower(): one for one in self._known}  # names are the same in small and large letters
+        if name.lower() not in known:
+            raise EngineFault(f"{self.engine.name} has no option {name!r}; {suggestion(name, self._known)}")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        wrong = option_fault(self._known[known[name.lower()]], text)
+        if wrong is not None:
+            raise EngineFault(f"{self.engine.name}: option {name}: expected {wrong}, got {text!r}")
+        self.engine.send(f"setoption name {known[name.lower()]}" + ("" if value is None else f" value {text}"))
+
+    def place(self, state: State) -> None:
+        """Keep where the match begins: UCI tells the whole of it at every move."""
+        self._position = f"position fen {self._dialect.fen(state)}"
+        self._moves: list[str] = []
+        self._begun = " moves " in self._position
+
+    def play(self, state: State, action: Action) -> None:
+        """Keep a move."""
+        write = self._dialect.move or self.game.format_action
+        if not (self._moves or self._begun):
+            self._moves.append("moves")
+        self._moves.append(write(state, action))
+
+    def choose(self, state: State) -> Message:
+        """Say `go`, and hear what it says until `bestmove`."""
+        engine = self.engine
+        engine.stop = lambda: engine.send("stop")
+        engine.send(" ".join([self._position, *self._moves]))
+        engine.send(f"go {go(self.limits, self._depth)}")
+        found: Message = {}
+        while True:
+            words = engine.receive("bestmove").split()
+            if words[:1] == ["info"]:
+                found.update(info(words))
+            elif words[:1] == ["bestmove"]:
+                if len(words) < 2:
+                    raise engine.misspoke("a move after bestmove", "bestmove")
+                return {"action": words[1], **found}
+
+    def read(self, state: State, text: str) -> Action:
+        """The action that a move stands for."""
+        return (self._dialect.action or self.game.parse_action)(state, text)
+
+    def _until(self, word: str) -> Iterator[str]:
+        """What it says before a word. What is not understood is left out, as UCI wants it."""
+        last = None
+        while True:
+            try:
+                last = self.engine.receive(f"{word}, as UCI has it")
+            except EngineFault as fault:
+                raise EngineFault(str(fault) + ("" if last is None else f"; the last that it said was {last[:80]!r}")) from None
+            if last == word:
+                return
+            yield last
+
+
+def go(limits: Mapping[str, Any], depth: int | None = None) -> str:
+    """Return the words after `go` for the limits of a decision and a depth of the agent's own."""
+    depths = [one for one in (limits["depth"], depth) if one is not None]
+    words = [] if limits["nodes"] is None else [f"nodes {limits['nodes']}"]
+    words += [f"depth {min(depths)}"] if depths else []
+    if limits["seconds"] is not None:
+        seconds = max(limits["seconds"] - OVERHEAD, limits["seconds"] / 2)
+        words.append(f"movetime {max(1, int(1000 * seconds))}")
+    return " ".join(words)
+
+
+def info(words: list[str]) -> Message:
+    """Return the nodes, the depth and the value that a line of information tells; a score that is a bound alone is left out."""
+    if "string" in words:
+        words = words[: words.index("string")]
+    told: Message = {}
+    after = dict(pairwise(words))
+    if after.get("nodes", "").isdigit():
+        told["nodes"] = int(after["nodes"])
+    if "score" in words and not {"lowerbound", "upperbound"} & set(words) and after.get("multipv", "1") == "1":
+        value = _value(words)
+        if value is not None:
+            told["value"] = value
+        if after.get("depth", "").isdigit():
+            told["depth"] = int(after["depth"])
+    return told
+
+
+def _value(words: list[str]) -> float | None:
+    at = words.index("score")
+    try:
+        if words[at + 1] == "mate":
+            return 1.0 if int(words[at + 2]) > 0 else -1.0
+        if "wdl" in words:
+            won, _, lost = map(int, words[words.index("wdl") + 1 :][:3])
+            return (won - lost) / 1000
+        pawns = max(-100.0, min(100.0, int(words[at + 2]) / 100))
+        return 2.0 / (1.0 + exp(-pawns * log(10.0) / 4)) - 1.0
+    except (ValueError, IndexError):
+        return None
+
+
+def option_fault(told: str, value: str) -> str | None:
+    """Return what an option takes where that is not `value`; None where it takes it. `told` is what stands behind its name.
+
+    >>> option_fault("type spin default 16 min 1 max 1024", "2000")
+    'a whole number from 1 to 1024'
+    """
+    words = told.split()
+    after = dict(pairwise(words))
+    if after["type"] == "spin":
+        low, high = int(after.get("min", "0")), int(after.get("max", "0"))
+        fits = value.lstrip("-").isdigit() and low <= int(value) <= high
+        return None if fits else f"a whole number from {low} to {high}"
+    if after["type"] == "check":
+        return None if value in ("true", "false") else "true or false"
+    if after["type"] == "combo":
+        taken = [one.strip() for one in told.split(" var ")[1:]]
+        return None if value.lower() in [one.lower() for one in taken] else f"one of {', '.join(taken)}"
+    return None
+
+
+if __name__ == "__main__":
+    main(UciConversation)

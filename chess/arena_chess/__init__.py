@@ -1,0 +1,22 @@
+"""Chess for gamearena, by the rules of python-chess; a plugin of its own, since python-chess is GPL."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from arena import Game, hookimpl
+
+
+@hookimpl
+def arena_games() -> Iterable[type[Game]]:
+    """Return chess."""
+    from arena_chess.game import Chess
+
+    return [Chess]
+
+
+@hookimpl
+def arena_heuristics() -> Iterable[Callable[..., Any]]:
+    """Return the heuristic `material`."""
+    from arena_chess.material import material
+
+    return [material]

@@ -1,0 +1,91 @@
+"""Chess as a game of arena. python-chess, which takes long to import, is imported where a position is first needed."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from arena import Game
+from arena.dialects import Uci
+
+if TYPE_CHECKING:
+    from arena_chess.position import Position
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+class Chess(Game):
+    """Chess; white is seat 0. Actions are moves as UCI writes them, `e2e4` or `e7e8q`; standard algebraic notation is read, too.
+
+    A draw by stalemate, insufficient material, the third occurrence of a position, and fifty moves of each side without
+    a capture or a move of a pawn: nobody has to claim it. Text notation: a FEN, and the moves since the last capture or move of a
+    pawn behind `moves`, since they count for repetitions.
+    """
+
+    name = "chess"
+    default_heuristic: ClassVar[str | None] = "material"
+    board = "boards/chess.js"
+
+    def __init__(self, *, fen: str = START) -> None:
+        self.fen = fen
+        if fen != START:
+            from arena_chess.position import begin
+
+            begin(fen)
+
+    def initial(self, rng: random.Random) -> "Position":
+        """Return the position of the parameter `fen`, by default that of the start."""
+        from arena_chess.position import begin
+
+        return begin(self.fen)
+
+    def to_move(self, state: "Position") -> int:
+        """Return 0 for white, 1 for black."""
+        return 0 if state.board.turn else 1
+
+    def actions(self, state: "Position") -> Sequence[str]:
+        """Return the legal moves, in the order of python-chess; none where the game is over."""
+        return state.actions
+
+    def result(self, state: "Position", action: str) -> "Position":
+        """Return the position after a legal move."""
+        from arena_chess.position import after
+
+        return after(state, action)
+
+    def returns(self, state: "Position") -> Sequence[float]:
+        """Return -1 for who is mated and 1 for the other, 0 for both in a draw."""
+        if not state.board.is_checkmate():
+            return (0.0, 0.0)
+        return (-1.0, 1.0) if state.board.turn else (1.0, -1.0)
+
+    def format_state(self, state: "Position") -> str:
+        """Return the FEN since which repetitions count, and the moves since."""
+        from arena_chess.position import text_of
+
+        return text_of(state)
+
+    def parse_state(self, text: str) -> "Position":
+        """Return the position of a FEN, or of one with `moves` and legal moves behind it."""
+        from arena_chess.position import position_of
+
+        return position_of(text)
+
+    def parse_action(self, state: "Position", text: str) -> str:
+        """Return the legal move of a text such as `g1f3` or `Nf3`."""
+        from arena_chess.position import action_of
+
+        return action_of(state, text)
+
+    def render(self, state: "Position") -> str:
+        """Return the board with its coordinates, who is to move, and the moves in standard algebraic notation."""
+        from arena_chess.position import san
+
+        rows = [f"{8 - number} {row}" for number, row in enumerate(str(state.board).splitlines())]
+        side = "white" if state.board.turn else "black"
+        moves = ", ".join([san(state, action) for action in state.actions])
+        told = f"{side} to move: {moves}" if moves else "the game is over"
+        return "\n".join([*rows, "  a b c d e f g h", told])
+
+    def dialects(self) -> Mapping[str, Uci]:
+        """Return how engines are told of chess: the notation of positions and moves is that of UCI."""
+        return {"uci": Uci(self.format_state)}

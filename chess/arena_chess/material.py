@@ -1,0 +1,26 @@
+"""The oldest heuristic of chess: the pieces counted."""
+
+from math import tanh
+from typing import TYPE_CHECKING
+
+from arena import heuristic
+from arena_chess.game import Chess
+
+if TYPE_CHECKING:
+    from arena_chess.position import Position
+
+WORTH = {"pawns": 1, "knights": 3, "bishops": 3, "rooks": 5, "queens": 9}
+"""The worth of pieces in pawns (C. Shannon, Programming a Computer for Playing Chess, 1950)."""
+SCALE = 10.0
+"""Pawns ahead that are worth tanh(1), three quarters of a win."""
+
+
+@heuristic("material", game="chess")
+def material(game: Chess, state: "Position", player: int = 0) -> float:
+    """The difference of the pieces in pawns, on the scale of the hyperbolic tangent of a tenth of it."""
+    board = state.board
+    white, black = board.occupied_co[True], board.occupied_co[False]
+    pieces = [(getattr(board, kind), worth) for kind, worth in WORTH.items()]
+    ahead = sum([worth * ((kind & white).bit_count() - (kind & black).bit_count()) for kind, worth in pieces])
+    value = 0.99 * tanh(ahead / SCALE)
+    return -value if player else value

@@ -1,0 +1,123 @@
+"""Positions of chess as immutable values, by the rules of python-chess.
+
+A position is the board, and how it came about since the last capture or move of a pawn, from which repetitions follow.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import chess
+
+Key = tuple[Any, ...]
+
+REPETITIONS = 3
+"""Occurrences of a position that draw a game."""
+QUIET_PLIES = 100
+"""Plies without a capture or a move of a pawn that draw a game."""
+
+
+class Position:
+    """A position that nobody changes. Two are equal where play began anew from the same one, and the same moves followed."""
+
+    def __init__(self, board: chess.Board, root: chess.Board, moves: tuple[str, ...], seen: tuple[Key, ...]) -> None:
+        self.board = board
+        self.root = root
+        """The board after the last capture or move of a pawn, or at the start."""
+        self.moves = moves
+        """The moves since then, as UCI writes them."""
+        self.seen = seen
+        """What counts for repetitions, of `root`, of every position since, and of this one."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Position) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Position({text_of(self)!r})"
+
+    @cached_property
+    def _identity(self) -> Key:
+        return (self.seen[0], self.root.halfmove_clock, self.root.fullmove_number, self.moves)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._identity)
+
+    @cached_property
+    def drawn(self) -> bool:
+        """Whether repetition, fifty moves or the material that is left draw the game; a mate on the board comes first."""
+        repeated = self.seen.count(self.seen[-1]) >= REPETITIONS
+        quiet = self.board.halfmove_clock >= QUIET_PLIES and any(self.board.generate_legal_moves())
+        return repeated or quiet or self.board.is_insufficient_material()
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """The legal moves as UCI writes them, none where the game is over."""
+        return () if self.drawn else tuple([move.uci() for move in self.board.legal_moves])
+
+
+def begin(fen: str) -> Position:
+    """Return the position of a FEN; ValueError says what is wrong with it."""
+    board = chess.Board(fen)
+    status = board.status()
+    if status:
+        wrong = ", ".join([flag.name.lower().replace("_", " ") for flag in chess.Status if status & flag and flag.name])
+        raise ValueError(f"no position of chess: {wrong}, got {fen!r}")
+    return Position(board, board, (), (_key(board),))
+
+
+def after(position: Position, action: str) -> Position:
+    """Return the position after a legal move."""
+    move = chess.Move.from_uci(action)
+    board = position.board.copy(stack=False)
+    board.push(move)
+    board.clear_stack()
+    if position.board.is_zeroing(move):
+        return Position(board, board, (), (_key(board),))
+    return Position(board, position.root, (*position.moves, action), (*position.seen, _key(board)))
+
+
+def _key(board: chess.Board) -> Key:
+    """What must be the same for a position to have occurred again: stones, who is to move, castling, and en passant if legal."""
+    kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
+    square = board.ep_square if board.has_legal_en_passant() else None
+    return (*kinds, board.occupied_co[chess.WHITE], board.turn, board.clean_castling_rights(), square)
+
+
+def text_of(position: Position) -> str:
+    """Return the FEN from which the moves since count, and these behind `moves`."""
+    fen = position.root.fen(en_passant="legal")
+    return f"{fen} moves {' '.join(position.moves)}" if position.moves else fen
+
+
+def position_of(text: str) -> Position:
+    """Return the position of a text as `text_of` writes it; ValueError says what is wrong with it."""
+    fen, _, moves = text.partition(" moves ")
+    position = begin(fen)
+    for move in moves.split():
+        if move not in position.actions:
+            raise ValueError(f"expected a legal move after {text_of(position)!r}, got {move!r}")
+        position = after(position, move)
+    return position
+
+
+def san(position: Position, action: str) -> str:
+    """Return a legal move in standard algebraic notation."""
+    return position.board.san(chess.Move.from_uci(action))
+
+
+def action_of(position: Position, text: str) -> str:
+    """Return the action of a text, in the notation of UCI or the standard algebraic one; ValueError where it is neither."""
+    text = text.strip()
+    if text in position.actions:
+        return text
+    try:
+        action = position.board.parse_san(text).uci()
+    except ValueError:
+        action = ""
+    if action not in position.actions:
+        legal = ", ".join([f"{one} ({san(position, one)})" for one in position.actions]) or "no move, the game is over"
+        raise ValueError(f"expected one of {legal}; got {text!r}")
+    return action

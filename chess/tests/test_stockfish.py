@@ -1,0 +1,43 @@
+"""Stockfish in arena: mates are found, and under a limit of nodes a game is the same twice."""
+
+import json
+from contextlib import closing
+from typing import Any
+
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
+from arena.spec import load_spec
+
+
+def played(**values: Any) -> list[Record]:
+    """All matches of a spec of chess, one after the other."""
+    spec = load_spec({"game": "chess", **values})
+    with closing(MatchRunner(spec)) as stage:
+        return [stage.play(scheduled) for scheduled in Schedule(spec).take(100)]
+
+
+def told(records: list[Record]) -> bytes:
+    """Everything in records but how long it took."""
+    return json.dumps([record.timeless() for record in records], default=str).encode()
+
+
+def test_the_same_game_twice(stockfish: str) -> None:
+    """Byte for byte, from the same process and from another one, with what it told of its searches."""
+    entry = {"agent": {"command": [stockfish], "protocol": "uci"}, "options": {"Threads": 1, "Hash": 4}}
+    agents = [{**entry, "label": "first"}, {**entry, "label": "second", "limits": {"nodes": 2000}}]
+    spec = {"agents": agents, "limits": {"nodes": 1000, "moves": 30}, "rounds": 2, "openings": {"plies": 3}}
+    first, again = played(**spec), played(**spec)
+    assert told(first) == told(again)
+    assert {record.termination for record in first} == {"move-limit"}
+    assert all(one.nodes > 0 and one.depth and one.value is not None for record in first for one in record.decisions)
+    assert max(one.nodes for record in first for one in record.decisions) < 2 * 2000
+
+
+def test_it_finds_a_mate_and_says_so(stockfish: str) -> None:
+    """Mate in two by two rooks: W. Steinitz would not need an engine."""
+    position = "6k1/8/8/8/8/8/R7/1R5K w - - 0 1"
+    engine = {"agent": {"command": [stockfish], "protocol": "uci"}, "depth": 8, "isolation": "process"}
+    record = played(agents=[engine, "random"], positions=[position])[0]
+    assert record.returns == (1.0, -1.0)
+    assert record.decisions[0].value == 1.0

@@ -1,0 +1,104 @@
+"""Engines written for the tests, and a thread in the place of arena that asks an adapter."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from select import select
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from arena_bridges.engines.adapter import Conversation, serve
+from arena_bridges.engines.gtp import GtpConversation
+from arena_bridges.engines.uci import UciConversation
+
+HERE = Path(__file__).parent
+NOUGHTS = str(HERE / "noughts.py")
+LIMITS = {"nodes": None, "seconds": None, "depth": None, "moves": 1000}
+KINDS: dict[str, type[Conversation]] = {"uci": UciConversation, "gtp": GtpConversation}
+
+MakeEngine = Callable[..., Path]
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> MakeEngine:
+    """A program `engine` that speaks a protocol, and what it was told in `heard`."""
+
+    def make(protocol: str, fault: str = "none") -> Path:
+        program = tmp_path / "engine"
+        words = [sys.executable, "-I", "-S", str(HERE / "engine.py"), protocol, fault, str(tmp_path / "heard")]
+        program.write_text("#!/bin/sh\nexec " + " ".join([f"'{word}'" for word in words]) + "\n")
+        program.chmod(0o755)
+        return program
+
+    return make
+
+
+class Talk:
+    """An adapter that runs in a thread, asked as arena would ask it."""
+
+    def __init__(self, protocol: str, command: list[str]) -> None:
+        read, write = os.pipe()
+        back, forth = os.pipe()
+        self._requests, self._answers = os.fdopen(write, "wb"), os.fdopen(back, "rb")
+        requests, replies = os.fdopen(read, "rb"), os.fdopen(forth, "wb")
+
+        def work() -> None:
+            with replies:
+                serve(KINDS[protocol], command, requests, replies)
+
+        self._thread = Thread(target=work)
+        self._thread.start()
+
+    def tell(self, **message: Any) -> None:
+        self._requests.write(json.dumps(message).encode() + b"\n")
+        self._requests.flush()
+
+    def ask(self, **message: Any) -> dict[str, Any]:
+        self.tell(**message)
+        return self.answer()
+
+    def answer(self) -> dict[str, Any]:
+        assert select([self._answers], [], [], 30)[0], "no answer in 30 s"
+        found: dict[str, Any] = json.loads(self._answers.readline())
+        return found
+
+    def start(
+        self, seat: int = 0, limits: dict[str, Any] | None = None, game: str = "noughts", seconds: float = 10.0, **options: Any
+    ) -> dict[str, Any]:
+        return self.ask(
+            type="start",
+            game=game,
+            parameters={},
+            seat=seat,
+            players=2,
+            plugins=[NOUGHTS],
+            limits={**LIMITS, **(limits or {"nodes": 100})},
+            options=options,
+            start_seconds=seconds,
+        )
+
+    def end(self) -> None:
+        if self._requests.closed:
+            return
+        self._requests.close()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+        self._answers.close()
+
+
+@pytest.fixture
+def talk() -> Iterator[Callable[..., Talk]]:
+    """A maker of adapters that talk, each ended after the test."""
+    made: list[Talk] = []
+
+    def make(protocol: str, *command: object) -> Talk:
+        made.append(Talk(protocol, [str(word) for word in command]))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
