@@ -12,7 +12,7 @@ from arena.commands.serve import NEEDED, bound_socket
 from arena.console.output import results_alone
 from arena.errors import ArenaError
 
-MISSING = "arena ladder needs starlette, uvicorn and Jinja2; install them with: pip install 'gamearena[web]'"
+MISSING = "arena ladder needs starlette, uvicorn, Jinja2 and python-multipart; install them with: pip install 'gamearena[web]'"
 store_option = click.option("--store", type=click.Path(path_type=Path), metavar="S", help="The file; default results/SPEC.db.")
 
 
@@ -44,7 +44,7 @@ def hosted(
     spec: Path, host: str, port: int, public: str | None, store: Path | None, workers: int | None, plugins: tuple[str, ...]
 ) -> int:
     """Host the ladder of SPEC until Ctrl-C or SIGTERM."""
-    if any(find_spec(name) is None for name in NEEDED):
+    if any(find_spec(name) is None for name in (*NEEDED, "python_multipart")):
         raise ArenaError(MISSING)
     from arena.ladder.ladder_host import opened, serve
     from arena.ladder.ladder_spec import load_ladder

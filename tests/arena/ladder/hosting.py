@@ -64,14 +64,21 @@ class HostedLadder:
 
     def _start(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "arena", "ladder", "course.yaml", "--port", "0", "--workers", "1", *self._words]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen(command, cwd=self.folder, text=True, start_new_session=True, **pipes)  # type: ignore[call-overload,no-any-return]
+        with self.errors.open("a") as errors:  # a pipe that nobody reads would hold it up
+            return subprocess.Popen(
+                command, cwd=self.folder, text=True, start_new_session=True, stdout=subprocess.PIPE, stderr=errors
+            )
+
+    @property
+    def errors(self) -> Path:
+        """The file with all that it has said on stderr."""
+        return self.folder / "errors.txt"
 
     def _address(self) -> str:
         assert self.process.stdout is not None
         line = self.process.stdout.readline().strip()
         if not line:
-            raise AssertionError(self.process.communicate(timeout=20)[1])
+            raise AssertionError(self.errors.read_text())
         return line.rstrip("/")
 
     def __enter__(self) -> Self:
@@ -94,8 +101,8 @@ class HostedLadder:
     def end(self) -> tuple[int, str]:
         """End it as a person does; return the exit code and what it said on stderr."""
         self.process.send_signal(signal.SIGTERM)
-        _, said = self.process.communicate(timeout=60)
-        return self.process.returncode, said
+        self.process.communicate(timeout=60)
+        return self.process.returncode, self.errors.read_text()
 
     def admin(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command of the admin."""
