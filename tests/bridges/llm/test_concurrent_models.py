@@ -3,6 +3,7 @@
 import json
 import random
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,44 @@ def test_a_seat_that_waits_lets_others_play_and_one_thread_at_a_time_does() -> N
     for thread in threads:
         thread.join()
     assert (most, len(done)) == ([1], 4)
+
+
+PATIENT = """
+import time
+from arena import Agent, hookimpl
+
+at_work = []
+
+class Patient(Agent):
+    name = "patient"
+    waits = True
+
+    def choose(self, game, state, search):
+        at_work.append(1)
+        time.sleep(0.002)  # lets other threads run
+        if len(at_work) > 1:
+            raise RuntimeError("two at work")
+        at_work.pop()
+        with search.waiting():
+            time.sleep(0.01)
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Patient]
+"""
+
+
+def test_in_a_run_one_agent_at_a_time_is_at_work(tmp_path: Path) -> None:
+    """An agent that is not safe for threads plays eight matches at a time without a fault, and sooner than one by one."""
+    (tmp_path / "patient.py").write_text(PATIENT)
+    cup = {"game": "tic-tac-toe", "rounds": 6, "agents": ["patient", "random"], "plugins": [str(tmp_path / "patient.py")]}
+    took = []
+    for most in (1, 8):
+        began = time.monotonic()
+        assert {record.termination for record in arena.run(cup, concurrency=most).records} == {"normal"}
+        took.append(time.monotonic() - began)
+    assert took[1] < took[0]
 
 
 def test_who_comes_back_after_the_end_of_a_run_is_interrupted() -> None:
