@@ -26,7 +26,7 @@ from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
 from arena.tournament.compiled_boards import running_plain
-from arena.tournament.concurrent_matches import CONCURRENCY
+from arena.tournament.concurrent_matches import CONCURRENCY, waiting_seats
 from arena.tournament.fresh_matches import clear_for
 from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue, Shard
@@ -245,6 +245,8 @@ def _play(
             else:
                 safe = trusted(spec)
                 workers, code = workers_for(options.workers, spec.size), planned.plugins
+                if safe and options.workers is not None and waiting_seats(spec):
+                    options.note(f"agents wait for something outside: one process plays {options.concurrency} matches at a time")
                 play_all(
                     spec,
                     feed,
