@@ -4,7 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
 from arena.columns import Column
-from arena.errors import ArenaError, GameError, OutOfBudget, PluginError, Refused, SpecError, SpecFault, Unavailable, UnknownName
+from arena.errors import (
+    ArenaError,
+    BackendGone,
+    GameError,
+    OutOfBudget,
+    PluginError,
+    Refused,
+    SpecError,
+    SpecFault,
+    Unavailable,
+    UnknownName,
+)
 from arena.format import Field, Format, Outcomes, Pairing, Placing
 from arena.game import CHANCE, Action, Game, Puzzle, State, overrides, uniform
 from arena.heuristic import heuristic
@@ -32,6 +43,7 @@ __all__ = [
     "Agent",
     "Answer",
     "ArenaError",
+    "BackendGone",
     "Column",
     "Decision",
     "Field",

@@ -38,6 +38,9 @@ class Agent(Configured, ABC):
     reference: ClassVar[bool | Literal["games", "puzzles"]]
     """Whether `arena try` sets new agents against this one, and lends it new heuristics if it wants one; `games` or `puzzles` for
     those alone. A class that derives from this one does not inherit it. False if it is not given, as nothing is proposed then."""
+    waits: ClassVar[bool] = False
+    """Whether its decisions wait for something outside, such as a model behind a network, as `with search.waiting()` says: then a
+    process plays several matches at the same time."""
     proposed: ClassVar[Mapping[str, int]]
     """The weight of this agent where nobody names one: by a trait of the game, or by `heuristic` for games that have a default
     one; the largest that applies counts. The agent of the largest weight is the opponent, the adviser or the solver. This is not
@@ -59,6 +62,12 @@ class Agent(Configured, ABC):
             """Return the probabilities with which it plays the legal actions, in their order; optional.
 
             `observation` is what the seat whose turn it is sees. With it `arena exploit` is exact.
+            """
+
+        def check_backend(self) -> None:
+            """Raise ArenaError where what it waits for cannot be asked; optional, of agents that wait.
+
+            A run calls it once, before the first match.
             """
 
         def needs_limit(self, limits: Limits) -> bool:

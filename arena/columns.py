@@ -71,6 +71,13 @@ _EFFORT = (
     Column("ms_per_move", "ms/move", left_out=2),
     _CPU,
 )
+_SPENT = (
+    Column("tokens_in", "Tokens in", "count", "Tokens of questions, in all decisions.", shown="known", left_out=6),
+    Column("tokens_out", "Tokens out", "count", "Tokens of answers, in all decisions.", shown="known", left_out=6),
+    Column("cost", "Cost", description="What all decisions cost.", shown="known", left_out=6),
+)
+SPENT = tuple([column.key for column in _SPENT])
+"""What decisions may have spent that has columns."""
 VERSUS = (
     _RANK,
     _AGENT,
@@ -88,6 +95,7 @@ VERSUS = (
     *_RETURNS,
     *_ADJUSTED,
     *_EFFORT,
+    *_SPENT,
     *_FAILURES,
 )
 SCORE = (
@@ -98,6 +106,7 @@ SCORE = (
     Column("best", "Best", left_out=9),
     Column("moves", "Moves", left_out=8),
     *_EFFORT,
+    *_SPENT,
     *_FAILURES,
 )
 PUZZLE = (
@@ -114,10 +123,12 @@ PUZZLE = (
     Column("nodes_per_attempt", "Nodes", left_out=10),
     Column("seconds_per_attempt", "Seconds", left_out=2),
     _CPU,
+    *_SPENT,
     *_FAILURES,
 )
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE, "score": SCORE}
 ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE, *SCORE)}
+ROW_KEYS -= set(SPENT)  # formats may have had such columns before
 ROW_KEYS |= {"level_with", "superiority", "refuted", "boards", "mean_rank", "mean_rating"}
 """The keys of rows that a column of a format may not have."""
 

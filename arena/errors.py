@@ -14,6 +14,7 @@
     +-- ClusterError            a cluster that cannot play what it was asked to
     |   +-- ClusterLost         a cluster that was there and is gone
     +-- Unavailable             an agent's backend that does not answer
+    |   +-- BackendGone         one that is not asked again in this run
     +-- IsolationError          an agent that cannot be given the process that its entry asks for
 
     What only one part can raise is declared there: NoAgentProcess and SandboxError in `arena.isolation`, CannotWrite in
@@ -126,6 +127,10 @@ class IsolationError(ArenaError):
 
 class Unavailable(ArenaError):
     """The backend of an agent does not answer. It is asked again; in the end the match is void, and nobody loses it."""
+
+
+class BackendGone(Unavailable):
+    """The backend of an agent has not answered for so long that it is not asked again in this run: the match is void at once."""
 
 
 class OutOfBudget(BaseException):

@@ -1,7 +1,9 @@
 """What the referee gives an agent for one decision: random numbers, evaluation, limits, and a place to report."""
 
+import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
@@ -14,6 +16,7 @@ from arena.heuristic import Evaluation
 from arena.identity import Stream
 from arena.limits import LARGEST, Limits, finite, is_count, plies
 from arena.returns import scaled
+from arena.waiting import waiting
 
 Item = TypeVar("Item")
 
@@ -62,6 +65,8 @@ MOST_AMOUNTS = 32
 """Names of amounts that a decision may have spent."""
 LONGEST_NAME = 64
 """Characters of such a name."""
+LONGEST_EXCHANGE = 4 << 20
+"""Characters of what a decision may add to a transcript."""
 
 
 def _is_amount(value: Any) -> bool:
@@ -88,6 +93,8 @@ class Search:
     """The random generator as it was before."""
     spent: Mapping[str, float] | None = None
     """What `spend` was told of this decision; None where it was not called."""
+    exchanges: tuple[str, ...] = ()
+    """What `transcribe` was told of this decision, as JSON."""
 
     def __init__(
         self,
@@ -241,6 +248,28 @@ class Search:
         if len(spent) > MOST_AMOUNTS:
             raise ValueError(f"expected at most {MOST_AMOUNTS} names of amounts, got {len(spent)}")
         self.spent = spent
+
+    def transcribe(self, exchange: Mapping[str, Any]) -> None:
+        """Add what was said between the agent and its backend to the transcript of the match.
+
+        A run with a store keeps transcripts in a file beside it, by the id of the match, which an agent never knows. No record
+        depends on it. `exchange` is a JSON object; ValueError for anything else, and for more than 4 million characters. In a
+        process of the agent's own it is dropped.
+        """
+        try:
+            text = json.dumps(dict(exchange), allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"expected a JSON object, got {shown(exchange)}") from error
+        if len(text) + sum(map(len, self.exchanges)) > LONGEST_EXCHANGE:
+            raise ValueError(f"expected at most {LONGEST_EXCHANGE:,} characters of transcript in a decision")
+        self.exchanges = (*self.exchanges, text)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Have other matches played while this decision waits for something outside, such as an answer from a network.
+
+        `with search.waiting():` around the wait alone: nothing of the game may be used in it. See `Agent.waits`.
+        """
+        return waiting()
 
     def start(self) -> State:
         """The complete state from which a local search starts, the same for every agent that meets this position.

@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.cluster.slot import NodeSlot
 from arena.match.record import FAULTS, Record
-from arena.schedule.schedule import Scheduled, timed
+from arena.schedule.schedule import Scheduled, asks_outside, timed
 from arena.spec import Spec
 
 PART = 0.01
@@ -51,7 +51,7 @@ class Doubts:
             self._slot.close()
 
     def _doubted(self, scheduled: Scheduled, record: Record) -> bool:
-        if record.termination == "void" or timed(self._spec, scheduled):
+        if record.termination == "void" or timed(self._spec, scheduled) or asks_outside(self._spec, scheduled):
             return False
         affordable = self._spent <= SHARE * (perf_counter() - self._began)
         return record.termination in FAULTS or (self._lot.random() < PART and affordable)

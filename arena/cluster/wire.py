@@ -16,7 +16,7 @@ from arena.limits import LARGEST
 from arena.match.contradictions import contradiction
 from arena.match.record import Decision, Reason, Record
 from arena.schedule.schedule import Scheduled, identity_of
-from arena.search import LONGEST_NAME, MOST_AMOUNTS
+from arena.search import LONGEST_EXCHANGE, LONGEST_NAME, MOST_AMOUNTS
 from arena.spec import Spec
 from arena.spec.parameters import explained
 
@@ -53,6 +53,7 @@ _TYPES: dict[str, Any] = {
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Flag | Number | list[Number | None] | None], Field(max_length=MOST_TIMINGS)] | None,
     "adjusted": tuple[Number, ...] | None,
+    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=LONGEST_EXCHANGE)]], ...],
 }
 """The type of each key of a record on the wire."""
 _HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))

@@ -21,7 +21,7 @@ from arena.plugins.sources import real_place
 from arena.results import figures
 from arena.schedule.board_info import known_game
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Scheduled, timed
+from arena.schedule.schedule import Scheduled, asks_outside, timed
 from arena.spec import Spec, load_spec
 from arena.spec.faults import one_line
 from arena.spec.named_code import named_code
@@ -165,6 +165,8 @@ def _verdict(spec: Spec | None, place: Scheduled | None, record: Record, differe
         return "the rules agree; the match is not in the schedule of the last run, so its agents did not play it again"
     if timed(spec, place):
         return "the rules agree; with a time limit the agents need not play the same again, so they were not asked to"
+    if asks_outside(spec, place):
+        return "the rules agree; an agent waits for something outside, which was not asked again"
     with closing(MatchRunner(spec)) as runner:
         again, before = runner.play(place).timeless(), record.timeless()
     differences += [

@@ -26,6 +26,7 @@ from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
 from arena.tournament.compiled_boards import running_plain
+from arena.tournament.concurrent_matches import CONCURRENCY, waiting_seats
 from arena.tournament.fresh_matches import clear_for
 from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue, Shard
@@ -61,6 +62,7 @@ class RunOptions:
     shard: Shard | None = None
     cluster: str | None = None
     plain: bool = False
+    concurrency: int = CONCURRENCY
 
     @property
     def path(self) -> Path | None:
@@ -86,6 +88,7 @@ class RunOptions:
         words += [] if self.style == "simple" else ["--format", self.style]
         words += ["--quiet"] if self.quiet else []
         words += ["--plain"] if self.plain else []
+        words += [] if self.concurrency == CONCURRENCY else ["--concurrency", str(self.concurrency)]
         words += [word for plugin in self.plugins for word in ("--plugin", plugin)]
         words += [] if self.store is None else ["--store", self.store]
         words += [] if self.shard is None else ["--shard", f"{self.shard.number}/{self.shard.of}"]
@@ -118,6 +121,13 @@ def shard(_context: click.Context, _parameter: click.Parameter, value: str | Non
     help="Play the matches of AGENT anew, and keep those of all others; may be repeated.",
 )
 @click.option("--accept-changed-plugins", "accept", is_flag=True, help="Go on though a plugin has changed.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 256),
+    default=CONCURRENCY,
+    show_default=True,
+    help="Matches at the same time in one process, where agents wait for something outside.",
+)
 @click.option("--plain", is_flag=True, help="Use no compiled code; the records are the same.")
 @click.option("--shard", metavar="I/N", callback=shard, help="Play part I of N, as one of N machines; see `arena merge`.")
 @click.option(
@@ -235,6 +245,8 @@ def _play(
             else:
                 safe = trusted(spec)
                 workers, code = workers_for(options.workers, spec.size), planned.plugins
+                if safe and options.workers is not None and waiting_seats(spec):
+                    options.note(f"agents wait for something outside: one process plays {options.concurrency} matches at a time")
                 play_all(
                     spec,
                     feed,
@@ -245,6 +257,7 @@ def _play(
                     guarded=not safe,
                     watch=progress.watch,
                     note=options.note,
+                    concurrency=options.concurrency,
                 )
         except (ClusterLost, Interrupted):
             if store is not None:

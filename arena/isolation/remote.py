@@ -15,7 +15,7 @@ from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
 from arena.match.chance_streams import has_chance
 from arena.match.match import Match, Program
-from arena.match.player import Ending, Forfeit, Player, Unreadable, Used, checked, local_player
+from arena.match.player import UNANSWERING, Ending, Forfeit, Player, Unreadable, Used, checked, local_player
 from arena.match.record import Reason
 from arena.match.referee import PlayerMaker
 from arena.outcome import Answer, Path
@@ -50,6 +50,7 @@ class RemotePlayer:
         self.overrun: float | None = None
         self.started: float | None = None
         self.lack_of_cpu = self.cpu = 0.0
+        self.exchanges: tuple[str, ...] = ()  # what is said there stays there
         assert seat.program is not None
         self._program: Program = seat.program
         self._match = match
@@ -259,8 +260,9 @@ class RemotePlayer:
         return Forfeit(Ending(lost.reason, self.number, lost.message))
 
     def _failed(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable:
-        if answer.get("kind") == "unavailable":
-            return Unavailable(protocol.message_of(answer, "message") or self.seat.label)
+        unanswering = UNANSWERING.get(str(answer.get("kind")))
+        if unanswering is not None:
+            return unanswering(protocol.message_of(answer, "message") or self.seat.label)
         reason: Reason = "memory" if answer.get("kind") == "memory" else "exception"
         message = protocol.message_of(answer, "message")
         return Forfeit(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))

@@ -11,14 +11,14 @@ from typing import Any
 
 from arena.agent import Agent
 from arena.counting import GoPlain, Meter, counting_view
-from arena.errors import Interrupted, OutOfBudget, Unavailable, author_traceback, describe
+from arena.errors import BackendGone, Interrupted, OutOfBudget, Unavailable, author_traceback, describe
 from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
 from arena.limits import Limits, clipped
 from arena.search import Search, SharedStart
 from arena.unmetered import seen
 
-_KINDS = {MemoryError: "memory", Unavailable: "unavailable"}
+_KINDS = {MemoryError: "memory", BackendGone: "gone", Unavailable: "unavailable"}
 
 
 def find_loop(search: Search, engine: str, options: dict[str, Any]) -> Any:
@@ -29,7 +29,7 @@ def find_loop(search: Search, engine: str, options: dict[str, Any]) -> Any:
 
 
 class AgentRaised(Exception):
-    """An agent raised an exception. `kind` is `exception`, `memory` or `unavailable`."""
+    """An agent raised an exception. `kind` is `exception`, `memory`, `unavailable` or `gone`."""
 
     def __init__(self, error: BaseException) -> None:
         self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
@@ -40,7 +40,20 @@ class AgentRaised(Exception):
 class Decider:
     """One agent in one match."""
 
-    __slots__ = ("_budget", "_evaluation", "_limits", "_make", "_meter", "_view", "agent", "fallback", "rng", "start", "used")
+    __slots__ = (
+        "_budget",
+        "_evaluation",
+        "_limits",
+        "_make",
+        "_meter",
+        "_view",
+        "agent",
+        "exchanges",
+        "fallback",
+        "rng",
+        "start",
+        "used",
+    )
 
     used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int]
     """Nodes, evaluations, seconds, depth, value, what else was spent, and unmetered states of the last decision."""
@@ -66,6 +79,8 @@ class Decider:
         """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
         self._make = make
         self.used = (0, 0, 0.0, None, None, None, 0)
+        self.exchanges: tuple[str, ...] = ()
+        """What the agent has added to the transcript of the match, as JSON."""
 
     def make_agent(self) -> None:
         """Make the agent; AgentRaised where it raises."""
@@ -106,6 +121,8 @@ class Decider:
         if meter.paused:
             seconds, meter.paused = seconds - meter.paused, 0.0
         self.used = (meter.nodes, meter.evaluations, seconds, search.depth, search.value, search.spent, seen.states)
+        if search.exchanges:
+            self.exchanges += search.exchanges
         return choice if stopped is None else self._after(stopped, search, legal)
 
     def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:

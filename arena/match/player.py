@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import GameError, Interrupted, Unavailable, shown
+from arena.errors import BackendGone, GameError, Interrupted, Unavailable, shown
 from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
 from arena.limits import MARGIN
@@ -77,6 +77,10 @@ class Player(Protocol):
     @property
     def compiled(self) -> bool:
         """Whether compiled code has run in any of its decisions."""
+
+    @property
+    def exchanges(self) -> Sequence[str]:
+        """What its agent has added to the transcript of the match, as JSON."""
 
     def make_agent(self) -> None:
         """Make the agent of the match; a Forfeit where that fails."""
@@ -219,10 +223,14 @@ def chosen(choice: Any, legal: Sequence[Action]) -> Action:
         raise AgentRaised(error) from error
 
 
+UNANSWERING: Mapping[str, type[Unavailable]] = {"unavailable": Unavailable, "gone": BackendGone}
+"""What is raised where the backend of an agent does not answer, by the kind of failure."""
+
+
 def failure(seat: int, failed: AgentRaised) -> Forfeit | Unavailable:
     """Return the forfeit of a seat whose agent raised an exception; Unavailable where its backend does not answer."""
-    if failed.kind == "unavailable":
-        return Unavailable(failed.message)
+    if failed.kind in UNANSWERING:
+        return UNANSWERING[failed.kind](failed.message)
     kind: Reason = "memory" if failed.kind == "memory" else "exception"
     return Forfeit(Ending(kind, seat, failed.message, failed.traceback))
 

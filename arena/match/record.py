@@ -108,6 +108,8 @@ class Record(NamedTuple):
     """What else depends on the clock, such as the seconds by which a decision ran over its limit."""
     adjusted: tuple[float, ...] | None = None
     """The returns without the luck of chance; None in games without chance or without a default heuristic."""
+    transcript: tuple[tuple[int, str], ...] = ()
+    """What agents said to their backends, each with its seat, as JSON; a run keeps it in a file of its own, not in the store."""
 
     @property
     def is_unanswered(self) -> bool:
@@ -115,8 +117,9 @@ class Record(NamedTuple):
         return self.termination == "void" and UNANSWERED in (self.timing or {})
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as plain values, ready for JSON; `adjusted` is one of them only where it is known."""
+        """The record as plain values, ready for JSON, without the transcript; `adjusted` is there only where it is known."""
         plain = self._asdict()
+        del plain["transcript"]
         if self.adjusted is None:
             del plain["adjusted"]
         plain["decisions"] = [decision.as_dict() for decision in self.decisions]

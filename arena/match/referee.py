@@ -8,7 +8,7 @@ from time import sleep
 from typing import Any, TypeVar
 
 from arena.configured import name_of
-from arena.errors import GameError, Interrupted, IsolationError, Unavailable, author_traceback, describe
+from arena.errors import BackendGone, GameError, Interrupted, IsolationError, Unavailable, author_traceback, describe
 from arena.game import Action, Puzzle
 from arena.identity import position_stream
 from arena.limits import is_count
@@ -20,6 +20,7 @@ from arena.match.record import CPU_SECONDS, UNANSWERED, Decision, Record
 from arena.match.stepper import Stepper, stepper_of
 from arena.outcome import Answer, Path
 from arena.search import SharedStart
+from arena.waiting import waiting
 
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
@@ -84,8 +85,11 @@ class MatchState:
     def ask_again(self, ask: Callable[[], Answered], error: Unavailable) -> Answered:
         """Return what an agent answers after a while; Unavailable where its backend never does."""
         for pause in PAUSES:
+            if isinstance(error, BackendGone):
+                break
             self.unanswered += 1
-            sleep(pause)
+            with waiting():
+                sleep(pause)
             try:
                 return ask()
             except Unavailable as again:
@@ -267,6 +271,7 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         tuple(map(_decision, state.decisions)),
         tuple(used_rng),
         _timing(match, players, state.unanswered) or None,
+        transcript=tuple([(player.number, said) for player in players for said in player.exchanges]),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from arena.columns import Column
 from arena.format import Kind, Pairing, Placing
 from arena.match.record import Record
-from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, versus_row
+from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, spent_cells, versus_row
 from arena.results.claims import Refutation
 from arena.results.rating import SprtState, Strengths, UnknownRatings, sprt_state, strengths, unknown_ratings
 from arena.results.tally import Count, Failure, Tally, tallies_of
@@ -277,17 +277,20 @@ def _rows(
     """
     kind, labels = tally.sheet.kind, tally.sheet.labels
     measured = any(count.cpu is not None for count in tally.counts)
+    paid = {name for count in tally.counts for name, amount in count.spent.items() if amount}
     rows = []
     for rank, entry in order:
         if kind == "versus":
             row = versus_row(rank, entry, tally, rated, level.get(entry, ()))
         else:
             row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, labels[entry], tally.counts[entry])
-        of_format = {} if placings is None else placings[entry].values
+        of_format: Mapping[str, Any] = {} if placings is None else placings[entry].values
         marks: Row = {"refuted": any(labels[entry] == one.agent for one in refuted)} if refuted else {}
         if measured:
             marks["cpu_per_move"] = cpu_per_move(tally.counts[entry])
-        rows.append({**row, **of_format, **marks})
+        if paid:
+            marks |= spent_cells(tally.counts[entry], paid)
+        rows.append({**row, **marks, **of_format})
     return tuple(rows)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
 from arena.formats.swiss import Knockout
-from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record
+from arena.match.record import CPU_SECONDS, FAULTS, Decision, Reason, Record
 from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts, stored_fallbacks
 from arena.results.mean_returns import MeanReturns
@@ -22,7 +22,7 @@ from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.stats.bracket import Tie
 from arena.store import Store
-from arena.store.rows import NANO, play_hash_of, returns_of
+from arena.store.rows import NANO, play_hash_of, returns_of, spending_decisions
 from arena.store.store import seats_of
 
 
@@ -54,6 +54,8 @@ class Count:
     best: float | None = None
     """The highest return."""
     faults: Counter[str] = field(default_factory=Counter)
+    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """What else its decisions used, by name."""
     points: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     met: Counter[int] = field(default_factory=Counter)
 
@@ -162,6 +164,7 @@ class Tally:
         for decision in record.decisions:
             self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
             self.counts[seats[decision.seat]].unmetered += decision.unmetered
+        self.paid(seats, record.decisions)
         self.timed(seats, record.timing)
         if record.seat is not None and record.termination in FAULTS:
             self.failed(seats[record.seat], record.termination, number, record.id, record.message)
@@ -228,6 +231,12 @@ class Tally:
                 count = self.counts[entry]
                 count.cpu = (count.cpu or 0.0) + seconds
 
+    def paid(self, seats: Sequence[int], decisions: Sequence[Decision]) -> None:
+        """Add what else the decisions of a match used."""
+        for decision in decisions:
+            for name, amount in (decision.spent or {}).items():
+                self.counts[seats[decision.seat]].spent[name] += amount
+
     def fell_back(self, found: FallbackCounts) -> None:
         """Add fallbacks to the entries that they belong to; where that is not known once, their number is not."""
         for entry, number in found.known.items():
@@ -282,6 +291,7 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     _share_out(store, tallies)
     _add_unmetered(store, tallies)
     _add_timings(store, tallies)
+    _add_spent(store, tallies)
     for rows in store.chunks(_GAMES.format(adjusted=store.adjusted)):
         for board, round_, seats, returns, used_rng, played, adjusted in rows:
             corrected = None if adjusted is None else returns_of(adjusted)
@@ -315,6 +325,13 @@ def _add_timings(store: Store, tallies: Sequence[Tally]) -> None:
             tallies[board].timed(seats_of(seats), json.loads(timing))
 
 
+def _add_spent(store: Store, tallies: Sequence[Tally]) -> None:
+    """Add what else decisions used."""
+    for rows in store.chunks(_SPENT) if store.keeps_spent else ():
+        for board, seats, decisions, spent in rows:
+            tallies[board].paid(seats_of(seats), spending_decisions(decisions, spent))
+
+
 def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
     """For every board of the last run how many games differ, of every group of entries that sat at one table."""
     found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
@@ -342,6 +359,11 @@ WHERE r.termination <> 'void' GROUP BY 1, 2, 3
 _TIMINGS = """
 SELECT p.board, p.seats, d.timing FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
 WHERE d.timing LIKE ? AND r.termination <> 'void'
+"""
+_SPENT = """
+SELECT p.board, p.seats, d.decisions, d.spent
+FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
+WHERE d.spent IS NOT NULL AND r.termination <> 'void' ORDER BY p.number
 """
 _FAILURES = f"""
 SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message

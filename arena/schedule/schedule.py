@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from arena.format import Outcomes, Pairing, ranks
-from arena.match.match import match_id
+from arena.match.match import Seat, match_id
 from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.spec import Spec
 
@@ -137,3 +137,17 @@ def timed(spec: Spec, scheduled: Scheduled) -> bool:
     """Tell whether a match has a time limit, so that its agents need not play the same again."""
     board = spec.boards[scheduled.board]
     return any(board.seats[entry].limits.timed for entry in scheduled.pairing.seats)
+
+
+def asks_outside(spec: Spec, scheduled: Scheduled) -> bool:
+    """Tell whether an agent of a match waits for something outside, which is not to be asked once more."""
+    board = spec.boards[scheduled.board]
+    return any(waits(spec, board.seats[entry]) for entry in scheduled.pairing.seats)
+
+
+def waits(spec: Spec, seat: Seat) -> bool:
+    """Tell whether the agent of a seat waits for something outside, wherever it runs; of another version that is not known."""
+    if seat.program is not None and (seat.program.command is not None or seat.program.version is not None):
+        return False
+    kind = spec.registry.agents.get(seat.agent)
+    return getattr(kind, "waits", False) is True

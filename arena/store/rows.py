@@ -141,6 +141,11 @@ def _spent(record: Record) -> str | None:
     return None if not any(one is not None for one in spent) else _write(spent)
 
 
+def spending_decisions(decisions: str, spent: str) -> tuple[Decision, ...]:
+    """The decisions of a match that has spent something, from the texts of `detail`."""
+    return _with_spent(decisions_of(decisions), json.loads(spent))
+
+
 def _with_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Decision, ...]:
     return tuple([one._replace(spent=amounts) for one, amounts in zip(decisions, spent, strict=True)])
 

@@ -392,6 +392,11 @@ class Store:
         """The column with the returns corrected for luck, as an expression of SQL about `record r`; version 1 has none."""
         return "NULL" if self._old else "r.adjusted"
 
+    @property
+    def keeps_spent(self) -> bool:
+        """Whether records have what decisions spent; those of version 1 do not."""
+        return not self._old
+
     def unmetered(self) -> Iterator[tuple[int, tuple[int, ...], int, int]]:
         """Yield board, entries, seat and states past the view of the matches on the boards of the last run, summed up."""
         if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'unmetered'"):

@@ -14,7 +14,7 @@ from arena.match.record import Record
 from arena.plugins.registry import OWN
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.fingerprint import WHOLE, parts_of
-from arena.schedule.schedule import OVER, Batch, Scheduled, identity_of, timed
+from arena.schedule.schedule import OVER, Batch, Scheduled, asks_outside, identity_of, timed
 from arena.spec import Spec
 from arena.store import Run, Store
 from arena.store.run import CodeKey, code_key
@@ -113,7 +113,7 @@ def _sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> dict[Sc
     left = {
         identity: [(one.board, entry) for entry in (None, *one.pairing.seats)]
         for identity, one in sorted(there.items())
-        if not timed(spec, one)
+        if not (timed(spec, one) or asks_outside(spec, one))
     }
     chosen: list[str] = []
     seen: Counter[tuple[int, int | None]] = Counter()

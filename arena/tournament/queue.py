@@ -11,6 +11,7 @@ from arena.schedule.schedule import Batch, Schedule, Scheduled, identity_of
 from arena.spec import Spec
 from arena.store import Store
 from arena.store.rows import play_hash_of
+from arena.tournament.transcripts import keep_transcript
 
 CHUNK = 500
 """Matches that are looked up in a store at a time."""
@@ -113,6 +114,8 @@ class MatchQueue:
     def finished(self, scheduled: Scheduled, record: Record) -> bool:
         """Take the record of a match that was handed out; False if that is no record yet, and the match comes once more."""
         with self._lock:
+            if self._store is not None:
+                keep_transcript(self._store.path, record)
             if record.is_unanswered and scheduled.number not in self._asked_twice:
                 self._asked_twice.add(scheduled.number)
                 self._postponed.append(scheduled)

@@ -17,6 +17,7 @@ from arena.store import Store
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
 from arena.tournament.compiled_boards import LONG, at_once, compile_boards
+from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, waiting_seats
 from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue
 from arena.tournament.results import PlayedMatch, Results
@@ -35,16 +36,21 @@ def run(
     workers: int = 1,
     store: str | PathLike[str] | None = None,
     observe: Observer | None = None,
+    concurrency: int = CONCURRENCY,
 ) -> Results:
     """Play a tournament and return its results. `spec` is a path, its keys as a mapping, or a Spec.
 
     SpecError lists every fault before anything is played. With several `workers` the matches are played in that many
     processes; the records are the same. With a `store`, a path, every match is written there as it comes; what it holds
-    already is not played again. `observe` is called after every match that was played. ValueError for less than one worker,
-    StoreError for a store that cannot be used, PluginError for a plugin that cannot be loaded.
+    already is not played again. `observe` is called after every match that was played. Where agents wait for something outside,
+    such as a model behind a network, one process plays `concurrency` matches at the same time, with the same records;
+    ArenaError where that cannot be asked. ValueError for less than one worker or match, StoreError for a store that cannot be
+    used, PluginError for a plugin that cannot be loaded.
     """
     if workers < 1:
         raise ValueError(f"workers: expected at least 1, got {workers}")
+    if concurrency < 1:
+        raise ValueError(f"concurrency: expected at least 1, got {concurrency}")
     ready = with_secret(load_spec(spec), None if store is None else Path(store))
     if store is None:
         played: list[PlayedMatch] = []
@@ -55,14 +61,14 @@ def run(
             if observe is not None:
                 observe(one)
 
-        play_all(ready, feed, workers, keep)
+        play_all(ready, feed, workers, keep, concurrency=concurrency)
         return Results(ready, sorted(played, key=lambda one: one.number))
     ready = with_kept_openings(ready, Path(store))
     with Store.open(Path(store), write=True) as opened:
         planned = checked(opened, ready, run_of(ready), _nobody)
         opened.begin(planned)
         feed = MatchQueue(ready, opened)
-        play_all(ready, feed, workers, observe or _nobody, code=planned.plugins)
+        play_all(ready, feed, workers, observe or _nobody, code=planned.plugins, concurrency=concurrency)
         opened.end(feed.rankings())
     return Results(ready, store=Path(store))
 
@@ -82,18 +88,24 @@ def play_all(
     guarded: bool = False,
     watch: Callable[[Turns], object] = _nobody,
     note: Callable[[str], object] = _nobody,
+    concurrency: int = CONCURRENCY,
 ) -> None:
     """Play what a feed hands out, in this process or by several workers, and have it take the records as they come.
 
     `code` is what plays, by default as it is now. With `alone`, play that many seconds in this process first: work that is
     done by then needs no workers. With `guarded` nothing is played in this process, which an agent might take down with it.
     `watch` is handed a function that tells which decisions are being made, and another one when workers take over. `note` is
-    told what runs plain where a run is long enough to compile for. SandboxError where an agent wants a sandbox, and there is
-    none that holds.
+    told what runs plain where a run is long enough to compile for. Where agents wait for something outside, `concurrency` matches
+    are played at the same time: here by threads, or by so many workers where the run is `guarded`. SandboxError where an agent
+    wants a sandbox, and there is none that holds; ArenaError where what an agent waits for cannot be asked.
     """
-    record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note), observe)
+    if not waiting_seats(spec):
+        concurrency = 0
+    elif guarded:
+        workers = max(workers, concurrency)
+    record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note, concurrency), observe)
     if feed.postponed:  # since the last of all the others were being played
-        record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note), observe)
+        record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note, concurrency), observe)
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
@@ -115,10 +127,15 @@ def _played(
     guarded: bool,
     watch: Callable[[Turns], object],
     note: Callable[[str], object],
+    concurrency: int,
 ) -> Matches:
+    """Play what is left; `concurrency` is 0 where no agent waits for something outside."""
     check_sandbox(spec)
     if at_once():
         compile_boards(spec, note)
+    if concurrency and not guarded:
+        yield from _concurrently(spec, feed, code, concurrency, watch)
+        return
     if not guarded and (workers == 1 or alone is not None):
         yield from _here(spec, feed, code, alone, watch)
     if not at_once() and _expected(spec, feed, workers, alone) > LONG:
@@ -127,10 +144,25 @@ def _played(
         yield from _here(spec, feed, code, None, watch)
     first = feed.take(1) if guarded or workers > 1 else OVER
     if first is not OVER:
+        if concurrency and not feed.played:
+            check_backends(spec)
         total = spec.size - feed.held - feed.played - feed.others if spec.exact else None
         pool = WorkerPool(spec, workers, _after(first, feed), total=total, code=code)
         watch(pool.turns)
         yield from pool.play()
+
+
+def _concurrently(spec: Spec, feed: MatchQueue, code: Code | None, concurrency: int, watch: Callable[[Turns], object]) -> Matches:
+    """Play several matches at the same time in this process."""
+    first = feed.take(1)
+    if first is OVER:
+        return
+    if not feed.played:
+        check_backends(spec)
+    runners = [MatchRunner(spec, code=code, watched=watch is not _nobody) for _ in range(min(concurrency, spec.size))]
+    matches = ConcurrentMatches(_after(first, feed), runners)
+    watch(matches.turns)
+    yield from matches.play()
 
 
 def _expected(spec: Spec, feed: MatchQueue, workers: int, alone: float | None) -> float:

@@ -77,6 +77,8 @@ def test_who_copes_plays_to_the_end_and_others_are_refused(name: str, tmp_path: 
     game = REGISTRY.games[name](**SMALL.get(name, {}))
     policy = policy_of(game, tmp_path)
     for agent, kind in REGISTRY.agents.items():
+        if kind.__module__.startswith("arena_bridges."):  # each has tests of its own
+            continue
         told = refusal(kind, game)
         if agent not in PLAYERS[name]:
             assert told is not None, agent

@@ -26,6 +26,7 @@ class HumanPlayer:
     overrun: float | None = None
     compiled = False
     started: float | None = None
+    exchanges = ()
     lack_of_cpu = cpu = 0.0
 
     def __init__(self, number: int, seat: Seat, ask: Ask) -> None:

@@ -174,12 +174,15 @@ def test_a_sound_agent_passes(agent: Agent | type[Agent], game: Game) -> None:
 
 
 def test_every_built_in_agent_passes_on_every_game_that_fits(registry: Registry) -> None:
-    """Those with chance in their smallest form, in which solved games have a small tree; one agent needs a file."""
+    """Those with chance in their smallest form, in which solved games have a small tree; one agent needs a file.
+
+    Agents of bridges have tests of their own.
+    """
     long = {"backgammon", "hearts"}
     games = [kind(**SMALL.get(name, {})) for name, kind in registry.games.items() if name not in long]
     for name, agent in registry.agents.items():
         for game in games:
-            if name != "policy-table" and refusal(agent, game) is None:
+            if name != "policy-table" and not agent.__module__.startswith("arena_bridges.") and refusal(agent, game) is None:
                 assert check_agent(agent(**OPTIONS.get(name, {})), game, matches=1)[0].startswith(f"{game.name}: plays")
 
 

@@ -1,0 +1,90 @@
+"""Plays several matches at the same time in this process, where agents wait for something outside."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from queue import SimpleQueue
+
+from arena.errors import ArenaError, Interrupted
+from arena.match.match import Seat
+from arena.match.record import Record
+from arena.schedule.runner import CurrentTurn, MatchRunner
+from arena.schedule.schedule import Scheduled, Take, waits
+from arena.spec import Spec
+from arena.waiting import Baton
+
+CONCURRENCY = 8
+"""The matches of agents that wait which a process plays at the same time by default."""
+LONGEST_END = 1.0
+"""Seconds to wait for a thread at the end of a run that is cut off."""
+Played = tuple[Scheduled, Record | BaseException]
+
+
+def waiting_seats(spec: Spec) -> list[Seat]:
+    """Return the seats whose agents wait for something outside, wherever they run."""
+    return [seat for board in spec.boards for seat in board.seats if waits(spec, seat)]
+
+
+def check_backends(spec: Spec) -> None:
+    """ArenaError where an agent of a spec waits for what cannot be asked, with its label."""
+    for seat in waiting_seats(spec):
+        check = getattr(seat.make(), "check_backend", None)
+        try:
+            if callable(check):
+                check()
+        except ArenaError as error:
+            raise ArenaError(f"{seat.label}: {error}") from error
+
+
+class ConcurrentMatches:
+    """Matches that threads of this process play, one for each runner; the records are those of one match after the other."""
+
+    def __init__(self, take: Take, runners: Sequence[MatchRunner]) -> None:
+        self._take = take
+        self._runners = runners
+        self._baton = Baton()
+        self._orders: SimpleQueue[Scheduled | None] = SimpleQueue()
+        self._played: SimpleQueue[Played] = SimpleQueue()
+
+    def turns(self) -> Sequence[CurrentTurn]:
+        """Return the decisions that are being made, or were made last."""
+        return [turn for runner in self._runners for turn in runner.turns()]
+
+    def play(self) -> Iterator[tuple[Scheduled, Record]]:
+        """Yield every match with its record as it is finished; to be iterated by one thread, which tells the schedule."""
+        threads = [threading.Thread(target=self._serve, args=(runner,), daemon=True) for runner in self._runners]
+        for thread in threads:
+            thread.start()
+        flying = 0
+        try:
+            while True:
+                while flying < len(threads) and (batch := self._take(1)):
+                    self._orders.put(batch[0])
+                    flying += 1
+                if not flying:
+                    return
+                scheduled, outcome = self._played.get()
+                flying -= 1
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                yield scheduled, outcome
+        finally:
+            self._baton.ended = True
+            for _ in threads:
+                self._orders.put(None)
+            with ExitStack() as ends:
+                for runner in self._runners:
+                    ends.callback(runner.close)
+                for thread in threads:
+                    thread.join(LONGEST_END / len(threads))
+
+    def _serve(self, runner: MatchRunner) -> None:
+        while (scheduled := self._orders.get()) is not None and not self._baton.ended:
+            try:
+                with self._baton.held():
+                    outcome: Record | BaseException = runner.play(scheduled)
+            except Interrupted:  # the run is over
+                return
+            except BaseException as error:
+                outcome = error
+            self._played.put((scheduled, outcome))

@@ -1,0 +1,5 @@
+"""Prints which strategies can play: `python -m arena_bridges.axelrod`."""
+
+from arena_bridges.axelrod.strategies import table
+
+print(table())

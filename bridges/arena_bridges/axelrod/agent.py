@@ -1,0 +1,79 @@
+"""The agent: one strategy of the library, which is shown every turn of the match once."""
+
+from typing import Any, ClassVar
+
+from arena import Action, Agent, Game, Search, State
+from arena.configured import settings
+from arena_bridges.axelrod.strategies import strategy
+from arena_bridges.extras import library
+
+
+class AxelrodStrategy(Agent):
+    """A strategy of the Axelrod library, by the name of its class, such as `TitForTat`, with its default parameters.
+
+    It is told the payoffs, the number of turns and the noise, as the library tells it. One that draws random numbers has a seed
+    from the stream of its seat, so its choices follow from that and from what was done.
+    """
+
+    name = "axelrod"
+    games: ClassVar[frozenset[str]] = frozenset({"prisoners-dilemma"})
+    copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
+    uses_heuristic = False
+
+    def __init__(self, *, strategy: str) -> None:
+        self._kind = _strategy(strategy)
+        self._seed: int | None = None
+        self._player: Any = None
+        self._other: Any = None
+        self._shown: tuple[str, str] = ("", "")
+        self._chosen: str | None = None
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return C or D. The strategy is asked once for each turn, past ones included where it has not seen them."""
+        rules: Any = game
+        seat = game.to_move(state)
+        own, other = rules.history(state, seat), rules.history(state, 1 - seat)
+        if self._player is None or not _goes_on(self._shown, (own, other)):
+            self._begin(game, search)
+        for turn in range(len(self._shown[0]), len(own)):
+            self._ask()
+            self._show(own[turn], other[turn])
+        return self._ask()
+
+    def _begin(self, game: Game, search: Search) -> None:
+        """A new player of the strategy, who has seen nothing."""
+        axelrod = library("axelrod", "axelrod")
+        parameters = settings(game)
+        both, neither, cooperator, defector = parameters["payoffs"]
+        self._player, self._other = self._kind(), axelrod.Player()
+        if self._seed is None:
+            self._seed = search.rng.getrandbits(31) if axelrod.Classifiers["stochastic"](self._player) else 0
+        self._player.set_seed(self._seed)
+        self._player.set_match_attributes(
+            length=parameters["turns"],
+            game=axelrod.Game(r=both, s=cooperator, t=defector, p=neither),
+            noise=parameters["noise"],
+        )
+        self._shown, self._chosen = ("", ""), None
+
+    def _ask(self) -> str:
+        """What the strategy does in the turn that it has come to; it is asked once, since that may change it."""
+        if self._chosen is None:
+            self._chosen = str(self._player.strategy(self._other))
+        return self._chosen
+
+    def _show(self, own: str, other: str) -> None:
+        """Show the strategy what was done in a turn, which noise may have turned."""
+        action = library("axelrod", "axelrod").Action
+        mine, theirs = action.from_char(own), action.from_char(other)
+        self._player.update_history(mine, theirs)
+        self._other.update_history(theirs, mine)
+        self._shown, self._chosen = (self._shown[0] + own, self._shown[1] + other), None
+
+
+_strategy = strategy  # the option of the agent has that name
+
+
+def _goes_on(shown: tuple[str, str], now: tuple[str, str]) -> bool:
+    """Whether a match that was shown so far can have come to where it is now."""
+    return all(long.startswith(short) for short, long in zip(shown, now, strict=True))

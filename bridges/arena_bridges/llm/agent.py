@@ -1,0 +1,206 @@
+"""The agent: one question a decision, asked again with the reason where the answer cannot be played."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from arena import Action, Agent, Game, Search, State
+from arena.errors import cut
+from arena_bridges.llm import prompts
+from arena_bridges.llm.answers import ModelAnswer, read
+
+if TYPE_CHECKING:
+    from arena_bridges.llm.endpoint import Endpoint
+
+AMOUNTS = ("requests", "illegal", "truncated", "tokens_in", "tokens_out", "cost")
+"""What a decision tells that it has spent; `requests` are those that were answered."""
+Price = Annotated[float, Field(ge=0, le=1e6)]
+
+
+class Unplayable:
+    """What is chosen where no answer can be played: it equals no action, and shows as the reason."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __repr__(self) -> str:
+        return self._reason
+
+
+class Conversation:
+    """One decision: what was said so far, which outlives an answer that does not come."""
+
+    def __init__(self, state: State, messages: list[dict[str, Any]], seed: int | None) -> None:
+        self.state = state
+        self.messages = messages
+        self.seed = seed
+        """What a model that draws its answers is to draw the first one from; None where it does not draw."""
+        self.spent: Counter[str] = Counter(dict.fromkeys(AMOUNTS, 0))
+        self.last = ""
+        """What was wrong with the last answer."""
+
+    def add(self, answer: ModelAnswer, cost: float) -> None:
+        """Count an answer."""
+        self.spent["requests"] += 1
+        self.spent["truncated"] += answer.truncated
+        self.spent["tokens_in"] += answer.tokens_in
+        self.spent["tokens_out"] += answer.tokens_out
+        self.spent["cost"] += cost  # type: ignore[assignment] # a counter of floats
+
+    def again(self, answer: ModelAnswer, reason: str) -> None:
+        """Go on after an answer that cannot be played."""
+        self.messages = prompts.question([*self.messages, {"role": "assistant", "content": answer.text}], reason)
+
+
+class LanguageModel(Agent):
+    """A language model behind an OpenAI-compatible address, such as `http://127.0.0.1:8000/v1`.
+
+    It is told the rules as their author describes them and the position as its seat sees it, and answers with the JSON object
+    `{"move": TEXT}`. Where that is illegal or cannot be read it is asked again with the reason, `retries` times; then `fallback`
+    decides. `price_in` and `price_out` are for a million tokens. The key is taken from OPENAI_API_KEY.
+    """
+
+    name = "llm"
+    copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
+    uses_heuristic = False
+    waits = True
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        model: Annotated[str, Field(min_length=1)],
+        legal: Literal["listed", "hidden"] = "listed",
+        history: Literal["own", "both", "none"] = "own",
+        retries: Annotated[int, Field(ge=0, le=10)] = 2,
+        fallback: Literal["lose", "random"] = "lose",
+        temperature: Annotated[float, Field(ge=0, le=2)] | None = 0,
+        tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 1024,
+        price_in: Price = 0.0,
+        price_out: Price = 0.0,
+    ) -> None:
+        from arena_bridges.llm.endpoint import address
+
+        address(url)
+        self.url = url
+        self.model = model
+        self.legal = legal
+        self.history = history
+        self.retries = retries
+        self.fallback = fallback
+        self.temperature = temperature
+        self.tokens = tokens
+        self.prices = (price_in, price_out)
+        self._open: Conversation | None = None
+        self._past: list[str] = []
+        self._last: tuple[State, Action] | None = None
+
+    def check_backend(self) -> None:
+        """ArenaError where the key is missing or nothing answers."""
+        self._endpoint.check()
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return the move of the model."""
+        actions = list(game.actions(state))
+        moves = {game.format_action(state, action): action for action in actions}
+        talk = self._open if self._open is not None and self._open.state == state else self._begin(game, state, search, moves)
+        self._open = talk
+        while talk.spent["requests"] <= self.retries:
+            answer = self._answer(talk, search)
+            action = _action(game, state, answer.move, moves, actions)
+            outcome = "unreadable" if answer.move is None else "illegal" if action is None else "legal"
+            search.transcribe(_told(talk, answer, outcome))
+            if action is not None:
+                return self._chosen(game, state, action, talk, search)
+            self._object(talk, answer, list(moves))
+        search.spend(**talk.spent)
+        if self.fallback == "lose":
+            return Unplayable(f"no legal move in {talk.spent['requests']} answers, the last {talk.last}")
+        return self._chosen(game, state, search.rng.choice(actions), talk, search, spend=False)
+
+    @property
+    def _endpoint(self) -> "Endpoint":
+        from arena_bridges.llm.endpoint import endpoint
+
+        return endpoint(self.url)
+
+    def _begin(self, game: Game, state: State, search: Search, moves: dict[str, Action]) -> Conversation:
+        if self.history == "both" and self._last is not None and search.limits.nodes is None:
+            self._past += _replies(game, *self._last, state)
+        past = f"Moves so far: {'; '.join(self._past)}" if self._past else ""
+        told = prompts.position(game, state, past, list(moves) if self.legal == "listed" else ())
+        seed = None if self.temperature == 0 else search.rng.getrandbits(31)
+        return Conversation(state, prompts.question([{"role": "system", "content": prompts.rules(game)}], told), seed)
+
+    def _answer(self, talk: Conversation, search: Search) -> ModelAnswer:
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": talk.messages,
+            "tokens": self.tokens,
+            "response_format": prompts.RESPONSE_FORMAT,
+        }
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        if talk.seed is not None:
+            body["seed"] = talk.seed + int(talk.spent["requests"])
+        with search.waiting():
+            reply = self._endpoint.ask(body)
+        answer = read(reply)
+        price_in, price_out = self.prices
+        talk.add(answer, (answer.tokens_in * price_in + answer.tokens_out * price_out) / 1e6)
+        return answer
+
+    def _object(self, talk: Conversation, answer: ModelAnswer, legal: Sequence[str]) -> None:
+        """Go on after an answer that cannot be played, with the reason."""
+        if answer.move is None:
+            talk.last = f"cut off after {self.tokens} tokens" if answer.truncated else f"unreadable: {cut(answer.text)!r}"
+            talk.again(answer, prompts.unreadable(answer.truncated, self.tokens))
+        else:
+            talk.spent["illegal"] += 1
+            talk.last = f"illegal: {cut(answer.move)!r}"
+            talk.again(answer, prompts.illegal(answer.move, legal if self.legal == "listed" else ()))
+
+    def _chosen(
+        self, game: Game, state: State, action: Action, talk: Conversation, search: Search, *, spend: bool = True
+    ) -> Action:
+        if spend:
+            search.spend(**talk.spent)
+        self._open = None
+        if self.history != "none":
+            self._past.append(f"seat {game.to_move(state) + 1} (you): {game.format_action(state, action)}")
+        self._last = (state, action)
+        return action
+
+
+def _action(game: Game, state: State, move: str | None, moves: dict[str, Action], actions: Sequence[Action]) -> Action | None:
+    """The legal action that a text stands for; None where there is none."""
+    if move is None:
+        return None
+    if move.strip() in moves:
+        return moves[move.strip()]
+    try:
+        action = game.parse_action(state, move)
+    except Exception:  # the text is anybody's, and the parser an author's
+        return None
+    return action if action in actions else None
+
+
+def _replies(game: Game, before: State, action: Action, now: State) -> Sequence[str]:
+    try:
+        return prompts.replies(game, before, action, now) or ()
+    except Exception:  # what a seat sees need not be a state from which play can go on
+        return ()
+
+
+def _told(talk: Conversation, answer: ModelAnswer, outcome: str) -> dict[str, Any]:
+    return {
+        "messages": talk.messages,
+        "answer": answer.text,
+        "outcome": outcome,
+        "truncated": answer.truncated,
+        "tokens_in": answer.tokens_in,
+        "tokens_out": answer.tokens_out,
+        "model": answer.version,
+    }

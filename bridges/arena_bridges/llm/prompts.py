@@ -1,0 +1,84 @@
+"""What a model is told: the game, the position as its seat sees it, and what was wrong with its last answer."""
+
+from collections.abc import Sequence
+from inspect import getdoc
+from typing import Any
+
+from arena import Action, Game, State
+from arena.configured import name_of, settings
+
+RESPONSE_FORMAT = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "move",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {"move": {"type": "string"}},
+            "required": ["move"],
+            "additionalProperties": False,
+        },
+    },
+}
+"""What an answer has to be."""
+FORM = 'Answer with the JSON object {"move": TEXT} and nothing else; TEXT is one legal move in the notation of the game.'
+
+
+def rules(game: Game) -> str:
+    """Return what is told of a game: what its author has written of it, and its parameters."""
+    parameters = ", ".join([f"{name}={value}" for name, value in settings(game).items()])
+    described = f"You play {name_of(game)}{f' ({parameters})' if parameters else ''}.\n{getdoc(type(game)) or ''}"
+    return f"{described.strip()}\n\n{FORM}"
+
+
+def position(game: Game, state: State, past: str, legal: Sequence[str]) -> str:
+    """Return what is told of a position: in one line, and as a person would want to see it; `legal` is empty if it is hidden."""
+    notation, drawn = game.format_state(state), game.render(state)
+    seat = game.to_move(state)
+    parts = [
+        past,
+        f"Position: {notation}",
+        "" if drawn == notation else drawn,
+        f"You are seat {seat + 1} of {game.players}, and it is your turn." if game.players > 1 else "It is your turn.",
+        f"Legal moves: {', '.join(legal)}" if legal else "",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def question(messages: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Return messages with one more of the user."""
+    return [*messages, {"role": "user", "content": text}]
+
+
+def unreadable(cut_off: bool, tokens: int) -> str:
+    """Return what is told after an answer that cannot be read."""
+    if cut_off:
+        return f"Your answer was cut off after {tokens} tokens. {FORM}"
+    return f"Your answer is not that JSON object. {FORM}"
+
+
+def illegal(move: str, legal: Sequence[str]) -> str:
+    """Return what is told after a move that is not legal."""
+    allowed = f" Legal moves: {', '.join(legal)}" if legal else " Choose another one."
+    return f"{move!r} is not a legal move here.{allowed} {FORM}"
+
+
+def replies(game: Game, before: State, action: Action, now: State, most: int = 2000) -> list[str] | None:
+    """Return the moves of the others that lead from one own turn to the next, each with its seat; None where they are not found.
+
+    Looked for in the rules, in at most `most` states: nobody tells an agent what others have done.
+    """
+    seat = game.to_move(now)
+    lines: list[tuple[State, list[str]]] = [(game.result(before, action), [])]
+    for state, moves in lines:
+        if state == now:
+            return moves
+        mover = -1 if game.is_terminal(state) else game.to_move(state)
+        if mover in (-1, seat):
+            continue
+        for reply in game.actions(state):
+            if len(lines) >= most:
+                return None
+            told = f"seat {mover + 1}: {game.format_action(state, reply)}"
+            lines.append((game.result(state, reply), [*moves, told]))
+    return None

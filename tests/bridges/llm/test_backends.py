@@ -1,0 +1,154 @@
+"""Backends that are slow, busy, broken or not there: nobody loses a match, and a run waits for them a while, not for ever."""
+
+import socket
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.match import referee
+from arena.spec import load_spec
+from arena.store import Store
+from arena_bridges.llm import endpoint as endpoints
+from tests.bridges.llm.stub import Answers, Reply, first, serving
+from tests.conftest import Arena
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pauses that a test can wait for, and no key."""
+    monkeypatch.setattr(referee, "PAUSES", (0.01, 0.02, 0.04))
+    monkeypatch.setattr(endpoints, "WAIT", 1.0)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    yield
+    endpoints.endpoint.cache_clear()
+
+
+def spec(url: str, **more: Any) -> dict[str, Any]:
+    return {"game": "tic-tac-toe", "seed": 1, "agents": [{"agent": "llm", "url": url, "model": "m"}, "random"], **more}
+
+
+def troubled(times: int, trouble: Reply) -> Answers:
+    """Answers so many requests with trouble, and then as it should."""
+    left = [trouble] * times
+    return lambda request: left.pop() if left else first(request)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Reply(status=429, headers={"Retry-After": "0"}),
+        Reply(status=429, headers={"Retry-After": formatdate(usegmt=True)}),
+        Reply(status=503, headers={"Retry-After": "0"}),
+        Reply("x", cut=20),
+        Reply("x", cut=0),
+        Reply(status=400, content="something else is wrong"),
+    ],
+)
+def test_trouble_that_passes_changes_no_record(trouble: Reply) -> None:
+    """Three times at the first question of a match that is played alone: what is spent and played is as without."""
+    with serving(first) as stub:
+        calm = arena.run(spec(stub.url), concurrency=1).records
+        asked = len(stub.requests)
+        stub.answers = troubled(3, trouble)
+        records = arena.run(spec(stub.url), concurrency=1).records
+        assert len(stub.requests) == asked + 3 + asked
+    assert [record.timeless() for record in records] == [record.timeless() for record in calm]
+
+
+def test_a_busy_backend_is_asked_again_no_earlier_than_it_says() -> None:
+    with serving(troubled(1, Reply(status=429, headers={"Retry-After": "1"}))) as stub, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(endpoints, "WAIT", 30.0)
+        began = time.monotonic()
+        assert endpoints.endpoint(stub.url).ask({"messages": [{}, {"content": "Legal moves: 1"}]})
+        assert time.monotonic() - began >= 1
+
+
+@pytest.mark.parametrize(
+    "trouble", [Reply(status=503), Reply(status=429, headers={"Retry-After": "3600"}), Reply("x", seconds=9)]
+)
+def test_a_backend_that_fails_for_good_voids_its_matches_within_the_wait(trouble: Reply, tmp_path: Path) -> None:
+    """Nobody loses, matches without it are played, and the next run plays the others; with a wait of one second, all soon."""
+    with serving(lambda _: trouble) as stub:
+        began = time.monotonic()
+        cup = spec(stub.url, rounds=5)
+        cup["agents"].append("greedy")
+        results = arena.run(cup, store=tmp_path / "cup.db")
+        took = time.monotonic() - began
+        voids = [record for record in results.records if record.termination == "void"]
+        assert took < 10
+        assert {"llm" in record.labels for record in voids} == {True}
+        assert (len(voids), len(results.records)) == (20, 30)
+        assert all(record.seat is None for record in voids)
+        stub.answers = first
+        assert {record.termination for record in arena.run(cup, store=tmp_path / "cup.db").records} == {"normal"}
+
+
+def test_a_model_that_is_not_known_voids_its_matches_at_once() -> None:
+    with serving(lambda _: Reply("model m does not exist", status=404)) as stub:
+        results = arena.run(spec(stub.url, rounds=50))
+        assert len(results.void) == 100
+        assert "status 404: model m does not exist" in (results.void[0].message or "")
+        assert len(stub.requests) <= 2 * 8  # one of each match that was under way, in both passes
+
+
+def test_a_backend_that_wants_the_newer_name_of_the_limit_gets_it() -> None:
+    """As OpenAI's reasoning models do."""
+
+    def answers(request: dict[str, Any]) -> Reply:
+        if "max_tokens" in request:
+            return Reply("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", status=400)
+        return first(request)
+
+    with serving(answers) as stub:
+        assert arena.run(spec(stub.url), concurrency=1).void == []
+        assert sum("max_tokens" in request for request in stub.requests) == 1
+
+
+def test_what_is_missing_is_told_before_the_first_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key for an address that is not this machine's, one that is refused, and a server that is not there."""
+    with pytest.raises(arena.ArenaError, match=r"llm: https://models\.invalid/v1 needs a key: set OPENAI_API_KEY"):
+        arena.run(spec("https://models.invalid/v1"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        with pytest.raises(arena.ArenaError, match=r"does not answer: .*refused"):
+            arena.run(spec(url))
+        free.listen()  # somebody who takes calls and says nothing
+        with pytest.raises(arena.ArenaError, match="does not answer: no whole answer in 1 s"):
+            arena.run(spec(url))
+    with serving(first) as stub:
+        stub.models = 401
+        monkeypatch.setenv("OPENAI_API_KEY", "wrong")
+        with pytest.raises(arena.ArenaError, match="does not accept the key in OPENAI_API_KEY: status 401"):
+            arena.run(spec(stub.url))
+        assert stub.requests == []
+
+
+def test_on_the_command_line_that_is_one_line_and_what_is_played_already_asks_nobody(arena: Arena, tmp_path: Path) -> None:
+    """Exit code 2 before a match; a store that holds everything is shown and replayed while the backend is away."""
+    with serving(first) as stub:
+        (tmp_path / "s.yaml").write_text(
+            f"game: tic-tac-toe\nrounds: 1\nagents: [random, {{agent: llm, url: '{stub.url}', model: m, price_in: 1}}]\n"
+        )
+        done = arena("run", "s.yaml", "--store", "s.db", "--quiet")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert all(word in done.stdout for word in ("Tokens in", "Tokens out", "Cost"))
+        asked = len(stub.requests)
+    again = arena("run", "s.yaml", "--store", "s.db", "--quiet")
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    anew = arena("run", "s.yaml", "--no-store", "--quiet")
+    assert (anew.returncode, anew.stdout) == (2, "")
+    assert anew.stderr.startswith("llm: http://127.0.0.1:")
+    assert len(anew.stderr.splitlines()) == 1
+    assert load_spec(tmp_path / "s.yaml").boards
+    with Store.open(tmp_path / "s.db") as store:
+        (identity, *_) = [record.id for record, _ in store.records()]
+    replayed = arena("replay", "s.db", identity)
+    assert replayed.returncode == 0
+    assert "which was not asked again" in replayed.stdout
+    assert len(stub.requests) == asked

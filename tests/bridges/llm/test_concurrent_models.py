@@ -1,0 +1,180 @@
+"""Many matches at the same time in one process: the order of answers changes no record, transcripts are kept by match."""
+
+import json
+import random
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.results.leaderboard import leaderboards
+from arena.store import Store
+from arena.tournament.results import PlayedMatch
+from arena.tournament.transcripts import transcript_file
+from arena.waiting import Baton, waiting
+from tests.bridges.llm.stub import Reply, first, legal, move, serving
+
+
+def spec(url: str, **more: Any) -> dict[str, Any]:
+    model = {"agent": "llm", "url": url, "model": "m", "price_in": 1, "price_out": 2}
+    others = ["random", {"agent": "mcts", "rollouts": 3}]
+    return {"game": "tic-tac-toe", "seed": 5, "rounds": 2, "agents": [model, *others], **more}
+
+
+def erratic(request: dict[str, Any]) -> Reply:
+    """A legal move, an illegal one or prose, as the question has it, after a time that it has not."""
+    drawn = random.Random(json.dumps(request["messages"]))
+    said = drawn.random()
+    reply = Reply("no idea") if said < 0.1 else move("99") if said < 0.2 else move(drawn.choice(legal(request)))
+    reply.seconds = random.uniform(0, 0.03)
+    return reply
+
+
+def test_the_order_of_answers_changes_no_record() -> None:
+    """One at a time, and eight at a time in the order in which a server is done with them."""
+    with serving(erratic) as stub:
+        one = arena.run(spec(stub.url), concurrency=1)
+        assert stub.most == 1
+        many = arena.run(spec(stub.url), concurrency=8)
+        assert 3 <= stub.most <= 8
+    assert [record.timeless() for record in one.records] == [record.timeless() for record in many.records]
+    assert [record.transcript for record in one.records] == [record.transcript for record in many.records]
+
+
+def test_agents_of_other_processes_and_swiss_rounds_go_with_it() -> None:
+    """A schedule that waits for results, a classical agent in a process of its own: as one after the other."""
+    with serving(erratic) as stub:
+        cup = spec(stub.url, format="swiss")
+        cup["agents"][2]["isolation"] = "process"
+        cup["agents"].append("greedy")
+        runs = [[record.timeless() for record in arena.run(cup, concurrency=most).records] for most in (1, 6)]
+    assert runs[0] == runs[1]
+
+
+def test_transcripts_are_kept_beside_the_store_by_match(tmp_path: Path) -> None:
+    """A line for each match of the model, with each of its requests; amounts add up to those of the record. None without."""
+    with serving(erratic) as stub:
+        results = arena.run(spec(stub.url), store=tmp_path / "cup.db")
+        asked = len(stub.requests)
+    file = transcript_file(tmp_path / "cup.db")
+    assert file == tmp_path / "cup.transcripts.jsonl"
+    told = {line["match"]: line for line in map(json.loads, file.read_text("utf-8").splitlines())}
+    records = {record.id: record for record in results.records if "llm" in record.labels}
+    assert told.keys() == records.keys()
+    assert sum(len(line["exchanges"]) for line in told.values()) == asked
+    for identity, line in told.items():
+        record = records[identity]
+        decisions = [decision.spent for decision in record.decisions if decision.spent is not None]
+        assert {each["seat"] for each in line["exchanges"]} == {record.labels.index("llm")}
+        illegal = sum(each["outcome"] == "illegal" for each in line["exchanges"])
+        assert illegal == sum(amounts["illegal"] for amounts in decisions)
+        assert {each["model"] for each in line["exchanges"]} == {"stub-1"}
+    assert "transcript" not in results.records[0].as_dict()
+
+
+def test_the_board_shows_tokens_and_cost_from_a_store_and_from_memory(tmp_path: Path) -> None:
+    """100 tokens in and 10 out a request, at 1 and 2 a million; entries that spend nothing have none."""
+    with serving(first) as stub:
+        stored = leaderboards(arena.run(spec(stub.url), store=tmp_path / "cup.db"))[0]
+        requests = len(stub.requests)
+        here = leaderboards(arena.run(spec(stub.url)))[0]
+    for board in (stored, here):
+        rows = {row["agent"]: row for row in board.rows}
+        assert rows["llm"]["spent"]["requests"] == requests
+        assert (rows["llm"]["tokens_in"], rows["llm"]["tokens_out"]) == (100 * requests, 10 * requests)
+        assert rows["llm"]["cost"] == pytest.approx(requests * (100 + 2 * 10) / 1e6)
+        assert rows["random"]["tokens_in"] is None
+    plain = leaderboards(arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}))[0]
+    assert not {"spent", "tokens_in", "cost"} & plain.rows[0].keys()
+
+
+def test_a_seat_that_waits_lets_others_play_and_one_thread_at_a_time_does() -> None:
+    """The law of the baton: between waits nobody else is at work."""
+    baton, at_work, most, done = Baton(), [0], [0], []
+
+    def play() -> None:
+        with baton.held():
+            for _ in range(50):
+                at_work[0] += 1
+                most[0] = max(most[0], at_work[0])
+                sum(range(1000))
+                at_work[0] -= 1
+                with waiting():
+                    random.random()
+            done.append(1)
+
+    threads = [threading.Thread(target=play) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (most, len(done)) == ([1], 4)
+
+
+PATIENT = """
+import time
+from arena import Agent, hookimpl
+
+at_work = []
+
+class Patient(Agent):
+    name = "patient"
+    waits = True
+
+    def choose(self, game, state, search):
+        at_work.append(1)
+        time.sleep(0.002)  # lets other threads run
+        if len(at_work) > 1:
+            raise RuntimeError("two at work")
+        at_work.pop()
+        with search.waiting():
+            time.sleep(0.01)
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Patient]
+"""
+
+
+def test_in_a_run_one_agent_at_a_time_is_at_work(tmp_path: Path) -> None:
+    """An agent that is not safe for threads plays eight matches at a time without a fault, and sooner than one by one."""
+    (tmp_path / "patient.py").write_text(PATIENT)
+    cup = {"game": "tic-tac-toe", "rounds": 6, "agents": ["patient", "random"], "plugins": [str(tmp_path / "patient.py")]}
+    took = []
+    for most in (1, 8):
+        began = time.monotonic()
+        assert {record.termination for record in arena.run(cup, concurrency=most).records} == {"normal"}
+        took.append(time.monotonic() - began)
+    assert took[1] < took[0]
+
+
+def test_who_comes_back_after_the_end_of_a_run_is_interrupted() -> None:
+    baton = Baton()
+    with pytest.raises(arena.errors.Interrupted), baton.held(), waiting():
+        baton.ended = True
+
+
+def test_a_store_of_an_interrupted_run_goes_on_without_asking_again(tmp_path: Path) -> None:
+    """Stopped by its observer after some matches; the rest is played later, and no match twice."""
+
+    class Stop(Exception):
+        pass
+
+    seen: list[str] = []
+
+    def observe(one: PlayedMatch) -> None:
+        seen.append(one.record.id)
+        if len(seen) == 5:
+            raise Stop
+
+    with serving(first) as stub:
+        with pytest.raises(Stop):
+            arena.run(spec(stub.url), store=tmp_path / "cup.db", observe=observe)
+        with Store.open(tmp_path / "cup.db") as store:
+            assert len(store) == 5
+        results = arena.run(spec(stub.url), store=tmp_path / "cup.db", observe=lambda one: seen.append(one.record.id))
+    assert len(seen) == len(set(seen)) == len(results.records) == 12
