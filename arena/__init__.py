@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
 from arena.columns import Column
+from arena.encoding import encoding
 from arena.errors import ArenaError, GameError, OutOfBudget, PluginError, Refused, SpecError, SpecFault, Unavailable, UnknownName
 from arena.format import Field, Format, Outcomes, Pairing, Placing
 from arena.game import CHANCE, Action, Game, Puzzle, State, overrides, uniform
@@ -59,6 +60,7 @@ __all__ = [
     "Unavailable",
     "UnknownName",
     "__version__",
+    "encoding",
     "heuristic",
     "hookimpl",
     "load_plugins",
