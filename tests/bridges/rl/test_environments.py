@@ -2,17 +2,20 @@
 
 import logging
 import random
+import re
+import sys
 from typing import Any
 
 import pytest
 
 from arena import Game, UnknownName
 from arena.game import CHANCE
+from arena_bridges import rl
+from arena_bridges.extras import MissingExtra
 from arena_games.tic_tac_toe import TicTacToe
 from tests.bridges.rl.conftest import NAMES, small
 
 CYCLES = 20
-IGNORED = "ignore:(Observation|Action mask|The observation|Your environment|Agent)"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -231,3 +234,11 @@ def test_the_numbers_of_actions_are_those_of_the_action_space(environments: Any)
         legal = list(game.actions(state))
         assert [coder.action(number, legal) for number in coder.numbered(legal)] == legal
         assert [list(game.action_space())[number] for number in coder.numbered(legal)] == legal
+
+
+@pytest.mark.parametrize("maker", ["aec_env", "parallel_env", "gym_env"])
+def test_without_the_libraries_the_environments_say_how_to_install_them(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("gymnasium", "pettingzoo"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=re.escape("is not installed: pip install 'gamearena[rl]'")):
+        getattr(rl, maker)("tic-tac-toe")
