@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.agent import Agent
 from arena.columns import Column
+from arena.encoding import encoding
 from arena.errors import (
     ArenaError,
     BackendGone,
@@ -71,6 +72,7 @@ __all__ = [
     "Unavailable",
     "UnknownName",
     "__version__",
+    "encoding",
     "heuristic",
     "hookimpl",
     "load_plugins",

@@ -70,6 +70,12 @@ class Agent(Configured, ABC):
             A run calls it once, before the first match.
             """
 
+        def refuses(self, game: Game) -> str | None:
+            """Return why the agent, with its options, cannot play `game`; None if it can. Optional.
+
+            It is asked before the first match, when the rules of the spec and what the class needs are met.
+            """
+
         def needs_limit(self, limits: Limits) -> bool:
             """Return True if a decision under `limits` may search every state that can be reached; optional, else False.
 

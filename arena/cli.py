@@ -20,7 +20,7 @@ from arena.processes.interrupts import user_interrupts
 from arena.processes.threads import abandoned
 
 COMMANDS = {
-    "check": "Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares.",
+    "check": "Hold a game, an agent, a heuristic or an encoding, or all that a plugin file brings, to what it declares.",
     "compare": "Say how entries of STORE compare, two by two, with error bars: those that are named, or all.",
     "docs": "Show a page of the manual, or without TOPIC the list of its pages.",
     "duel": "Say whether the agent of FILE is better than it was: its versions play until a sequential test decides.",
@@ -40,7 +40,7 @@ COMMANDS = {
     "run": "Play the tournament SPEC, or what is left of it, and print its leaderboards.",
     "schema": "Print the JSON Schema of a spec.",
     "serve": "Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC to play.",
-    "show": "Show what is known of a game, an agent, a heuristic or a format.",
+    "show": "Show what is known of a game, an agent, a heuristic, an encoding or a format.",
     "solve": "Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved.",
     "stats": "Say what a result is worth: Elo with its interval, and the likelihood of superiority.",
     "submit": "Hand in the agent of FILE to the ladder at URL, and print the id of the submission.",

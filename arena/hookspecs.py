@@ -30,5 +30,10 @@ def arena_heuristics() -> Iterable[Callable[..., Any]]:  # type: ignore[empty-bo
 
 
 @hookspec
+def arena_encodings() -> Iterable[Callable[..., Any]]:  # type: ignore[empty-body]
+    """Return functions and classes decorated with `arena.encoding`."""
+
+
+@hookspec
 def arena_formats() -> Iterable[type[Format]]:  # type: ignore[empty-body]
     """Return classes of tournament formats."""

@@ -48,7 +48,7 @@ from arena.traits import refusal
 @games_option("What an agent is checked on, instead of every game that it can play; may be repeated.")
 @plugin_option
 def check(target: str, watched: bool, replay: float, games: tuple[str, ...], plugins: tuple[str, ...], **asked: Any) -> int:
-    """Hold a game, an agent or a heuristic, or all that a plugin file brings, to what it declares.
+    """Hold a game, an agent, a heuristic or an encoding, or all that a plugin file brings, to what it declares.
 
     An agent in another language, a file that can be started or a command in quotes, is held to the protocol; a store to its
     hashes.

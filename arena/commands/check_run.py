@@ -17,7 +17,7 @@ from arena.plugins.contract import source_line
 from arena.plugins.registry import Key, Registry
 from arena.plugins.sources import is_file
 from arena.spec.parameters import adapters
-from arena.testing import Finding, Verdict, Violation, agent_verdicts, game_verdicts, heuristic_verdicts
+from arena.testing import Finding, Verdict, Violation, agent_verdicts, encoding_verdicts, game_verdicts, heuristic_verdicts
 from arena.testing.culprits import method_at_fault, where_of
 from arena.testing.information_checks import all_seeing, observations_of
 from arena.testing.patience import PATIENCE
@@ -111,6 +111,8 @@ class CheckRun:
                 yield True, f"  note    {fault}"
         elif key[0] == "heuristic":
             yield from self._told(heuristic_verdicts(value, self.registry.game(key[1]), **how), key, value)
+        elif key[0] == "encoding":
+            yield from self._told(encoding_verdicts(value, self.registry.game(key[1]), **how), key, value)
         elif key[0] == "agent":
             yield from self._agent(key, value)
         else:

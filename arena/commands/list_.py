@@ -14,6 +14,7 @@ HEADINGS = {
     "games": ["Game", "Traits", "What it is"],
     "agents": ["Agent", "Needs", "What it does"],
     "heuristics": ["Heuristic", "Game", "What it says"],
+    "encodings": ["Encoding", "Game", "What it tells"],
     "formats": ["Format", "For", "What it plays"],
 }
 
@@ -29,9 +30,10 @@ def list_(kind: str, plugins: tuple[str, ...]) -> int:
             "games": lambda: [[name, traits_of(game), summary(game)] for name, game in registry.games.items()],
             "agents": lambda: [[name, _wanted(agent), summary(agent)] for name, agent in registry.agents.items()],
             "heuristics": lambda: [[name, game, summary(found)] for (game, name), found in registry.heuristics.items()],
+            "encodings": lambda: [[name, game, summary(found)] for (game, name), found in registry.encodings.items()],
             "formats": lambda: [[name, found.kind, summary(found)] for name, found in registry.formats.items()],
         }[kind]()
-        rows.sort(key=lambda row: (row[1], row[0]) if kind == "heuristics" else (row[0],))
+        rows.sort(key=lambda row: (row[1], row[0]) if kind in ("heuristics", "encodings") else (row[0],))
         print(table(HEADINGS[kind], rows, width=room(out)), file=out)
     return 0
 

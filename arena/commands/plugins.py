@@ -28,7 +28,7 @@ def _lines(plugin: Plugin, width: int) -> Iterator[str]:
     if plugin.problem is not None:
         yield f"  left out: {plugin.problem}"
         return
-    for kind in ("game", "agent", "heuristic", "format"):
+    for kind in ("game", "agent", "heuristic", "encoding", "format"):
         names = [name.removeprefix(f"{kind} ") for name in plugin.names if name.startswith(f"{kind} ")]
         if names:
             yield paragraph(f"{kind}s: {', '.join(names)}", width)

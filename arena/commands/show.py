@@ -17,6 +17,7 @@ from arena.compiled.engines import engine_of
 from arena.configured import parameters_of, with_defaults
 from arena.console.notices import load
 from arena.console.output import results_alone
+from arena.encoding import encoding_info_of
 from arena.format import Format, own_columns, ranks
 from arena.game import Game
 from arena.heuristic import info_of
@@ -34,7 +35,7 @@ from arena.views import board_module
 @click.option("--traits", is_flag=True, help="Show every trait instead: what gives it to a game, and which agents need it.")
 @plugin_option
 def show(name: str | None, plugins: tuple[str, ...], *, traits: bool) -> int:
-    """Show what is known of a game, an agent, a heuristic or a format."""
+    """Show what is known of a game, an agent, a heuristic, an encoding or a format."""
     if traits == (name is not None):
         raise click.UsageError("expected a name, as in `arena show connect-four`, or --traits")
     with results_alone() as out:
@@ -61,7 +62,10 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
     if info is not None:
         claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
         yield f"  of {info.game}; claims: {', '.join(claims) or 'nothing'}"
-    parameters = list(parameters_of(value).values())[1 if info is not None else 0 :] if isclass(value) else []
+    if (encoded := encoding_info_of(value)) is not None:
+        shape = "depends on the parameters" if callable(encoded.shape) else encoded.shape
+        yield f"  of {encoded.game}; shape: {shape}; values from {encoded.low:g} to {encoded.high:g}"
+    parameters = list(parameters_of(value).values())[1 if info or encoded else 0 :] if isclass(value) else []
     yield "  parameters:" if parameters else "  parameters: none"
     for parameter in parameters:
         yield f"    {_parameter_line(value, parameter)}"
@@ -85,6 +89,7 @@ def _trait_lines(registry: Registry, width: int) -> Iterator[str]:
 def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:
     yield f"  traits: {traits_of(kind) or 'unknown without parameters'}"
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {kind.default_heuristic or 'none'}"
+    yield f"  encodings: {', '.join(registry.encodings_of(name)) or 'none'}"
     yield from _pictures(kind)
     game = with_defaults(kind)
     if game is not None:

@@ -1,4 +1,4 @@
-"""What a plugin brings, held against what games, agents, heuristics and formats promise: wrong here, and not within a match."""
+"""What a plugin brings, held against what it promises to be: wrong here, and not within a match."""
 
 import inspect
 import re
@@ -14,13 +14,14 @@ from arena import hookspecs
 from arena.agent import Agent, chooses, solves
 from arena.columns import ROW_KEYS, STYLES
 from arena.configured import parameters_of
+from arena.encoding import encoding_info_of
 from arena.errors import shown, suggestion
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle
 from arena.heuristic import info_of
 from arena.traits import unknown_needs
 
-HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_formats")
+HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats")
 NAME = re.compile(r"[a-z0-9-]+")
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = {
@@ -75,8 +76,10 @@ def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple
         _check_name("heuristic", info.name, value)
         if isclass(value):
             _check_parameters("heuristic", info.name, value)
-        _check_call(info.name, value)
+        _check_call("heuristic", info.name, value, ("state", "player=0"))
         return ("heuristic", info.game, info.name), value
+    if hook == "arena_encodings":
+        return _checked_encoding(value, implementation)
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
         raise Unfit(f"{hook} returned {shown(value)}; expected classes derived from {base.__name__} ({line(implementation)})")
@@ -95,6 +98,16 @@ def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple
     if issubclass(value, Format):
         _check_format(value)
     return (kind, str(name)), value
+
+
+def _checked_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
+    info = encoding_info_of(value)
+    if info is None:
+        expected = "functions or classes decorated with @encoding"
+        raise Unfit(f"arena_encodings returned {shown(value)}; expected {expected} ({line(implementation)})")
+    _check_name("encoding", info.name, value)
+    _check_call("encoding", info.name, value, ("observation", "seat"))
+    return ("encoding", info.game, info.name), value
 
 
 def _check_name(kind: str, name: object, value: object) -> None:
@@ -159,17 +172,17 @@ def _promised_parameters(method: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(method).parameters)
 
 
-def _check_call(name: str, value: Any) -> None:
-    """Refuse a heuristic that cannot be called with a state."""
+def _check_call(kind: str, name: str, value: Any, wanted: tuple[str, str]) -> None:
+    """Refuse a heuristic that cannot be called with a state and a player, and an encoding likewise."""
     given = inspect.getattr_static(value, "__call__", None) if isclass(value) else value
     before = "self" if isclass(value) else "game"
     if given is None:
-        raise Unfit(f"heuristic {name} ({line(value)}): expected a method __call__(self, state, player=0), got none")
+        raise Unfit(f"{kind} {name} ({line(value)}): expected a method __call__(self, {', '.join(wanted)}), got none")
     try:
         inspect.signature(given).bind(None, None, 0)
     except TypeError:
         got = f"({', '.join(map(str, inspect.signature(given).parameters.values()))})"
-        raise Unfit(f"heuristic {name} ({line(given)}): expected ({before}, state, player=0), got {got}") from None
+        raise Unfit(f"{kind} {name} ({line(given)}): expected ({before}, {', '.join(wanted)}), got {got}") from None
     except ValueError:
         return  # nobody can say how it is called
 

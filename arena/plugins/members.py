@@ -65,6 +65,12 @@ def needs_limit(agent: Agent, limits: Limits) -> bool:
     return method is not None and foreign(lambda: bool(method.__get__(agent, type(agent))(limits)), lambda _: False)
 
 
+def refused(agent: Agent, game: Game) -> str | None:
+    """Return why an agent with its options cannot play a game, as `Agent.refuses` says; None if it can, or says nothing."""
+    method = member(type(agent), "refuses")
+    return None if method is None else method.__get__(agent, type(agent))(game)
+
+
 def ignored(kind: type) -> Iterator[str]:
     """Yield a note for every member of a plugin's class that has the name of an optional one, but not its shape."""
     required = {one.name for one in fields(kind) if one.default is MISSING} if is_dataclass(kind) else set()
@@ -165,6 +171,7 @@ _OF_AGENTS = {
         lambda given: isinstance(given, frozenset) and all(isinstance(name, str) for name in given),
     ),
     "needs_limit": Member(None, "a method needs_limit(self, limits)", _takes_one),
+    "refuses": Member(None, "a method refuses(self, game)", _takes_one),
     "policy": Member(None, "a method policy(self, game, observation)", lambda given: given is None or takes(given, 2)),
     "copes": Member(frozenset(), "a set of texts such as {'chance'}", lambda given: isinstance(given, (set, frozenset))),
     "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool), inherited=False),

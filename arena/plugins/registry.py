@@ -58,13 +58,14 @@ class Plugin:
 class Registry:
     """Everything that the loaded plugins brought, by name.
 
-    `games`, `agents` and `formats` hold classes by name, `heuristics` the decorated objects by (game, name), and `plugins` tells
-    what became of every plugin.
+    `games`, `agents` and `formats` hold classes by name, `heuristics` and `encodings` the decorated objects by (game, name), and
+    `plugins` tells what became of every plugin.
     """
 
     games: dict[str, type[Game]] = field(default_factory=dict)
     agents: dict[str, type[Agent]] = field(default_factory=dict)
     heuristics: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
+    encodings: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     formats: dict[str, type[Format]] = field(default_factory=dict)
     plugins: list[Plugin] = field(default_factory=list)
     sources: dict[Key, Source] = field(default_factory=dict)
@@ -92,27 +93,36 @@ class Registry:
         self._refuse_withdrawn("heuristic", game, name)
         raise UnknownName(f"heuristic of {game}", name, self.heuristics_of(game))
 
+    def encoding(self, game: str, name: str) -> Callable[..., Any]:
+        """The encoding `name` of a game; UnknownName with the nearest names of that game."""
+        found = self.encodings.get((game, name))
+        if found is not None:
+            return found
+        self._refuse_withdrawn("encoding", game, name)
+        raise UnknownName(f"encoding of {game}", name, self.encodings_of(game))
+
     def value(self, key: Key) -> Any:
-        """The class or the heuristic of a `key` of `sources`; KeyError where two plugins claim it."""
+        """The class, heuristic or encoding of a `key` of `sources`; KeyError where two plugins claim it."""
         return self.table(key[0])[_name(key)]
 
     def items(self) -> list[tuple[Key, Any]]:
-        """Every class and heuristic with its key in `sources`."""
+        """Every class, heuristic and encoding with its key in `sources`."""
         return [(key, self.value(key)) for key in self.sources if key not in self.withdrawn]
 
     def named(self, name: str) -> list[tuple[Key, Any]]:
-        """Every class and heuristic of a `name`, of all kinds and games; UnknownName with the nearest names."""
+        """Every class, heuristic and encoding of a `name`, of all kinds and games; UnknownName with the nearest names."""
         found = [(key, value) for key, value in self.items() if key[-1] == name]
         if not found:
-            raise UnknownName("game, agent, heuristic or format", name, [key[-1] for key, _ in self.items()])
+            raise UnknownName("game, agent, heuristic, encoding or format", name, [key[-1] for key, _ in self.items()])
         return found
 
     def table(self, kind: str) -> dict[Any, Any]:
-        """Everything of one `kind`: game, agent, heuristic or format; KeyError for another word."""
+        """Everything of one `kind`: game, agent, heuristic, encoding or format; KeyError for another word."""
         tables: dict[str, dict[Any, Any]] = {
             "game": self.games,
             "agent": self.agents,
             "heuristic": self.heuristics,
+            "encoding": self.encodings,
             "format": self.formats,
         }
         return tables[kind]
@@ -120,6 +130,10 @@ class Registry:
     def heuristics_of(self, game: str) -> list[str]:
         """The names of the heuristics of a game, sorted."""
         return sorted(name for owner, name in self.heuristics if owner == game)
+
+    def encodings_of(self, game: str) -> list[str]:
+        """The names of the encodings of a game, in the order in which they were brought: the first is the default."""
+        return [name for owner, name in self.encodings if owner == game]
 
     def games_for(self, agent: type[Agent]) -> dict[str, Game]:
         """The games that `agent` can play, made with their default parameters; games that need others are left out."""

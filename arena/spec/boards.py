@@ -14,6 +14,7 @@ from arena.heuristic import Evaluation, info_of
 from arena.identity import key
 from arena.match.chance_streams import has_chance
 from arena.match.match import Positions, Program, Seat, move_limit
+from arena.plugins.members import member, refused
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.choices import fitted
@@ -88,7 +89,7 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     """One board; `counted` tells whether all its entries are known, so that too few of them are a fault."""
     playing = []
     for one in labelled:
-        reason = unplayable(one.entry.agent, rules.game)
+        reason = unplayable(one.entry.agent, rules.game) or _refused(reading, one, rules)
         if reason is None:
             playing.append(one)
         elif reading.several:
@@ -120,6 +121,20 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     adjudication = adjudication_of(reading, rules)
     endless = tuple(dict.fromkeys([found for one in playing if (found := unlimited(reading, rules, one.entry)) is not None]))
     return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication, endless)
+
+
+def _refused(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
+    """Why an agent with its options is left out of a board; None if it plays, or if that is a fault, as it is with one game."""
+    if one.entry.command is not None or one.entry.versioned is not None or member(one.entry.agent, "refuses") is None:
+        return None
+    try:
+        reason = refused(one.entry.agent(**one.entry.options), rules.game)
+    except Exception:  # told where it is made to play
+        return None
+    if reason is None or reading.several:
+        return reason
+    reading.faults.add(one.entry.path, reason)
+    return None
 
 
 def _columns(reading: SpecReader) -> tuple[str, ...] | None:

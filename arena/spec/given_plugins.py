@@ -22,7 +22,7 @@ def organisers(
     wanted = {
         source
         for key, source in reading.registry.sources.items()
-        if source.asked and (key == ("agent", agent) or (key[0] in ("game", "heuristic") and key[1] in games))
+        if source.asked and (key == ("agent", agent) or (key[0] in ("game", "heuristic", "encoding") and key[1] in games))
     }
     given = [plugin.source.name for plugin in reading.registry.plugins if plugin.source in wanted]
     return tuple([whole(name) for name in given if real_place(name) != but])

@@ -1,10 +1,11 @@
-"""The conformance kit: plays games, agents and heuristics at random and checks that they keep their promises.
+"""The conformance kit: plays games, agents, heuristics and encodings at random and checks that they keep their promises.
 
 The functions that begin with `check` raise Violation, an AssertionError, for the first broken promise, with the actions, the
 expected and the actual value, and the seed. Those that end in `verdicts` go on and yield a Verdict for every promise.
 """
 
 from arena.testing.agent_checks import agent_verdicts, check_agent
+from arena.testing.encoding_checks import check_encoding, encoding_verdicts
 from arena.testing.finding import Finding, Violation
 from arena.testing.game_checks import check_game, game_verdicts
 from arena.testing.heuristic_checks import check_heuristic, heuristic_verdicts
@@ -16,8 +17,10 @@ __all__ = [
     "Violation",
     "agent_verdicts",
     "check_agent",
+    "check_encoding",
     "check_game",
     "check_heuristic",
+    "encoding_verdicts",
     "game_verdicts",
     "heuristic_verdicts",
 ]

@@ -14,6 +14,7 @@ from arena.limits import Limits, limits_of
 from arena.match.match import Match, Positions, Seat, match_id, move_limit
 from arena.match.record import Record
 from arena.match.referee import play_match
+from arena.plugins.members import refused
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
@@ -60,6 +61,16 @@ def play(
     return record
 
 
+def seat_of(game: Game, given: Agent | str | Mapping[str, Any]) -> Seat:
+    """Return a seat for an agent, as in `play`, outside a match; one that is no instance is made anew whenever it is made.
+
+    ValueError and Refused as in `play`.
+    """
+    seat = _Lookup().seat(game, given, None, Limits())
+    made = seat.make()
+    return seat if made is given else replace(seat, make=lambda: type(made)(**settings(made)))
+
+
 class _Lookup:
     """Turns what a caller of `play` gives into objects; plugins are loaded only when a name has to be looked up."""
 
@@ -80,19 +91,17 @@ class _Lookup:
 
     def seat(self, game: Game, given: Agent | str | Mapping[str, Any], heuristic: Any, limits: Limits) -> Seat:
         if isinstance(given, Agent):
-            agent, options, make = type(given), settings(given), lambda: given
+            made = given
         else:
-            name, options = _named(given, "agent")
-            agent = self.registry.agent(name)
-            made = agent(**options)  # a fault in the options is the caller's, not the agent's
-            options = settings(made)
-            make = lambda: made  # noqa: E731
-        reason = refusal(agent, game)
+            name, chosen = _named(given, "agent")
+            made = self.registry.agent(name)(**chosen)  # a fault in the options is the caller's, not the agent's
+        agent, options = type(made), settings(made)
+        reason = refusal(agent, game) or refused(made, game)
         if reason:
             raise Refused(reason)
         evaluation, described = self.heuristic(game, heuristic, agent.wants_heuristic)
         seat = make_seat(agent, options, evaluation, described, limits, name_of(agent), isinstance(game, Puzzle))
-        return replace(seat, make=make)
+        return replace(seat, make=lambda: made)
 
     def knows(self, game: Game, heuristic: str) -> bool:
         return (name_of(game), heuristic) in self.registry.heuristics

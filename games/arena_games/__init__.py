@@ -1,5 +1,5 @@
-"""The games and heuristics that come with arena."""
+"""The games, heuristics and encodings that come with arena."""
 
-from arena_games.plugin import arena_games, arena_heuristics
+from arena_games.plugin import arena_encodings, arena_games, arena_heuristics
 
-__all__ = ["arena_games", "arena_heuristics"]
+__all__ = ["arena_encodings", "arena_games", "arena_heuristics"]

@@ -131,6 +131,10 @@ class ConnectFour(Game):
         found |= found >> 2 * self._width
         return (found | found >> self._width) >> self._margin
 
+    def action_space(self) -> Sequence[int]:
+        """Return all columns."""
+        return range(1, self.columns + 1)
+
     def compiled(self) -> StoneRules | None:
         """Return the rules over whole numbers; None for boards of more than 62 bits."""
         fits = self.columns * self._stride <= MOST_BITS

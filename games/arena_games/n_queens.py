@@ -65,6 +65,10 @@ class NQueens(Puzzle):
         """Put a queen in the next column."""
         return state + self._pack((action,))  # type: ignore[no-any-return]
 
+    def action_space(self) -> Sequence[int]:
+        """Return all rows."""
+        return self._rows
+
     def is_goal(self, state: State) -> bool:
         """Tell whether all queens stand on rows of the board and no two attack each other. O(n)."""
         n = self.n

@@ -143,6 +143,10 @@ class Othello(Game):
             return (0.0, 0.0)
         return (1.0, -1.0) if more > 0 else (-1.0, 1.0)
 
+    def action_space(self) -> Sequence[Action]:
+        """Return all squares, row by row, and `pass`."""
+        return (*self._bit, *ONLY_PASS)
+
     def compiled(self) -> DiscRules:
         """Return the rules over whole numbers."""
         names = [""] * 64 + list(ONLY_PASS)

@@ -75,8 +75,8 @@ class Pig(Game):
         return (1.0, -1.0) if state[3] >= self.target else (-1.0, 1.0)
 
     def action_space(self) -> Sequence[Action]:
-        """Return both choices, then the faces."""
-        return (*CHOICES, *self._faces)
+        """Return `roll` and `hold`."""
+        return CHOICES
 
     def render(self, state: State) -> str:
         """Return both scores, and what the turn has brought so far."""

@@ -7,6 +7,17 @@ from arena import Game, hookimpl
 from arena_games.backgammon import Backgammon, pip_count
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import Centre, OpenLines
+from arena_games.features import (
+    backgammon_features,
+    goofspiel_features,
+    hearts_features,
+    kuhn_poker_features,
+    leduc_poker_features,
+    liars_dice_features,
+    pig_features,
+    prisoners_dilemma_features,
+    rock_paper_scissors_features,
+)
 from arena_games.goofspiel import Goofspiel
 from arena_games.hearts import Hearts
 from arena_games.kuhn_poker import KuhnPoker
@@ -17,6 +28,15 @@ from arena_games.n_queens import NQueens, conflicts
 from arena_games.othello import Othello, corners_mobility, discs
 from arena_games.pattern_db import PatternDB
 from arena_games.pig import Pig, Race
+from arena_games.planes import (
+    ConnectFourPlanes,
+    OthelloPlanes,
+    SlidingTilesPlanes,
+    TicTacToePlanes,
+    n_queens_planes,
+    sudoku_planes,
+    twenty_forty_eight_planes,
+)
 from arena_games.prisoners_dilemma import PrisonersDilemma
 from arena_games.rock_paper_scissors import RockPaperScissors
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
@@ -68,4 +88,27 @@ def arena_heuristics() -> Sequence[Callable[..., Any]]:
         Race,
         pip_count,
         Snake,
+    ]
+
+
+@hookimpl
+def arena_encodings() -> Sequence[Callable[..., Any]]:
+    """The built-in encodings."""
+    return [
+        TicTacToePlanes,
+        ConnectFourPlanes,
+        OthelloPlanes,
+        SlidingTilesPlanes,
+        n_queens_planes,
+        sudoku_planes,
+        pig_features,
+        backgammon_features,
+        twenty_forty_eight_planes,
+        kuhn_poker_features,
+        leduc_poker_features,
+        liars_dice_features,
+        prisoners_dilemma_features,
+        rock_paper_scissors_features,
+        goofspiel_features,
+        hearts_features,
     ]

@@ -117,6 +117,10 @@ class SlidingTiles(Puzzle):
         """Tell whether the goal is reached; there are no dead ends."""
         return state == self.goal
 
+    def action_space(self) -> Sequence[int]:
+        """Return all tiles."""
+        return range(1, self.rows * self.columns)
+
     def compiled(self) -> SlidingRules | None:
         """Return the rules over whole numbers; None for boards of more than 16 cells."""
         cells = self.rows * self.columns

@@ -71,6 +71,10 @@ class Sudoku(Puzzle):
         """Put a digit into a cell."""
         return state & self._keep[action]
 
+    def action_space(self) -> Sequence[int]:
+        """Return every digit for every cell, cell by cell."""
+        return range(self.grid.cells * self.grid.digits)
+
     def is_goal(self, state: int) -> bool:
         """Tell whether the grid is full without a contradiction."""
         return state < self._full and self.grid.is_solved(state)

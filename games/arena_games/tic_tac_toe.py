@@ -89,6 +89,10 @@ class TicTacToe(Game):
             return ()
         return self._free[self._full & ~(self._completing[state[seat]] & ~(x | o))]
 
+    def action_space(self) -> Sequence[int]:
+        """Return all cells."""
+        return range(1, self.rows * self.columns + 1)
+
     def compiled(self) -> MarkRules | None:
         """Return the rules over whole numbers; None for boards of more than 62 bits."""
         stride = self.columns + 1

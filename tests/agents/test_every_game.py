@@ -11,6 +11,7 @@ from arena.configured import settings
 from arena.traits import COPED, refusal, traits
 
 REGISTRY = load_plugins(environ=False)
+AGENTS = {name: kind for name, kind in REGISTRY.agents.items() if kind.__module__.startswith("arena_agents")}
 SMALL = {
     "pig": {"target": 10},
     "2048": {"rows": 2, "columns": 2},
@@ -76,9 +77,7 @@ def test_who_copes_plays_to_the_end_and_others_are_refused(name: str, tmp_path: 
     """Each of them against itself, to an end by the rules; every other is told why it cannot."""
     game = REGISTRY.games[name](**SMALL.get(name, {}))
     policy = policy_of(game, tmp_path)
-    for agent, kind in REGISTRY.agents.items():
-        if kind.__module__.startswith("arena_bridges."):  # each has tests of its own
-            continue
+    for agent, kind in AGENTS.items():
         told = refusal(kind, game)
         if agent not in PLAYERS[name]:
             assert told is not None, agent

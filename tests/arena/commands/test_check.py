@@ -86,7 +86,7 @@ def write(folder: Path, name: str, text: str) -> str:
         (
             "tic-tac-toe",
             "game tic-tac-toe: ok",
-            "play positions states actions purity notation termination returns threats pickling randomness",
+            "play positions states actions purity notation termination returns threats pickling randomness action_space",
         ),
         ("type-a-plus", "agent type-a-plus: ok", "tic-tac-toe connect-four othello"),
         ("open-lanes", "heuristic tic-tac-toe open-lanes: ok", "range repeats antisymmetric randomness"),
@@ -98,7 +98,7 @@ def test_a_built_in_is_checked_by_its_name(name: str, headline: str, checks: str
     assert (done.returncode, done.stderr) == (0, "")
     first, *lines = done.stdout.splitlines()
     assert first == headline
-    assert [line.partition(":")[0] for line in lines] == [f"  ok      {check}" for check in checks.split()]
+    assert [line.partition(":")[0] for line in lines] == [f"  ok      {check.replace('_', ' ')}" for check in checks.split()]
 
 
 CLIMB = '''

@@ -295,7 +295,10 @@ def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
         # Its hooks.
         ("@hookimpl\ndef arena_agent(): return []\n", r"unknown hook 'arena_agent'; did you mean 'arena_agents'"),
         (f"{CAUTIOUS}\n@hookimpl\ndef arena_heuristic(): return []\n", r"'arena_heuristic'; did you mean 'arena_heuristics'"),
-        ("@hookimpl\ndef zzz(): return []\n", r"unknown hook 'zzz'; known: arena_agents, arena_formats, arena_games, arena_heur"),
+        (
+            "@hookimpl\ndef zzz(): return []\n",
+            r"unknown hook 'zzz'; known: arena_agents, arena_encodings, arena_formats, arena_games, arena_heur",
+        ),
         ("@hookimpl\ndef arena_agents(registry): return []\n", r"arena_agents.*registry"),
         ("def arena_agents(): return []\n", r"arena_agents is not decorated with @hookimpl"),
         ("@hookimpl\ndef arena_agents(): return 1 / 0\n", r"ZeroDivisionError: .*\(mine\.py:4\)"),

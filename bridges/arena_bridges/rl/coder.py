@@ -1,0 +1,110 @@
+"""Actions as numbers and observations as arrays, for one game object."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from arena import Action, ArenaError, Game, State, load_plugins
+from arena.configured import name_of
+from arena.encoding import BoundEncoding, bind_encoding, encodings_of
+from arena.game import gives
+
+TEXT = 1024
+"""Bytes of the text of an observation, where a game has no encoding."""
+MOST_ACTIONS = 1024
+"""Legal actions of a state, where a game has no `action_space`: then an action is its place among the legal ones."""
+
+
+def made(game: Game | str | Mapping[str, Any]) -> Game:
+    """Return a game object from one, from the name of a game, or from a mapping with `name` and parameters."""
+    if isinstance(game, Game):
+        return game
+    given = {"name": game} if isinstance(game, str) else dict(game)
+    kind = load_plugins().game(given.pop("name", ""))
+    return kind(**given)
+
+
+class Coder:
+    """What a learner meets of a game: numbers in place of actions, arrays in place of observations.
+
+    Action k is the k-th of `action_space`; of a game without one, the k-th legal action of the state. Observations are float32,
+    or bytes from 0 to 255 of the text of a game without an encoding. `encoding` is a name, a decorated object, or None for the
+    first.
+    """
+
+    def __init__(self, game: Game, encoding: str | Callable[..., Any] | None = None) -> None:
+        import numpy as np
+
+        self.game = game
+        self.encoding = chosen_encoding(game, encoding)
+        self.shape = self.encoding.shape
+        self.numbers = prod(self.shape)
+        """The numbers of an observation."""
+        self.dtype: Any = np.uint8 if self.encoding.name == "text" else np.float32
+        self._space = tuple(game.action_space()) if gives(game, "action_space") else None
+        self._index = {} if self._space is None else {action: number for number, action in enumerate(self._space)}
+        self.actions = MOST_ACTIONS if self._space is None else len(self._space)
+        """The number of all actions."""
+        self._array, self._zeros, self._encode = np.array, np.zeros, self.encoding.encode
+
+    def spaces(self) -> tuple[Any, Any]:
+        """Return the spaces of Gymnasium for the observations and the actions of one seat."""
+        from gymnasium import spaces
+
+        numbers = spaces.Box(self.encoding.low, self.encoding.high, self.shape, self.dtype)
+        mask = spaces.Box(0, 1, (self.actions,), "int8")
+        return spaces.Dict({"observation": numbers, "action_mask": mask}), spaces.Discrete(self.actions)
+
+    def observed(self, observation: State, seat: int) -> Any:
+        """Return the array of an observation of a seat."""
+        return self._array(self._encode(observation, seat), self.dtype).reshape(self.shape)
+
+    def numbered(self, legal: Sequence[Action]) -> Sequence[int]:
+        """Return the numbers of the legal actions of a state, in their order; ArenaError for one that `action_space` lacks."""
+        if self._space is None:
+            if len(legal) > MOST_ACTIONS:
+                raise ArenaError(f"{name_of(self.game)}: expected at most {MOST_ACTIONS:,} legal actions, got {len(legal):,}")
+            return range(len(legal))
+        try:
+            return [self._index[action] for action in legal]
+        except KeyError as error:
+            raise ArenaError(f"{name_of(self.game)}: action_space lacks {error.args[0]!r}") from error
+
+    def mask(self, legal: Sequence[Action]) -> Any:
+        """Return an array of int8 with a 1 for each legal action."""
+        mask = self._zeros(self.actions, "int8")
+        mask[self.numbered(legal)] = 1
+        return mask
+
+    def action(self, number: Any, legal: Sequence[Action]) -> Action | None:
+        """Return the action of a number; None if it is not legal. ValueError for a number that no action has."""
+        try:
+            place = number.__index__()
+        except (AttributeError, TypeError):
+            place = -1
+        if not 0 <= place < self.actions:
+            raise ValueError(f"expected an action from 0 to {self.actions - 1}, got {number!r}")
+        if self._space is None:
+            return legal[place] if place < len(legal) else None
+        action = self._space[place]
+        return action if action in legal else None
+
+
+def chosen_encoding(game: Game, encoding: str | Callable[..., Any] | None) -> BoundEncoding:
+    """Return an encoding, that of a name, or the first of a game; the bytes of its text if it has none."""
+    if encoding is None:
+        first = next(iter(encodings_of(game)), None)
+        return text_bytes(game) if first is None else bind_encoding(first, game)
+    return bind_encoding(encoding, game)
+
+
+def text_bytes(game: Game) -> BoundEncoding:
+    """Return the encoding of an observation by the bytes of its text and zeros behind; ArenaError for one that is too long."""
+
+    def encode(observation: State, seat: int) -> Any:
+        text = game.format_state(observation).encode()
+        if len(text) > TEXT:
+            raise ArenaError(f"{name_of(game)}: a text of {len(text):,} bytes, more than {TEXT:,}: give the game an @encoding")
+        return list(text) + [0] * (TEXT - len(text))
+
+    return BoundEncoding("text", (TEXT,), 0, 255, encode)

@@ -1,0 +1,72 @@
+"""One play of a game, as a learner goes through it: chance moves by itself, and an illegal action ends it."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from arena import Action
+from arena.match.chance_streams import Chance, has_chance, settled
+from arena.match.match import move_limit
+from arena.match.payoffs import checked_returns, lost, standing
+from arena_bridges.rl.coder import Coder
+
+
+class Episode:
+    """Where a play stands. `begin` first."""
+
+    def __init__(self, coder: Coder, moves: int | None) -> None:
+        self.coder = coder
+        self.game = game = coder.game
+        self._moves = move_limit(game) if moves is None else moves
+        self._chance = has_chance(game)
+
+    def begin(self, rng: random.Random, position: str | None = None) -> None:
+        """Draw a position and all that chance does first; `position` is a text of one instead."""
+        self.rng = rng
+        self._dice = Chance(self.game, lambda _: rng)
+        self.left = self._moves
+        """Decisions until the move limit."""
+        self.returns: Sequence[float] | None = None
+        """What every seat gets; None while play goes on."""
+        self.truncated = False
+        """Whether the move limit has ended it."""
+        self.at_fault: int | None = None
+        """The seat whose illegal action has ended it."""
+        self._arrive(self.game.initial(rng) if position is None else self.game.parse_state(position))
+
+    def _arrive(self, state: Any) -> None:
+        game = self.game
+        self.state = state = settled(game, state, self._dice) if self._chance else state
+        if game.is_terminal(state):
+            self._end(checked_returns(game, game.returns(state)))
+        elif not self.left:
+            self.truncated = True
+            self._end(standing(game, state))
+        else:
+            self.seat = game.to_move(state)
+            self.legal: Sequence[Action] = game.actions(state)
+
+    def _end(self, returns: Sequence[float]) -> None:
+        self.returns, self.seat, self.legal = returns, -1, ()
+
+    def play(self, number: Any) -> None:
+        """Play the action of a number for the seat to move; one that is not legal ends the play, which that seat loses."""
+        action = self.coder.action(number, self.legal)
+        if action is None:
+            self.at_fault = self.seat
+            self._end(lost(self.game, self.seat, self.state))
+        else:
+            self.advance(action)
+
+    def advance(self, action: Action) -> None:
+        """Play a legal action."""
+        self.left -= 1
+        self._arrive(self.game.result(self.state, action))
+
+    def observed(self, seat: int) -> dict[str, Any]:
+        """Return what a learner sees in a seat; the mask is all zeros if it is not its turn."""
+        legal = self.legal if seat == self.seat else ()
+        return {
+            "observation": self.coder.observed(self.game.observation(self.state, seat), seat),
+            "action_mask": self.coder.mask(legal),
+        }

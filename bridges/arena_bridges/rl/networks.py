@@ -1,0 +1,117 @@
+"""Networks from files: arrays of numpy, weights of PyTorch, or a model of ONNX. No file can run code."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+from arena.errors import describe
+from arena_bridges.extras import library
+
+LAYERS = "w0 (inputs, width), b0 (width,), w1 (width, ...), b1 and so on, the last with a column for each action"
+
+
+class Network(NamedTuple):
+    """A function from the numbers of an observation to a logit for each action."""
+
+    inputs: int
+    outputs: int
+    logits: Callable[[Any], Any]
+    """Takes a flat array of float32, returns an array of the logits."""
+
+
+def network_of(file: str, activation: str) -> Network:
+    """Return the network in a file, by its ending: `.npz`, `.pt` or `.pth`, `.onnx`; ValueError tells what is wrong with it.
+
+    `activation` stands between the layers of the first two, relu or tanh. MissingExtra if a library is missing.
+    """
+    path = Path(file).expanduser()
+    try:
+        stamp = path.stat()
+        path.open("rb").close()
+    except OSError as error:
+        raise ValueError(f"weights: {file} cannot be read: {error.strerror or error}") from error
+    if path.suffix not in _READERS:
+        raise ValueError(f"weights: expected a file that ends in {', '.join(_READERS)}, got {file}")
+    return _loaded(path, activation, stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: Path, activation: str, _changed: int, _size: int) -> Network:
+    return _READERS[path.suffix](path, activation)
+
+
+def _from_npz(path: Path, activation: str) -> Network:
+    import numpy as np
+
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            found = {name: arrays[name] for name in arrays.files}
+    except (AttributeError, BadZipFile, EOFError, OSError, ValueError) as error:
+        raise ValueError(
+            f"weights: {path}: expected an npz file of plain arrays without pickled objects, got {describe(error)}"
+        ) from error
+    layers = len(found) // 2
+    if not layers or set(found) != {f"{letter}{layer}" for letter in "wb" for layer in range(layers)}:
+        raise ValueError(f"weights: {path}: expected the arrays {LAYERS}, got {', '.join(sorted(found)) or 'none'}")
+    return _perceptron(path, [(found[f"w{layer}"], found[f"b{layer}"]) for layer in range(layers)], activation)
+
+
+def _from_torch(path: Path, activation: str) -> Network:
+    torch = library("torch", "torch")
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # of several kinds: no archive, pickled objects, a file that is cut short
+        raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {describe(error)}") from error
+    if not isinstance(state, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in state.values()):
+        raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {type(state).__name__}")
+    names = [name.removesuffix("weight") for name in state if name.endswith("weight")]
+    if {f"{name}{part}" for name in names for part in ("weight", "bias")} != set(state):
+        raise ValueError(f"weights: {path}: expected a weight and a bias of each linear layer, got {', '.join(state)}")
+    layers = [(state[f"{name}weight"].float().numpy().T, state[f"{name}bias"].float().numpy()) for name in names]
+    return _perceptron(path, layers, activation)
+
+
+def _perceptron(path: Path, layers: list[tuple[Any, Any]], activation: str) -> Network:
+    """A multi-layer perceptron; ValueError if the shapes of its arrays do not fit each other."""
+    import numpy as np
+
+    width = layers[0][0].shape[:1]
+    for number, (weight, bias) in enumerate(layers):
+        numeric = {weight.dtype.kind, bias.dtype.kind} <= set("fiu")
+        if not numeric or weight.ndim != 2 or weight.shape[:1] != width or bias.shape != weight.shape[1:]:
+            told = f"{weight.dtype}{weight.shape} and {bias.dtype}{bias.shape}"
+            raise ValueError(f"weights: {path}: layer {number}: expected numbers, {LAYERS}, got {told}")
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise ValueError(f"weights: {path}: layer {number}: expected finite numbers")
+        width = weight.shape[1:]
+    arrays = [(weight.astype(np.float32), bias.astype(np.float32)) for weight, bias in layers]
+    between = np.tanh if activation == "tanh" else lambda values: np.maximum(values, 0)
+
+    def logits(numbers: Any) -> Any:
+        *hidden, (weight, bias) = arrays
+        for inner, shift in hidden:
+            numbers = between(numbers @ inner + shift)
+        return numbers @ weight + bias
+
+    return Network(arrays[0][0].shape[0], arrays[-1][0].shape[1], logits)
+
+
+def _from_onnx(path: Path, activation: str) -> Network:
+    runtime = library("onnxruntime", "onnx")
+    try:
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = 1
+        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        (given,), (found, *_) = session.get_inputs(), session.get_outputs()
+        (_, inputs), (_, outputs) = given.shape, found.shape
+    except Exception as error:  # the runtime's own, and shapes of another kind
+        raise ValueError(
+            f"weights: {path}: expected an ONNX model of one input (batch, numbers) and an output (batch, actions), "
+            f"got {describe(error)}"
+        ) from error
+    return Network(inputs, outputs, lambda numbers: session.run([found.name], {given.name: numbers[None]})[0][0])
+
+
+_READERS = {".npz": _from_npz, ".pt": _from_torch, ".pth": _from_torch, ".onnx": _from_onnx}

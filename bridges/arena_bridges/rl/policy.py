@@ -1,0 +1,86 @@
+"""The agent that plays a learned policy."""
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from arena import Action, Agent, ArenaError, Game, Search, State
+from arena.configured import name_of, settings
+from arena_bridges.rl.coder import Coder
+from arena_bridges.rl.networks import network_of
+
+
+class Policy(Agent):
+    """Plays the policy of a network: a logit for each action, of which the legal ones count.
+
+    `encoding` turns an observation into the numbers that the network takes, by default the first that the game has. `weights` is
+    a file: `.npz` with the arrays w0, b0, w1, b1, ... of a perceptron and `activation` between its layers, the `state_dict` of
+    such a one in PyTorch (`.pt`), or an ONNX model. With `temperature: 0` the largest logit is played, the first of equals, else
+    actions are drawn by the softmax of logits over `temperature`. What is in the file is not part of a record.
+    """
+
+    name = "policy"
+    copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
+    uses_heuristic = False
+
+    def __init__(
+        self,
+        *,
+        weights: str,
+        encoding: str | None = None,
+        temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0,
+        activation: Literal["relu", "tanh"] = "relu",
+    ) -> None:
+        self.weights = weights
+        self.encoding = encoding
+        self.temperature = temperature
+        self._network = network_of(weights, activation)
+
+    def refuses(self, game: Game) -> str | None:
+        """Return why the network does not fit a game; None if it does."""
+        try:
+            self._coder(game)
+        except (ArenaError, ValueError) as error:
+            return str(error)
+        return None
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return the action of the largest logit, or one that is drawn."""
+        actions, shares = game.actions(state), self.policy(game, state)
+        return actions[shares.index(1.0)] if 1.0 in shares else search.rng.choices(actions, shares)[0]
+
+    def policy(self, game: Game, observation: State) -> Sequence[float]:
+        """Return the probabilities of the legal actions, in their order."""
+        import numpy as np
+
+        coder, legal = self._coder(game), game.actions(observation)
+        numbers = coder.observed(observation, game.to_move(observation)).ravel().astype(np.float32)
+        logits = np.asarray(self._network.logits(numbers), float)[coder.numbered(legal)]
+        if not self.temperature:
+            best = int(logits.argmax())
+            return [float(place == best) for place in range(len(legal))]
+        shares = np.exp((logits - logits.max()) / self.temperature)
+        return [float(share) for share in shares / shares.sum()]
+
+    def _coder(self, game: Game) -> Coder:
+        """What turns observations and actions of a game into numbers; ValueError if the network has others."""
+        coder = _coder_of(game, self.encoding)
+        network = self._network
+        if (network.inputs, network.outputs) != (coder.numbers, coder.actions):
+            raise ValueError(
+                f"weights: {self.weights} takes {network.inputs} numbers and gives {network.outputs} logits; "
+                f"{name_of(game)} with {coder.encoding.name} has {coder.numbers} numbers and {coder.actions} actions"
+            )
+        return coder
+
+
+def _coder_of(game: Game, encoding: str | None) -> Coder:
+    """The same object for all decisions in a game: the one that is handed in is the view of a single one."""
+    key = (type(game), repr(settings(game)), encoding)
+    if key not in _CODERS:
+        _CODERS[key] = Coder(type(game)(**settings(game)), encoding)
+    return _CODERS[key]
+
+
+_CODERS: dict[tuple[object, ...], Coder] = {}

@@ -1,0 +1,28 @@
+"""The libraries of the environments, and games small enough for tests."""
+
+from typing import Any
+
+import pytest
+
+from arena import Game, load_plugins
+
+SMALLER: dict[str, dict[str, Any]] = {"prisoners-dilemma": {"turns": 5, "noise": 0.1}, "sudoku": {"box": 2}}
+NAMES = sorted(name for name, kind in load_plugins(environ=False).games.items() if kind.__module__.startswith("arena_games"))
+
+
+def small(name: str) -> Game:
+    """A built-in game."""
+    return load_plugins(environ=False).game(name)(**SMALLER.get(name, {}))
+
+
+@pytest.fixture(scope="session")
+def environments(missing: Any) -> Any:
+    """The functions that make environments; the test is skipped without the libraries."""
+    for library in ("gymnasium", "pettingzoo"):
+        try:
+            __import__(library)
+        except ModuleNotFoundError:
+            missing("rl", f"{library} is not installed")
+    from arena_bridges import rl
+
+    return rl

@@ -1,0 +1,244 @@
+"""Environments of PettingZoo and Gymnasium: judged by their own tests, and by matches of arena."""
+
+import logging
+import random
+import re
+import sys
+from typing import Any
+
+import pytest
+
+from arena import Game, UnknownName
+from arena.game import CHANCE
+from arena_bridges import rl
+from arena_bridges.extras import MissingExtra
+from arena_games.tic_tac_toe import TicTacToe
+from tests.bridges.rl.conftest import NAMES, small
+
+CYCLES = 20
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_pettingzoo_finds_nothing_wrong(name: str, environments: Any) -> None:
+    """Its own tests of both interfaces, and that a seed decides everything."""
+    from pettingzoo.test import api_test, parallel_api_test, seed_test
+
+    game = small(name)
+    api_test(environments.aec_env(game), num_cycles=CYCLES)
+    seed_test(lambda: environments.aec_env(game), num_cycles=CYCLES)
+    parallel_api_test(environments.parallel_env(game), num_cycles=CYCLES)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_gymnasium_finds_nothing_wrong(name: str, environments: Any) -> None:
+    """Of a game of several seats the others play at random."""
+    from gymnasium.utils.env_checker import check_env
+
+    game = small(name)
+    check_env(environments.gym_env(game, opponents=["random"] * (game.players - 1)))
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"n-queens", "sliding-tiles", "sudoku", "2048"}))
+def test_rewards_are_the_returns(name: str, environments: Any) -> None:
+    """A play through the environment, and the same actions by the rules of the game."""
+    game = small(name)
+    env = environments.aec_env(game)
+    env.reset(seed=3)
+    total = dict.fromkeys(env.possible_agents, 0.0)
+    rng = random.Random(1)
+    for agent in env.agent_iter():
+        seen, reward, over, cut, _ = env.last()
+        total[agent] += reward
+        state = env._episode.state
+        legal = [number for number, flag in enumerate(seen["action_mask"]) if flag]
+        assert len(legal) == (0 if over else len(game.actions(state)))
+        assert not cut
+        env.step(None if over else rng.choice(legal))
+    assert game.is_terminal(state)
+    assert list(total.values()) == [float(value) for value in game.returns(state)]
+
+
+def test_a_play_by_hand(environments: Any) -> None:
+    """x takes the upper row of tic-tac-toe."""
+    env = environments.aec_env("tic-tac-toe")
+    env.reset(options={"position": "x../.o./..."})
+    for cell in (1, 5, 2):
+        assert env.last(observe=False)[1] == 0.0
+        env.step(cell)
+    assert env.render() == "x x x\n. o o\n. . ."
+    assert (env.rewards, env.terminations) == ({"player_0": 1.0, "player_1": -1.0}, {"player_0": True, "player_1": True})
+
+
+def test_no_seat_sees_what_it_may_not(environments: Any) -> None:
+    """Of Kuhn poker, for every deal: what a seat sees is the same whatever card the other has."""
+    env = environments.aec_env("kuhn-poker")
+    seen: dict[str, set[bytes]] = {}
+    for other in "JK":
+        env.reset(options={"position": f"Q{other}:p"})
+        for agent in env.possible_agents:
+            seen.setdefault(agent, set()).add(env.observe(agent)["observation"].tobytes())
+    assert {agent: len(each) for agent, each in seen.items()} == {"player_0": 1, "player_1": 2}
+
+
+def test_the_second_mover_does_not_see_the_first(environments: Any) -> None:
+    env = environments.aec_env("rock-paper-scissors")
+    seen = set()
+    for choice in range(3):
+        env.reset()
+        env.step(choice)
+        seen.add(env.last()[0]["observation"].tobytes())
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(("first", "second", "won"), [(0, 2, 1.0), (0, 1, -1.0), (1, 1, 0.0)])
+def test_those_who_move_at_once_act_in_one_step(first: int, second: int, won: float, environments: Any) -> None:
+    """Rock beats scissors, paper beats rock."""
+    env = environments.parallel_env("rock-paper-scissors")
+    seen, _ = env.reset(seed=1)
+    assert all(seen[agent]["action_mask"].all() for agent in env.agents)
+    _, rewards, over, _, _ = env.step({"player_0": first, "player_1": second})
+    assert rewards == {"player_0": won, "player_1": -won}
+    assert (list(over.values()), env.agents) == ([True, True], [])
+
+
+def test_of_a_game_in_turns_the_others_wait(environments: Any) -> None:
+    env = environments.parallel_env("connect-four")
+    seen, _ = env.reset()
+    assert [seen[agent]["action_mask"].sum() for agent in env.agents] == [7, 0]
+    seen, *_ = env.step({"player_0": 3, "player_1": 5})
+    assert [seen[agent]["action_mask"].sum() for agent in env.agents] == [0, 7]
+    assert env.render().splitlines()[-2:] == [". . . x . . .", "1 2 3 4 5 6 7"]
+
+
+def test_chance_follows_from_the_seed_alone(environments: Any) -> None:
+    """Twice the same seed, and without one the stream goes on."""
+    env = environments.aec_env("backgammon")
+
+    def throws(*seeds: int | None) -> list[str]:
+        found = []
+        for seed in seeds:
+            env.reset(seed=seed)
+            for _ in range(8):
+                found.append(env._episode.state[3])
+                env.step(0)
+        return found
+
+    assert throws(7, None) == throws(7, None)
+    assert throws(7) * 2 != throws(7, None)
+    assert throws(7) != throws(8)
+
+
+@pytest.mark.parametrize("maker", ["aec_env", "parallel_env", "gym_env"])
+def test_an_illegal_action_loses(maker: str, environments: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """As in a match of arena; PettingZoo logs it."""
+    position = {"position": "xo./.../..."}
+    with caplog.at_level(logging.WARNING):
+        if maker == "gym_env":
+            env = environments.gym_env("tic-tac-toe", opponents=["random"])
+            env.reset(options=position)
+            _, reward, over, cut, info = env.step(0)
+            assert (reward, over, cut, info) == (-1.0, True, False, {"illegal": True})
+            return
+        env = getattr(environments, maker)("tic-tac-toe")
+        env.reset(options=position)
+        if maker == "aec_env":
+            env.step(1)
+            rewards, over, infos = env.rewards, env.terminations, env.infos
+        else:
+            _, rewards, over, _, infos = env.step({"player_0": 1, "player_1": 0})
+    assert (rewards, over) == ({"player_0": -1.0, "player_1": 1.0}, {"player_0": True, "player_1": True})
+    assert infos == {"player_0": {"illegal": True}, "player_1": {}}
+    assert "Illegal move" in caplog.text
+
+
+@pytest.mark.parametrize("action", [9, -1, None, 1.5, "a1"])
+def test_what_is_no_action_is_an_error(action: Any, environments: Any) -> None:
+    env = environments.aec_env("tic-tac-toe")
+    env.reset()
+    with pytest.raises(ValueError, match=r"expected an action from 0 to 8, got"):
+        env.step(action)
+
+
+def test_the_move_limit_truncates(environments: Any) -> None:
+    env = environments.gym_env({"name": "sliding-tiles", "rows": 4, "columns": 4}, moves=3)
+    env.reset(seed=0)
+    ends = [env.step(int(env.action_masks().argmax()))[1:4] for _ in range(3)]
+    assert ends == [(0.0, False, False), (0.0, False, False), (0.0, False, True)]
+
+
+def test_a_goal_is_worth_one(environments: Any) -> None:
+    env = environments.gym_env("sliding-tiles")
+    env.reset(options={"position": "1 2 3 / 4 5 6 / 7 . 8"})
+    assert env.step(7)[1:3] == (1.0, True)
+
+
+def test_opponents_play_the_other_seats(environments: Any) -> None:
+    """Alpha-beta to the end never loses tic-tac-toe, so who plays at random against it never wins, in either seat."""
+    rng, results = random.Random(2), []
+    for seat in (0, 1):
+        env = environments.gym_env("tic-tac-toe", opponents=[{"agent": "alpha-beta", "depth": 9}], seat=seat)
+        for number in range(2):
+            env.reset(seed=number)
+            over = False
+            while not over:
+                legal = [place for place, fine in enumerate(env.action_masks()) if fine]
+                _, reward, over, _, _ = env.step(rng.choice(legal))
+            results.append(reward)
+    assert set(results) <= {-1.0, 0.0}
+    assert -1.0 in results
+
+
+def test_wrong_numbers_of_opponents_and_unknown_names(environments: Any) -> None:
+    with pytest.raises(ValueError, match=r"tic-tac-toe has 2 seats, got 0 opponents: give opponents=\[...\] with 1 of them"):
+        environments.gym_env("tic-tac-toe")
+    with pytest.raises(ValueError, match="expected 0 to 1, got 2"):
+        environments.gym_env("tic-tac-toe", opponents=["random"], seat=2)
+    with pytest.raises(UnknownName, match="did you mean 'tic-tac-toe'"):
+        environments.aec_env("tic-tac-to")
+    with pytest.raises(UnknownName, match="unknown encoding of tic-tac-toe 'plane'"):
+        environments.aec_env("tic-tac-toe", "plane")
+
+
+class Plain(TicTacToe):
+    """A game without an encoding, whose actions have no fixed order."""
+
+    name = "plain-tic-tac-toe"
+    action_space = None  # type: ignore[assignment]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_game_without_an_encoding_is_seen_by_its_text(environments: Any) -> None:
+    """And without an action space its actions are places among the legal ones."""
+    from pettingzoo.test import api_test
+
+    env = environments.aec_env(Plain())
+    api_test(env, num_cycles=CYCLES)
+    env.reset(options={"position": "x../.o./..."})
+    seen = env.last()[0]
+    assert bytes(seen["observation"].tolist()).rstrip(b"\0") == b"x../.o./..."
+    assert seen["action_mask"].sum() == 7
+    env.step(4)  # the fifth empty cell
+    assert env.render() == "x . .\n. o .\nx . ."
+
+
+def test_the_numbers_of_actions_are_those_of_the_action_space(environments: Any) -> None:
+    """For every built-in game that has one: the number k stands for the k-th action."""
+    for name in sorted({*NAMES} - {"backgammon"}):
+        game: Game = small(name)
+        state = game.initial(random.Random(5))
+        while game.to_move(state) == CHANCE:
+            state = game.result(state, game.actions(state)[0])
+        coder = environments.aec_env(game).coder
+        legal = list(game.actions(state))
+        assert [coder.action(number, legal) for number in coder.numbered(legal)] == legal
+        assert [list(game.action_space())[number] for number in coder.numbered(legal)] == legal
+
+
+@pytest.mark.parametrize("maker", ["aec_env", "parallel_env", "gym_env"])
+def test_without_the_libraries_the_environments_say_how_to_install_them(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("gymnasium", "pettingzoo"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=re.escape("is not installed: pip install 'gamearena[rl]'")):
+        getattr(rl, maker)("tic-tac-toe")
