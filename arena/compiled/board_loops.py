@@ -1,6 +1,7 @@
 """The loops of local searches: from one board a walk, move by move."""
 
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -14,6 +15,10 @@ from arena.compiled.twister import WORDS, numbers_of
 from arena.counting import GoPlain, Meter
 
 FOUND, OVER = 1, 2
+MOST = 1 << 26
+"""The most moves that are listed."""
+CHUNK = 32
+"""Successors that are taken at once."""
 
 
 class BoardView:
@@ -57,6 +62,8 @@ class BoardLoop(Loop):
         for name in cls.needed:
             if getattr(edition.rules, name, None) is None:
                 raise NotCompilable(f"{type(edition.rules).__name__} has no {name}")
+        if "moves" in cls.needed and edition.width > MOST:
+            raise NotCompilable(f"it has {edition.width:,} moves in a state, more than {MOST:,}")
         return {"BEGIN": _begins(edition.rules)}
 
     def sizes(self) -> dict[str, int]:
@@ -162,6 +169,58 @@ class HillClimbLoop(BoardLoop):
                 if solved(walk.view):
                     return True
         return False
+
+
+class BeamLoop(BoardLoop):
+    """Lists the successors of several boards, the cheapest first, as `_best_first` of the agent does."""
+
+    kernel = "beam"
+    needed = ("cost", "state", "delta", "apply", "moves")
+    _places = 0
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays."""
+        places = self._places
+        return {"registers": 13, "twister": WORDS, "moves": places, "costs": places, "lots": places, "heap": places}
+
+    def __call__(self, views: list[BoardView], land: Any, rng: random.Random) -> Iterator[BoardView]:
+        """Yield a view of each successor of each board, equal ones in random order."""
+        first = self._list(views, rng)
+        registers, memory = self.memory["registers"], self.memory
+        registers[4], left = 0, first[-1]
+        while left:
+            registers[0], registers[8] = 0, CHUNK
+            self.drive(registers)
+            taken = [memory["heap"][place] for place in range(left - 1, registers[7] - 1, -1)]
+            moves, left = [memory["moves"][place] for place in taken], registers[7]
+            for place, move in zip(taken, moves, strict=True):
+                yield self._after(views[bisect_right(first, place) - 1], move)
+
+    def _list(self, views: list[BoardView], rng: random.Random) -> list[int]:
+        """List the moves of all boards, and return the place of the first one of each, and their number."""
+        places = sum(view.board.width for view in views)
+        if places > MOST:
+            raise GoPlain
+        if places > self._places:
+            self._places = places
+            self.memory.grow(self.sizes())
+        registers, first = self.memory["registers"], [0]
+        with numbers_of(rng, self.memory["twister"]):
+            for view in views:
+                self._drive.fields = view.arguments
+                registers[0], registers[4], registers[7], registers[8] = 0, 0, first[-1], 0
+                self.drive(registers)
+                first.append(first[-1] + registers[9])
+        registers[7] = first[-1]
+        return first
+
+    def _after(self, view: BoardView, move: int) -> BoardView:
+        """Return a view of the state that a move of another board leads to."""
+        successor = self.view(view.state())
+        self._drive.fields, registers = successor.arguments, self.memory["registers"]
+        registers[0], registers[6] = -2, move
+        self.drive(registers)
+        return successor
 
 
 class DrawLoop(BoardLoop):

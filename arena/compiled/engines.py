@@ -3,7 +3,7 @@
 from typing import Any
 
 from arena.compiled.best_first_loops import AStarLoop, CostLoop, GreedyLoop
-from arena.compiled.board_loops import AnnealingLoop, DrawLoop, HillClimbLoop, MinConflictsLoop
+from arena.compiled.board_loops import AnnealingLoop, BeamLoop, DrawLoop, HillClimbLoop, MinConflictsLoop
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.mcts_loop import MctsLoop
@@ -13,6 +13,7 @@ ENGINES: dict[str, type[Loop]] = {
     "a-star": AStarLoop,
     "alpha-beta": AlphaBetaLoop,
     "annealing": AnnealingLoop,
+    "beam": BeamLoop,
     "best-first": GreedyLoop,
     "draw": DrawLoop,
     "full-width": FullWidthLoop,

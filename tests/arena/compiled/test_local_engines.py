@@ -11,8 +11,10 @@ import pytest
 import arena
 from arena import Agent, Puzzle
 from arena.compiled import Board, seam
+from arena.compiled.fields import NotCompilable
 from arena.identity import Stream
 from arena_agents.annealing import Annealing
+from arena_agents.beam import Beam
 from arena_agents.hill_climb import HillClimb
 from arena_agents.min_conflicts import MinConflicts
 from arena_games.n_queens import NQueens
@@ -24,6 +26,7 @@ Same = Callable[..., arena.Record]
 AGENTS = [
     MinConflicts(), MinConflicts(patience=5, restarts=30), Annealing(steps=3_000), Annealing(start=0.4, end=0.4, steps=2_000),
     HillClimb(sideways=20, restarts=3), HillClimb(choice="first", restarts=8),
+    Beam(), Beam(width=2, sideways=9),
 ]  # fmt: skip
 
 
@@ -42,7 +45,7 @@ def test_every_node_limit_ends_at_the_same_move(twice: Twice, agent: Agent) -> N
 def test_a_match_is_the_same_record(same: Same, agent: Agent) -> None:
     for seed in range(2):
         record = same(NQueens(n=12), agent, seed=seed, limits={"nodes": 20_000})
-        assert record.solved or agent.name == "hill-climb"
+        assert record.solved or agent.name in ("hill-climb", "beam")
 
 
 @pytest.mark.parametrize("start", ["random", "greedy"])
@@ -226,3 +229,9 @@ def test_a_board_that_differs_is_not_used(compiling: None, method: str, function
     assert record.timing is None
     [pair] = [pair for pair in seam._pairs.values() if pair.engine == "min-conflicts"]
     assert re.search(reason, str(pair.reason))
+
+
+def test_too_many_moves_are_not_listed() -> None:
+    """A list of the moves of 10,000 queens would take 800 MB."""
+    with pytest.raises(NotCompilable, match="it has 99,990,000 moves in a state, more than 67,108,864"):
+        seam.ready(NQueens(n=10_000), None, "hill-climb", compiling=False)
