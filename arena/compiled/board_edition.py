@@ -104,6 +104,14 @@ def board_edition(game: Game, method: str) -> Edition:
     return Edition(game, board, 1, board.width, 1, _unknown, _unknown, () if state is None else (state,))
 
 
+def walks(game: Game) -> bool:
+    """Tell whether local searches of a puzzle run compiled."""
+    try:
+        return board_edition(game, "compiled_local") is not None
+    except NotCompilable:
+        return False
+
+
 def board_of(game: Any, method: str, state: Any = None) -> Board:
     """Return a board of a puzzle; NotCompilable where it gives none."""
     try:

@@ -104,7 +104,7 @@ def _prepare(pair: CompiledPair, limits: Any, spent: float) -> None:
 
 def drawn(game: Game, rng: random.Random) -> Board:
     """Return the board of `compiled_draw` of a puzzle, filled by its `draw`: compiled if that code is there, else plain."""
-    if not plain_wanted() and type(rng) in (random.Random, Stream):
+    if not plain_wanted() and type(rng) in (random.Random, Stream) and not _bounded():
         pair = _pair(game, None, "draw")
         if pair.loop is None and pair.reason is None:
             _prepare(pair, Limits(), 0.0)
@@ -117,6 +117,15 @@ def drawn(game: Game, rng: random.Random) -> Board:
     board = board_of(game, "compiled_draw")
     board.draw(rng)
     return board
+
+
+def _bounded() -> bool:
+    """Tell whether the memory of this process is limited: whoever draws does not know the limits of the decision."""
+    try:
+        import resource
+    except ImportError:  # not Unix
+        return False
+    return resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
 
 
 def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> Loop | None:

@@ -10,7 +10,8 @@ import pytest
 
 import arena
 from arena import Agent, Puzzle
-from arena.compiled import Board, seam
+from arena.compiled import Board, board_loops, seam
+from arena.compiled.board_edition import walks
 from arena.compiled.fields import NotCompilable
 from arena.identity import Stream
 from arena_agents.annealing import Annealing
@@ -19,6 +20,7 @@ from arena_agents.hill_climb import HillClimb
 from arena_agents.min_conflicts import MinConflicts
 from arena_games.n_queens import NQueens
 from arena_games.n_queens_rules import GreedyStart
+from arena_games.sudoku import Sudoku
 
 Twice = Callable[..., Any]
 Same = Callable[..., arena.Record]
@@ -235,3 +237,24 @@ def test_too_many_moves_are_not_listed() -> None:
     """A list of the moves of 10,000 queens would take 800 MB."""
     with pytest.raises(NotCompilable, match="it has 99,990,000 moves in a state, more than 67,108,864"):
         seam.ready(NQueens(n=10_000), None, "hill-climb", compiling=False)
+
+
+class Turned(NQueens):
+    """Changes the view that `compiled_local` of its base stands for."""
+
+    def local(self, state: Any) -> Any:
+        return super().local(state[::-1])
+
+
+def test_an_inherited_board_does_not_count_where_the_view_has_changed() -> None:
+    assert walks(NQueens())
+    assert not walks(Turned())
+    assert not walks(Sudoku())
+
+
+def test_a_decision_that_is_made_again_has_its_own_seconds(same: Same, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten boards of 56 moves are too many here: the beam goes on plain, with the same record. Loading code took longer."""
+    monkeypatch.setattr(board_loops, "MOST", 100)
+    record = same(NQueens(n=8), Beam(), seed=3)
+    assert record.decisions[0].seconds > 0
+    assert {pair.reason for pair in seam._pairs.values() if pair.engine == "beam"} == {"a number or an index did not fit"}
