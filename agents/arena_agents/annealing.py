@@ -24,6 +24,7 @@ class Annealing(Agent):
     """
 
     name = "annealing"
+    engine = "annealing"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
 
     def __init__(self, *, start: Temperature = 1.0, end: Temperature = 0.1, steps: Steps = 20_000) -> None:
@@ -35,11 +36,12 @@ class Annealing(Agent):
 
     def solve(self, game: Game, state: State, search: Search) -> Answer:
         """Return the best state found."""
-        land = Landscape(game, state, search)
+        land = Landscape(game, state, search, search.compiled(self.engine))
+        cool = land.loop or _cool
         factor = (self.end / self.start) ** (1.0 / max(1, self.steps - 1))
         with Walk(search, land.view(land.start())) as walk:
             if not land.solved(walk.view):
-                _cool(walk, search.rng, self.start, factor, self.steps, land.solved)
+                cool(walk, search.rng, self.start, factor, self.steps, land.solved)
         return walk.answer()
 
 

@@ -28,6 +28,7 @@ class Beam(Agent):
     """
 
     name = "beam"
+    engine = "beam"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
 
     def __init__(self, *, width: Width = 10, sideways: Count = 100) -> None:
@@ -36,7 +37,8 @@ class Beam(Agent):
 
     def solve(self, game: Game, state: State, search: Search) -> Answer:
         """Return the best state found."""
-        land = Landscape(game, state, search)
+        land = Landscape(game, state, search, search.compiled(self.engine))
+        successors = land.loop or _best_first
         incumbent = Incumbent(search)
         first = land.listing(land.start())
         incumbent.offer(first.cost, first.state(), 0)
@@ -55,7 +57,7 @@ class Beam(Agent):
                 break
             else:
                 left -= 1
-            beam = list(_unseen(_best_first(beam, land, search.rng), seen, self.width))
+            beam = list(_unseen(successors(beam, land, search.rng), seen, self.width))
             steps += 1
         return incumbent.answer(steps)
 

@@ -23,6 +23,7 @@ class HillClimb(Agent):
     """
 
     name = "hill-climb"
+    engine = "hill-climb"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
     reference = True
 
@@ -33,13 +34,15 @@ class HillClimb(Agent):
 
     def solve(self, game: Game, state: State, search: Search) -> Answer:
         """Return the best state found."""
-        land = Landscape(game, state, search)
+        loop = search.compiled(self.engine, sideways=self.sideways, first=self.choice == "first")
+        land = Landscape(game, state, search, loop)
+        climb = loop or self._climb
         rng = search.rng
         with Walk(search, land.listing(land.start())) as walk:
             for restart in range(self.restarts + 1):
                 if restart:
                     walk.go_on_from(land.listing(land.fresh()))
-                if self._climb(walk, rng, land.solved):
+                if climb(walk, rng, land.solved):
                     break
         return walk.answer()
 

@@ -52,6 +52,11 @@ class Walk(Generic[Seen]):
         self.keep()
         self._incumbent.report(self.steps)
 
+    @property
+    def lowest(self) -> float:
+        """The cost of what was kept."""
+        return self._incumbent.cost
+
     def keep(self) -> None:
         """Offer the state where the walk stands; it is copied only if it is the cheapest so far."""
         cost = self.view.cost

@@ -46,8 +46,10 @@ class Listing(LocalView, Protocol):
 class Landscape:
     """Makes views of a puzzle's complete states: the first one, fresh ones, and of any state."""
 
-    def __init__(self, game: Game, position: State, search: Search) -> None:
+    def __init__(self, game: Game, position: State, search: Search, loop: Any = None) -> None:
         self.puzzle = cast(Puzzle, game)
+        self.loop = loop
+        """The compiled loop of the search, which has views of its own; None where it runs plain."""
         self._position = position
         self._search = search
         self._viewed = overrides(self.puzzle, "local")
@@ -64,6 +66,8 @@ class Landscape:
 
     def view(self, state: State) -> LocalView:
         """A view that proposes moves one by one."""
+        if self.loop is not None:
+            return cast(LocalView, self.loop.view(state))
         if self._viewed:
             return cast(LocalView, self.puzzle.local(state))
         return Neighborhood(self.puzzle, self._search, state)
@@ -71,6 +75,8 @@ class Landscape:
     def listing(self, state: State) -> Listing:
         """A view that lists its moves. Where nothing can list them, each list is a sample of proposals."""
         view = self.view(state)
+        if self.loop is not None:
+            return cast(Listing, view)
         if getattr(view, "moves", None) is not None:
             return cast(Listing, view)
         if self._listed:

@@ -24,6 +24,7 @@ class MinConflicts(Agent):
     """
 
     name = "min-conflicts"
+    engine = "min-conflicts"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
     reference = True
     proposed: ClassVar[Mapping[str, int]] = {"local": 4}
@@ -34,12 +35,13 @@ class MinConflicts(Agent):
 
     def solve(self, game: Game, state: State, search: Search) -> Answer:
         """Return the best state found."""
-        land = Landscape(game, state, search)
+        land = Landscape(game, state, search, search.compiled(self.engine))
+        repair = land.loop or _repair
         with Walk(search, land.view(land.start())) as walk:
             for restart in range(self.restarts + 1):
                 if restart:
                     walk.go_on_from(land.view(land.fresh()))
-                if land.solved(walk.view) or _repair(walk, search.rng, self.patience, land.solved):
+                if land.solved(walk.view) or repair(walk, search.rng, self.patience, land.solved):
                     break
         return walk.answer()
 

@@ -12,6 +12,7 @@ from arena.agent import Agent, chooses, solves
 from arena.commands.catalogue import paragraph, summary, text_width, traits_of
 from arena.commands.options import plugin_option
 from arena.commands.shadowed_plugins import namesakes
+from arena.compiled.board_edition import walks
 from arena.compiled.edition import why_plain
 from arena.compiled.engines import engine_of
 from arena.configured import parameters_of, with_defaults
@@ -93,7 +94,7 @@ def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> 
     yield from _pictures(kind)
     game = with_defaults(kind)
     if game is not None:
-        yield f"  compiled: {_told(why_plain(game))}"
+        yield f"  compiled: {_told(why_plain(game))}{'; local searches by the extra fast' if walks(game) else ''}"
     fit = [] if game is None else sorted(registry.agents_for(game))
     yield paragraph(f"agents: {', '.join(fit) or 'none'}", width)
 

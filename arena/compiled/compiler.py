@@ -4,7 +4,7 @@ import linecache
 import operator
 from collections import namedtuple
 from collections.abc import Callable
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import Any
 
 from numba import njit, types
@@ -19,6 +19,7 @@ TYPES = {
     "int": types.int64,
     "float": types.float64,
     "words": types.CPointer(types.int64),
+    "halves": types.CPointer(types.int32),
     "reals": types.CPointer(types.float64),
     "octets": types.CPointer(types.uint8),
 }
@@ -110,7 +111,7 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     space: dict[str, Any] = {
         "__name__": f"arena_{name}", "namedtuple": namedtuple, "at": at, "_put": put, "offset": offset, "_int64": types.int64,
-        "bit_count": bit_count, "bit_length": bit_length, "log": log, "sqrt": sqrt,
+        "bit_count": bit_count, "bit_length": bit_length, "exp": exp, "log": log, "sqrt": sqrt,
     }  # fmt: skip
     exec(compile(text, file, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
     entry = space.pop("entry")

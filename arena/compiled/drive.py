@@ -19,7 +19,8 @@ class Drive:
 
     def __init__(self, call: Callable[..., int], fields: tuple[Any, ...]) -> None:
         self._call = call
-        self._fields = fields
+        self.fields = fields
+        """What the kernel takes first."""
         self._slice = FIRST
 
     def run(self, meter: Meter, memory: Any, grow: Callable[[], None]) -> int:
@@ -30,7 +31,7 @@ class Drive:
         while True:
             registers[3] = min(meter.most, registers[1] + self._slice)
             began = perf_counter()
-            status = self._call(*self._fields, *memory.arguments)
+            status = self._call(*self.fields, *memory.arguments)
             meter.nodes, meter.evaluations = registers[1], registers[2]
             if status == FAULT:
                 raise GoPlain

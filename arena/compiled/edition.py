@@ -2,7 +2,7 @@
 
 import inspect
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -88,19 +88,27 @@ def why_plain(game: Game) -> str | None:
     return None
 
 
-def _rules(game: Game) -> Rules | None:
-    """The second edition; None without one. One that was inherited does not count where rules were changed since."""
-    giver = next((kind for kind in type(game).__mro__ if "compiled" in vars(kind)), None)
-    if (
-        giver is None
-        or not inspect.isfunction(vars(giver)["compiled"])
-        or len(inspect.signature(vars(giver)["compiled"]).parameters) != 1
-    ):
-        return None
+def offers(game: Game, name: str, parameters: int, methods: Sequence[str]) -> bool:
+    """Tell whether a game gives the method `name` of a second edition, with so many parameters.
+
+    One that was inherited does not count where `methods` were changed since: NotCompilable.
+    """
+    giver = next((kind for kind in type(game).__mro__ if name in vars(kind)), None)
+    if giver is None or not inspect.isfunction(vars(giver)[name]):
+        return False
+    if len(inspect.signature(vars(giver)[name]).parameters) != parameters + 1:
+        return False
     newer = type(game).__mro__[: type(game).__mro__.index(giver)]
-    changed = [method for kind in newer for method in METHODS if method in vars(kind)]
+    changed = [method for kind in newer for method in methods if method in vars(kind)]
     if changed:
-        raise NotCompilable(f"{type(game).__name__} changes {changed[0]} of the {giver.__name__} that gives compiled")
+        raise NotCompilable(f"{type(game).__name__} changes {changed[0]} of the {giver.__name__} that gives {name}")
+    return True
+
+
+def _rules(game: Game) -> Rules | None:
+    """The second edition; None without one."""
+    if not offers(game, "compiled", 0, METHODS):
+        return None
     try:
         rules = game.compiled()  # type: ignore[attr-defined]
     except Interrupted:

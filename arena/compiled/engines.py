@@ -3,6 +3,7 @@
 from typing import Any
 
 from arena.compiled.best_first_loops import AStarLoop, CostLoop, GreedyLoop
+from arena.compiled.board_loops import AnnealingLoop, BeamLoop, DrawLoop, HillClimbLoop, MinConflictsLoop
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.mcts_loop import MctsLoop
@@ -11,10 +12,15 @@ from arena.compiled.negamax_loops import AlphaBetaLoop, FullWidthLoop, QuietLoop
 ENGINES: dict[str, type[Loop]] = {
     "a-star": AStarLoop,
     "alpha-beta": AlphaBetaLoop,
+    "annealing": AnnealingLoop,
+    "beam": BeamLoop,
     "best-first": GreedyLoop,
+    "draw": DrawLoop,
     "full-width": FullWidthLoop,
+    "hill-climb": HillClimbLoop,
     "ida-star": IdaStarLoop,
     "mcts": MctsLoop,
+    "min-conflicts": MinConflictsLoop,
     "type-a": QuietLoop,
     "uniform-cost": CostLoop,
 }

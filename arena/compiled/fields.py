@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["int", "float", "words", "reals", "octets"]
-"""A whole number, a float, and tables of whole numbers, of floats and of bytes."""
+Kind = Literal["int", "float", "words", "halves", "reals", "octets"]
+"""A whole number, a float, and tables of whole numbers of 64 bits, of 32 bits, of floats and of bytes."""
 SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 
 
@@ -25,6 +25,8 @@ class NumberField:
     """The length in every dimension; of a number ()."""
     starts: str | None = None
     """Of a table of rows that differ in length: the name of the table of their starts, with one more for the end."""
+    written: bool = False
+    """Whether it is an array that code may change in place."""
 
 
 def field_of(name: str, value: Any) -> tuple[NumberField, ...]:

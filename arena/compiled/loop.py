@@ -8,6 +8,7 @@ from arena.compiled.edition import Edition
 from arena.compiled.memory import Memory
 
 if TYPE_CHECKING:
+    from arena.compiled.specialiser import Specialiser
     from arena.counting import Meter
 
 HUGE = 1 << 62
@@ -26,6 +27,8 @@ class Loop:
     levels = LEVELS
     kept: Any = None
     """The tables that the kernel reads."""
+    rules: "Specialiser"
+    """The fields that the rules have in the kernel."""
     meter: "Meter"
     """Of the decision that is being made."""
 

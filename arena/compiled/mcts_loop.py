@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from arena.compiled.edition import Edition
 from arena.compiled.fields import NotCompilable
 from arena.compiled.loop import HUGE, Loop
+from arena.compiled.twister import WORDS, numbers_of
 from arena.counting import GoPlain
 from arena.game import Puzzle
 
@@ -41,7 +42,7 @@ class MctsLoop(Loop):
         rows, width, words, players = self.levels, self.edition.width, self.edition.words, self.edition.players
         choices = rows * min(width, 8) + 2 * width
         return {
-            "registers": 15, "numbers": 1 + players, "twister": 625, "states": rows * words, "rows_of": rows * ROW,
+            "registers": 15, "numbers": 1 + players, "twister": WORDS, "states": rows * words, "rows_of": rows * ROW,
             "totals": rows, "values": rows * (players + 1), "choices": choices, "kids": choices, "path": rows + 2,
             "walk": words, "scratch": width,
         }  # fmt: skip
@@ -54,24 +55,20 @@ class MctsLoop(Loop):
     def __call__(self, state: Any, rng: random.Random, squared: float, longest: int, rollouts: int | None) -> None:
         """Grow a tree from a state, with the numbers of a generator, which is left where the plain search would leave it."""
         memory = self.memory
-        registers, twister = memory["registers"], memory["twister"]
-        version, internal, gauss = rng.getstate()
-        for place, number in enumerate(internal):
-            twister[place] = number
+        registers = memory["registers"]
         for place, number in enumerate(self.edition.encode(state)):
             memory["states"][place] = number
         registers[0], registers[4], registers[5], registers[14] = -1, 0, self.levels, len(memory["choices"])
         registers[10], registers[11] = HUGE if rollouts is None else rollouts, min(longest, HUGE)
         memory["numbers"][0] = squared
         try:
-            self.drive(registers)
+            with numbers_of(rng, memory["twister"]):
+                self.drive(registers)
         except GoPlain:  # the root has no children then
             memory.clear("rows_of")
             memory.clear("values")
             memory["rows_of"][5] = -1
             raise
-        finally:
-            rng.setstate((version, tuple(twister), gauss))
 
     def children(self, state: Any) -> tuple[list[Grown], Grown | None, list[float] | None]:
         """Return the children of the root that are not proven, the best that is, and the value of the root where it is proven."""

@@ -16,7 +16,7 @@ from arena.compiled.fields import NumberField
 from arena.compiled.specialiser import FILLERS, Specialiser
 
 KERNELS = Path(__file__).parent / "kernels"
-TYPES = {"Words": "words", "Reals": "reals", "Octets": "octets"}
+TYPES = {"Words": "words", "Halves": "halves", "Reals": "reals", "Octets": "octets"}
 """The hints of a kernel's parameters, and the tables that they stand for."""
 _HELPERS = """
 def {root}_load({root}, _table, _row):
@@ -52,6 +52,8 @@ class Module:
 def assembled(kernel: str, rules: Specialiser, estimate: Specialiser, constants: Mapping[str, Any]) -> Module:
     """Return the module of a kernel; NotCompilable where the rules or the estimate cannot be compiled."""
     tree = ast.parse(_source(kernel))
+    if any(one.arg == "twister" for one in _run(tree).args.args):
+        tree.body[:0] = ast.parse(_source("twister")).body
     roots = {"rules": rules, "estimate": estimate}
     used = _Kernel(roots, constants)
     functions = [used.visit(node) for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -62,9 +64,11 @@ def assembled(kernel: str, rules: Specialiser, estimate: Specialiser, constants:
         names = [field.name for field in one.fields.values()] or ["nothing"]
         lines.append(f"{root}_type = namedtuple('{root}_type', {names!r})")
     lines += assignments
+    given_first = [function for function in functions if function.name.startswith("rng_")]
+    lines += [_unparsed(function) for function in given_first]
     for one in roots.values():
         lines += ["", *[_unparsed(function) for function in one.listed]]
-    lines += [_unparsed(function) for function in functions]
+    lines += [_unparsed(function) for function in functions if function not in given_first]
     fields = (*rules.fields.values(), *estimate.fields.values())
     lines.append(_entry(roots, memory))
     return Module("\n".join(lines) + "\n", fields, tuple(memory))

@@ -98,11 +98,29 @@ class Estimate:
 
 
 class Board:
-    """A complete state in arrays, for local search: `cost` is an array of one."""
+    """A complete state in arrays, for local search, with moves as numbers.
+
+    Its attributes are numbers, constant tables, and arrays (of the modules `array` and `numpy`, `bytearray`) that its methods
+    may change in place, also those of its parts. `rng` has `random`, `randrange`, `getrandbits` and `choice` from a table.
+    `state` is called as it is; the other methods are compiled, and have to agree with the `local` view of the game: the same
+    costs, the same proposals with the same random numbers, the same moves in the same order.
+    """
 
     cost: Any
+    """An array of one."""
+    width: int = 0
+    """The most moves that there are, for searches that list them."""
+    long: bool = False
+    """Whether a search in plain Python takes longer than compiling it, which is then done before the first one."""
+
+    def state(self) -> Any:
+        """Return the state of the puzzle."""
+        raise NotImplementedError
 
     if TYPE_CHECKING:
+
+        def begin(self) -> None:
+            """Set up what follows from the state; called once, before anything else. Optional."""
 
         def propose(self, rng: Any) -> int:
             """Return a move drawn at random."""
@@ -112,3 +130,9 @@ class Board:
 
         def apply(self, move: int) -> None:
             """Make a move."""
+
+        def moves(self) -> Iterable[int]:
+            """Yield every move. Optional."""
+
+        def draw(self, rng: Any) -> None:
+            """Fill the arrays at random: for the board that `compiled_draw` of a puzzle gives."""

@@ -1,32 +1,38 @@
 """Where a search asks for its compiled loop, and gets None where it is to run plain."""
 
 import os
+import random
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.compiled import cache
+from arena.compiled.board_edition import BoardSpecialiser, board_edition, board_of
+from arena.compiled.board_loops import BoardLoop
 from arena.compiled.drive import Drive
 from arena.compiled.edition import Edition, edition_of, estimate_of, owner_of
 from arena.compiled.engines import ENGINES
 from arena.compiled.fields import NotCompilable
 from arena.compiled.loop import Loop
 from arena.compiled.module import Module, assembled
+from arena.compiled.rules import Board
+from arena.compiled.specialiser import Specialiser
+from arena.counting import GoPlain
 from arena.errors import Interrupted, describe
 from arena.game import Game
 from arena.heuristic import Evaluation
-
-if TYPE_CHECKING:
-    from arena.compiled.specialiser import Specialiser
+from arena.identity import Stream
+from arena.limits import Limits
 
 PATIENCE = 5.0
 """Seconds of the processor in one plain decision after which its loop is compiled: about as long as compiling takes."""
 REMEMBERED = 64
 """Loops that are kept in a process."""
+UNFIT = "a number or an index did not fit"
 MISSING = "numba is not installed (pip install 'gamearena[fast]')"
 
 
@@ -96,17 +102,51 @@ def _prepare(pair: CompiledPair, limits: Any, spent: float) -> None:
         pair.reason = str(unfit)
 
 
+def drawn(game: Game, rng: random.Random) -> Board:
+    """Return the board of `compiled_draw` of a puzzle, filled by its `draw`: compiled if that code is there, else plain."""
+    if not plain_wanted() and type(rng) in (random.Random, Stream) and not _bounded():
+        pair = _pair(game, None, "draw")
+        if pair.loop is None and pair.reason is None:
+            _prepare(pair, Limits(), 0.0)
+        if pair.loop is not None:
+            try:
+                filled: Board = pair.loop.filled(rng)  # type: ignore[attr-defined]
+                return filled
+            except GoPlain:
+                pair.loop, pair.reason = None, UNFIT
+    board = board_of(game, "compiled_draw")
+    board.draw(rng)
+    return board
+
+
+def _bounded() -> bool:
+    """Tell whether the memory of this process is limited: whoever draws does not know the limits of the decision."""
+    try:
+        import resource
+    except ImportError:  # not Unix
+        return False
+    return resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
+
+
 def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> Loop | None:
     """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
     if not _installed("llvmlite"):
         raise NotCompilable(MISSING)
     edition, rules, estimate, module = assembly(game, evaluation, engine)
     try:
+        from arena.compiled.board_trial import tried_board
         from arena.compiled.loader import argument, loaded
         from arena.compiled.rehearsal import tried
 
-        tried(module, edition, rules, estimate, evaluation)
-        found = compiled(module, compiling=compiling)
+        local = issubclass(ENGINES[engine], BoardLoop)
+        large = local and edition.rules.long  # tried when it is compiled, not whenever it is loaded
+        found = compiled(module, compiling=False) if large else None
+        if local and found is None:
+            tried_board(module, edition, rules, estimate)
+        elif found is None:
+            tried(module, edition, rules, estimate, evaluation)
+        if found is None:
+            found = compiled(module, compiling=compiling or large)
         if found is None:
             return None
         call = loaded(*found, module.kinds)
@@ -114,9 +154,10 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: 
         raise
     except Exception as error:  # a library that is broken is as good as none
         raise NotCompilable(describe(error)) from error
-    drive = Drive(call, tuple([argument(one) for one in module.fields]))
+    drive = Drive(call, () if local else tuple([argument(one) for one in module.fields]))
     loop = ENGINES[engine](edition, estimate.words, module.memory, drive)
     loop.kept = module.fields
+    loop.rules = rules
     return loop
 
 
@@ -127,13 +168,19 @@ def _installed(name: str) -> bool:
         return False
 
 
-def assembly(game: Game, evaluation: Evaluation | None, engine: str) -> tuple[Edition, "Specialiser", "Specialiser", Module]:
+def assembly(game: Game, evaluation: Evaluation | None, engine: str) -> tuple[Edition, Specialiser, Specialiser, Module]:
     """Return what an engine would run; NotCompilable says why it runs plain."""
     if engine not in ENGINES:
         raise NotCompilable(f"there is no engine {engine}")
-    edition = edition_of(game)
-    rules, estimate = edition.specialised(), estimate_of(edition, evaluation)
-    module = assembled(ENGINES[engine].kernel, rules, estimate, ENGINES[engine].constants(edition))
+    kind = ENGINES[engine]
+    if issubclass(kind, BoardLoop):
+        edition = board_edition(game, kind.method)
+        rules: Specialiser = BoardSpecialiser(edition.rules)
+        estimate = Specialiser("estimate", None)
+    else:
+        edition = edition_of(game)
+        rules, estimate = edition.specialised(), estimate_of(edition, evaluation)
+    module = assembled(kind.kernel, rules, estimate, kind.constants(edition))
     return edition, rules, estimate, module
 
 

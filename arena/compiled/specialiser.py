@@ -15,7 +15,7 @@ from arena.compiled.fields import NotCompilable, NumberField, field_of
 from arena.compiled.statements import Fill, filled, returning
 from arena.unmetered import WATCHED
 
-FILLERS = frozenset({"actions", "threats"})
+FILLERS = frozenset({"actions", "moves", "threats"})
 """Methods whose result is written into a buffer; the function returns how many there are."""
 NUMBERS: dict[str, Callable[[ast.expr], ast.expr]] = {
     "result": lambda node: _call("_int64", node),
@@ -27,6 +27,13 @@ NUMBERS: dict[str, Callable[[ast.expr], ast.expr]] = {
 BUILTINS = frozenset({"abs", "bool", "divmod", "float", "int", "len", "max", "min", "range", "round"})
 BITS = {"bit_count": "bit_count", "bit_length": "bit_length"}
 OWN_CALLS = frozenset({"_int64", "_put"})
+RANDOM = {
+    ("random", 0): "rng_random",
+    ("getrandbits", 1): "rng_bits",
+    ("randrange", 1): "rng_below",
+    ("randrange", 2): "rng_between",
+}
+"""Python's generator in compiled code, by the method of `rng` and its number of arguments: `kernels/twister.kernel`."""
 """Functions that rewriting itself brings in."""
 BUFFER = ("_buffer", "_base", "_room")
 """The parameters that a filler has more: where to write, from where on, and for how many there is room."""
@@ -50,6 +57,8 @@ class Specialiser:
         """Numbers that belong to the object beside its attributes."""
         self.words = 1
         """How many numbers an estimate carries along."""
+        self.changes = False
+        """Whether methods write into the arrays of the object."""
         self.fields: dict[str, NumberField] = {}
         self.functions: dict[str, ast.FunctionDef] = {}
         self._order: list[str] = []
@@ -87,9 +96,13 @@ class Specialiser:
         while name in self.fields and self.fields[name].value is not value and not _equal(self.fields[name], value):
             name += "_"
         if name not in self.fields:
-            for field in field_of(name, value):
+            for field in self.found(name, path, value):
                 self.fields[field.name] = field
         return self.fields[name]
+
+    def found(self, name: str, path: tuple[str, ...], value: Any) -> tuple[NumberField, ...]:
+        """Return the fields that a value makes."""
+        return field_of(name, value)
 
     def attribute(self, name: str) -> ast.expr:
         """Return the expression of a number that a kernel reads of the object."""
@@ -292,6 +305,8 @@ class Rewriter(ast.NodeTransformer):
         return _call(called, ast.Name(self._owner.root, ast.Load()), *map(self.visit, node.args))
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> ast.expr:
+        if isinstance(function.value, ast.Name) and function.value.id == "rng" and "rng" in self._local:
+            return self._drawn(node, function.attr)
         path = self._chain(function.value)
         if function.attr in BITS and not node.args:
             return _call(BITS[function.attr], self.visit(function.value))
@@ -302,6 +317,17 @@ class Rewriter(ast.NodeTransformer):
         self._value(node, path)
         called = self._owner.method(function.attr, path)
         return _call(called, ast.Name(self._owner.root, ast.Load()), *map(self.visit, node.args))
+
+    def _drawn(self, node: ast.Call, name: str) -> ast.expr:
+        """What a method of the parameter `rng`, a generator, draws."""
+        rng, arguments = ast.Name("rng", ast.Load()), list(map(self.visit, node.args))
+        called = RANDOM.get((name, len(arguments)))
+        if called is not None:
+            return _call(called, rng, *arguments)
+        table = _table_of(arguments[0]) if name == "choice" and len(arguments) == 1 else None
+        if table is None or table.row is not None or table.level != len(table.field.shape) - 1:
+            raise self.fault(node, "expected random, getrandbits, randrange, or choice from a table, of rng")
+        return _call("at", arguments[0], _call("rng_below", rng, self._length(node, table)))
 
     def _builtin(self, node: ast.Call, name: str) -> ast.expr:
         if name in ("len", "bool") and len(node.args) == 1:
@@ -374,18 +400,49 @@ class Rewriter(ast.NodeTransformer):
         _mark(made, TableView(field, table.level + 1))
         return made
 
+    def _place(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
+        """A table that may be changed, and an index."""
+        table, index = self.visit(node.value), self.visit(node.slice)
+        known = _table_of(table)
+        flat = isinstance(table, ast.Name) if known is None else len(known.field.shape) == 1 and known.field.written
+        if not (self._owner.changes and flat):
+            raise self.fault(node, "a table cannot be changed here")
+        return table, index
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        """A number, or an entry of an array, is changed."""
+        if not isinstance(node.target, ast.Subscript):
+            return ast.AugAssign(self.visit(node.target), node.op, self.visit(node.value))
+        if any(isinstance(inner, ast.Call) for inner in ast.walk(node.target)):
+            raise self.fault(node, "expected an index without a call")
+        table, index = self._place(node.target)
+        return ast.Expr(_call("_put", table, index, ast.BinOp(_call("at", table, index), node.op, self.visit(node.value))))
+
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """A name for a table stands for that table from then on."""
+        """A name for a table stands for that table from then on; an entry of an array is written."""
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+            return ast.Expr(_call("_put", *self._place(node.targets[0]), self.visit(node.value)))
         value = self.visit(node.value)
         table = _table_of(value)
         for target in node.targets:
-            if table is not None:
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                for name, one in zip(target.elts, map(_table_of, value.elts), strict=False):
+                    if isinstance(name, ast.Name):
+                        self._name(name.id, one)
+            elif table is not None:
                 if not isinstance(target, ast.Name):
                     raise self.fault(node, "expected one name for a table")
-                self._tables[target.id] = table
+                self._name(target.id, table)
             elif isinstance(target, ast.Name):
-                self._tables.pop(target.id, None)
+                self._name(target.id, None)
         return ast.Assign([self.visit(target) for target in node.targets], value)
+
+    def _name(self, name: str, table: TableView | None) -> None:
+        """Note what a name stands for from now on."""
+        if table is None:
+            self._tables.pop(name, None)
+        else:
+            self._tables[name] = table
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:
         """The hint is left out."""

@@ -116,6 +116,7 @@ class Decider:
             stopped = error
         if stopped is not None and type(stopped) is GoPlain:
             search._undo()  # noqa: SLF001 - the other half of Search.compiled
+            meter.paused = 0.0  # nothing of the decision that was given up is part of the next one
             return self._decide(method, state, legal)
         seconds = perf_counter() - began
         if meter.paused:

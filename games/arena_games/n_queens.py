@@ -14,6 +14,8 @@ from pydantic import Field
 
 from arena import Puzzle, heuristic
 from arena_games.n_queens_board import QueensBoard
+from arena_games.n_queens_many import MANY, any_rows, peaceful, swift
+from arena_games.n_queens_rules import GreedyStart, QueensRules
 
 Side = Annotated[int, Field(ge=1)]
 State = Sequence[int]
@@ -26,8 +28,9 @@ class NQueens(Puzzle):
     """Put a queen in every column so that no two share a row or a diagonal.
 
     An action is the row of the queen in the next column, from 1: one where no queen attacks it, or with `actions: all` any.
-    Local and genetic search move the queens of a complete state. Text notation: the rows by column `3 1 4 2`, `-` for the
-    empty board. With 2 and 3 columns there is no solution, which is for the search to find out.
+    Local and genetic search move the queens of a complete state. They begin with any rows or, with `start: greedy`, with rows
+    drawn one after another so that few queens attack each other, which is for large boards. Text notation: the rows by column
+    `3 1 4 2`, `-` for the empty board. With 2 and 3 columns there is no solution, which is for the search to find out.
     """
 
     name = "n-queens"
@@ -35,13 +38,18 @@ class NQueens(Puzzle):
     default_heuristic: ClassVar[str | None] = "conflicts"
     board = "boards/n_queens.js"
 
-    def __init__(self, *, n: Side = 8, actions: Literal["safe", "all"] = "safe") -> None:
+    def __init__(
+        self, *, n: Side = 8, actions: Literal["safe", "all"] = "safe", start: Literal["random", "greedy"] = "random"
+    ) -> None:
         if n < 1:
             raise ValueError(f"n: expected 1 or more, got {n}")
         if n in (2, 3):
             warnings.warn(f"{n} queens have no solution; the search runs all the same", stacklevel=2)
         self.n = n
+        if start not in ("random", "greedy"):
+            raise ValueError(f"start: expected random or greedy, got {start}")
         self.safe = actions == "safe"
+        self.greedy = start == "greedy"
         self._pack: Callable[[Iterable[int]], Any] = bytes if n <= MOST_BYTES else tuple
         self._rows = range(1, n + 1)
 
@@ -72,6 +80,8 @@ class NQueens(Puzzle):
     def is_goal(self, state: State) -> bool:
         """Tell whether all queens stand on rows of the board and no two attack each other. O(n)."""
         n = self.n
+        if n >= MANY and len(state) == n and swift() and set(map(type, state)) == {int}:
+            return peaceful(state)
         if len(state) != n or len(set(state)) != n or min(state) != 1 or max(state) != n:
             return False
         columns = range(n)
@@ -88,9 +98,22 @@ class NQueens(Puzzle):
         return self.is_goal(state) and tuple(state[:fixed]) == tuple(position[:fixed])
 
     def random_state(self, rng: random.Random) -> State:
-        """Return a complete state with every queen on any row of its column with equal chance."""
+        """Return a complete state: every queen on any row of its column with equal chance; with `start: greedy` all on different
+        rows, placed so that few attack each other.
+        """
+        if self.greedy:
+            from arena.compiled.seam import drawn
+
+            board: Any = drawn(self, rng)
+            return self._pack(board.rows.tolist())  # type: ignore[no-any-return]
+        if self.n >= MANY and swift():
+            return self._pack(any_rows(self.n, rng))  # type: ignore[no-any-return]
         state: State = self._pack(rng.choices(self._rows, k=self.n))
         return state
+
+    def compiled_draw(self) -> GreedyStart:
+        """Return the board that `random_state` fills with `start: greedy`."""
+        return GreedyStart(self.n)
 
     def neighbors(self, state: State) -> Sequence[State]:
         """Return the n (n - 1) complete states that differ in one queen, by column, then row.
@@ -131,6 +154,10 @@ class NQueens(Puzzle):
         if len(state) != self.n:
             raise ValueError(f"expected a queen in each of {self.n} columns, got {len(state)}")
         return QueensBoard(state, self._pack)
+
+    def compiled_local(self, state: State) -> QueensRules:
+        """Return the board in arrays, for compiled searches."""
+        return QueensRules(state, self._pack)
 
     def render(self, state: State) -> str:
         """Return the board, row 1 at the top; of more than 100 columns the notation."""

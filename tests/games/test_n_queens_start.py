@@ -1,0 +1,99 @@
+"""Boards of very many queens: the greedy start, and numpy's answers beside those of plain Python."""
+
+import random
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.spec import load_spec
+from arena_agents.min_conflicts import MinConflicts
+from arena_games import n_queens, n_queens_many
+from arena_games.n_queens import NQueens
+
+
+def crowded(rows: Any) -> int:
+    """Queens that are not the first on one of their diagonals, counted line by line."""
+    lines = (Counter(row + column for column, row in enumerate(rows)), Counter(row - column for column, row in enumerate(rows)))
+    return sum(count - 1 for line in lines for count in line.values())
+
+
+def test_a_greedy_start_is_a_permutation_with_few_conflicts() -> None:
+    """In 3.08 n tries all but some tens of queens are placed unattacked, whatever n (Sosic and Gu, 1994); in a permutation
+    drawn at random more than n / 2 share a diagonal with another.
+    """
+    for n in (1_000, 4_000):
+        game = NQueens(n=n, start="greedy")
+        left = []
+        for seed in range(8):
+            rows = game.random_state(random.Random(seed))
+            assert sorted(rows) == list(range(1, n + 1))
+            left.append(crowded(rows))
+        assert sum(left) / 8 < 60
+        assert crowded(random.Random(1).sample(range(n), n)) > n / 2
+
+
+def test_every_first_row_of_a_greedy_start_has_the_same_chance() -> None:
+    """The first queen is never attacked, so its row is any: 1,200 draws of 6, each face within 4 standard errors."""
+    game, rng = NQueens(n=6, start="greedy"), random.Random(5)
+    counts = Counter(game.random_state(rng)[0] for _ in range(1_200))
+    assert all(abs(counts[row] - 200) < 4 * (1_200 / 6 * 5 / 6) ** 0.5 for row in range(1, 7))
+
+
+def test_a_start_that_is_none_is_a_fault_of_the_spec(tmp_path: Path) -> None:
+    """It says where, and what is expected."""
+    spec = tmp_path / "queens.yaml"
+    spec.write_text("game: {name: n-queens, start: fast}\nagents: [min-conflicts]\n")
+    with pytest.raises(arena.SpecError) as caught:
+        load_spec(spec)
+    [fault] = caught.value.faults
+    assert (fault.line, fault.where) == (1, "game.start")
+    assert "expected one of 'random' or 'greedy', got 'fast'" in fault.message
+    with pytest.raises(ValueError, match="start: expected random or greedy, got fast"):
+        NQueens(start="fast")  # type: ignore[arg-type]
+
+
+def test_the_default_start_is_no_other_board() -> None:
+    """Records made before there was a choice keep their ids, and positions their rows."""
+    record = arena.play(NQueens(n=8, start="random"), MinConflicts(), seed=2)
+    assert record.id == arena.play("n-queens", MinConflicts(), seed=2).id
+    assert NQueens(n=8).random_state(random.Random(0)) == bytes(random.Random(0).choices(range(1, 9), k=8))
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boards are large from 300 queens on, and numpy is there."""
+    if find_spec("numpy") is None:
+        pytest.skip("there is no numpy")
+    monkeypatch.setattr(n_queens, "MANY", 300)
+
+
+def test_numpy_draws_the_same_rows_and_leaves_the_generator_where_plain_python_does(many: None) -> None:
+    for n in (300, 311, 312, 313, 5_000):
+        one, other = random.Random(n), random.Random(n)
+        assert NQueens(n=n).random_state(one) == tuple(other.choices(range(1, n + 1), k=n))
+        assert one.getstate() == other.getstate()
+
+
+def solution(n: int) -> list[int]:
+    """The solution of Pauls (1874) for an n that is even and no 2 more than a multiple of 6."""
+    return [*range(2, n + 1, 2), *range(1, n + 1, 2)]
+
+
+@pytest.mark.parametrize("n", [300, 304])
+def test_numpy_tells_goals_from_others(many: None, n: int) -> None:
+    game, good = NQueens(n=n), solution(n)
+    assert n_queens_many.peaceful(good)
+    assert game.is_goal(tuple(good))
+    rng = random.Random(1)
+    for _ in range(50):
+        one, other = rng.sample(range(n), 2)
+        bad = list(good)
+        bad[one], bad[other] = bad[other], bad[one]
+        assert game.is_goal(tuple(bad)) == (crowded(bad) == 0)
+    for wrong in (0, n + 1, -5, 1 << 70, True, 1.0):
+        assert not game.is_goal((wrong, *good[1:]))  # type: ignore[arg-type]
+    assert not game.is_goal(tuple(good[:-1]))
