@@ -13,14 +13,14 @@ def test_forty_agents_take_half_the_games_of_a_round_robin(bench: "Bench") -> No
     truth = strengths(40, 1)
     course, (low, high) = ladder(truth, 50, 1), ideal(truth, 50)
     bench.at_most(
-        0.5, "games of a ladder / of a round-robin", course.games / round_robin(truth, 50, 1), games=f"{course.games:,}"
+        0.5, "games of a ladder / of a round-robin", course.games / round_robin(truth, 50, 1), "", games=f"{course.games:,}"
     )
-    bench.at_most(1.3, "games of a ladder / of the ideal design", course.games / low, bounds=f"{low:,.0f} to {high:,.0f}")
+    bench.at_most(1.3, "games of a ladder / of the ideal design", course.games / low, "", bounds=f"{low:,.0f} to {high:,.0f}")
 
 
 def test_the_intervals_hold_though_the_games_were_chosen(bench: "Bench") -> None:
     """Coverage at the moment at which a ladder stops, over fields of twelve: 93 to 97 %."""
     fields = [ladder(strengths(12, seed), 50, seed) for seed in range(300, 340)]
     share = sum(one.covered for one in fields) / sum(len(one.widths) for one in fields)
-    bench.at_least(0.93, "coverage of 440 intervals", share)
-    bench.at_most(0.97, "coverage of 440 intervals, from above", share)
+    bench.at_least(0.93, "coverage of 440 intervals", share, "")
+    bench.at_most(0.97, "coverage of 440 intervals, from above", share, "")
