@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test lint types imports tests chess bench results docs figures screenshots wheel clean
+.PHONY: run test lint types imports tests chess bench results docs figures openspiel screenshots wheel clean
 
 run: $(VENV)/.run ## Install into .venv and play the quickstart tournament
 	@$(BIN)/arena run tournaments/quickstart.yaml
@@ -49,6 +49,9 @@ figures: $(VENV)/.dev ## Draw the figures of the manual from matches and imports
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_map.py
 	$(BIN)/python docs/make_promises.py
+
+openspiel: $(VENV)/.dev ## Hold every game of open_spiel to the conformance kit, and write the table of docs/bridges/openspiel.md
+	$(BIN)/python docs/make_openspiel.py
 
 screenshots: $(VENV)/.dev ## Take the pictures of docs/web.md with Chromium
 	$(BIN)/python docs/screenshots.py

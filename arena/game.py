@@ -53,6 +53,9 @@ class Game(Configured, ABC):
     """The most that a seat can get at the end; inf where nothing bounds it."""
     default_moves: int | None = None
     """The limit of moves of a match where a spec and a caller name none; None for that of Limits."""
+    native: ClassVar[bool] = False
+    """Whether its rules run code that may take the process down, such as a library in C++: then it is played in worker processes
+    alone, and when one of these ends nobody is blamed."""
     default_heuristic: ClassVar[str | None] = None
     """The name of the heuristic that agents get where a spec names none."""
     board: ClassVar[str | None]

@@ -167,7 +167,8 @@ def _formatted(given: Callable[..., str], game: Simultaneous, state: State) -> s
     text = given(game, own)
     if not chosen:
         return text
-    texts = [None if action is None else game.format_action(own, action) for action in chosen]
+    turns = [OpenTurn(own, chosen[:place]) if place else own for place in range(len(chosen))]  # the text may tell whose it is
+    texts = [None if act is None else game.format_action(turn, act) for turn, act in zip(turns, chosen, strict=True)]
     return f"{CHOSEN}{json.dumps(texts, ensure_ascii=False)}: {text}"
 
 

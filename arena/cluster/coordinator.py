@@ -287,7 +287,7 @@ class Coordinator:
 
     def _lost(self, scheduled: Scheduled) -> Record:
         message = "two machines of the cluster were lost while they played this match"
-        if len(scheduled.pairing.seats) == 1:
+        if len(scheduled.pairing.seats) == 1 and not self._spec.boards[scheduled.board].native:
             return unplayed(self._spec, scheduled, "crash", 0, message)
         return unplayed(self._spec, scheduled, message=f"{message}; whose turn it was is not known")
 

@@ -9,7 +9,7 @@ from arena.commands.options import plugin_option
 from arena.configured import with_defaults
 from arena.console.notices import load, say
 from arena.console.output import results_alone, room
-from arena.errors import describe
+from arena.errors import ArenaError, describe
 from arena.game import Game
 from arena.results.layout import crossing, fits, folded
 from arena.traits import listed, made_for, not_coped_with, refusal, traits
@@ -38,7 +38,8 @@ def matrix(plugins: tuple[str, ...]) -> int:
 
 
 def _left_out(name: str, error: Exception) -> None:
-    say(f"game {name} left out: it cannot be made without parameters: {describe(error)}")
+    if not isinstance(error, ArenaError):  # such as a library that is not installed, which is told where the game is used
+        say(f"game {name} left out: it cannot be made without parameters: {describe(error)}")
 
 
 def _mark(agent: type[Agent], game: Game) -> str:

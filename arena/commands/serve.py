@@ -10,8 +10,8 @@ import click
 from arena.commands.options import plugin_option
 from arena.console.output import results_alone
 from arena.errors import ArenaError
-from arena.spec import load_spec
 from arena.spec.document import is_database
+from arena.web.spec_check import check_spec
 
 NEEDED = ("starlette", "uvicorn", "jinja2")
 MISSING = "arena serve needs starlette, uvicorn and Jinja2; install them with: pip install 'gamearena[web]'"
@@ -38,7 +38,7 @@ def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> i
 def _named(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
     """Return what to show: a `folder`, or a `store` and the `spec` to play into it.
 
-    SpecError for the faults of a spec, before anything starts.
+    ArenaError for the faults of a spec, before anything starts.
     """
     if path.is_dir():
         return {"folder": path}
@@ -46,7 +46,7 @@ def _named(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
         raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, a folder of stores, or a spec")
     if is_database(path):
         return {"store": path}
-    load_spec(path, plugins=plugins)
+    check_spec(path, plugins)
     return {"store": Path("results") / f"{path.stem}.db", "spec": path}
 
 

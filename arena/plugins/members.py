@@ -156,6 +156,7 @@ _OF_GAMES = {
         None, "a whole number from 1 or None", lambda given: given is None or (type(given) is int and given > 0)
     ),
     "max_return": Member(1.0, "a number", _is_number),
+    "native": Member(False, "True or False", lambda given: isinstance(given, bool)),
 }
 _OF_AGENTS = {
     "reference": Member(

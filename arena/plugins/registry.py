@@ -11,7 +11,7 @@ from arena.errors import PluginError, UnknownName
 from arena.format import Format
 from arena.game import Game
 from arena.plugins.contract import Unfit, line, source_line
-from arena.traits import refusal
+from arena.traits import made_for, refusal
 
 Brought = TypeVar("Brought")
 OWN = "gamearena:"
@@ -136,8 +136,12 @@ class Registry:
         return [name for owner, name in self.encodings if owner == game]
 
     def games_for(self, agent: type[Agent]) -> dict[str, Game]:
-        """The games that `agent` can play, made with their default parameters; games that need others are left out."""
-        games = {name: with_defaults(kind) for name, kind in self.games.items()}
+        """The games that `agent` can play, made with their default parameters; games that need others are left out.
+
+        So are native ones, unless the agent is made for some games alone: they stand for others, and may end this process.
+        """
+        wanted = {name: kind for name, kind in self.games.items() if made_for(agent) or kind.native is not True}
+        games = {name: with_defaults(kind) for name, kind in wanted.items()}
         return {name: game for name, game in games.items() if game is not None and refusal(agent, game) is None}
 
     def agents_for(self, game: Game) -> list[str]:

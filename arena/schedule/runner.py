@@ -57,10 +57,13 @@ def sharing_notes(spec: Spec) -> list[str]:
 
 
 def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
-    """Tell whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in."""
-    seats = spec.boards[scheduled.board].seats
-    ways = [seats[entry].isolation for entry in scheduled.pairing.seats]
-    return ways[seat] == "none" and ("process" not in ways or namespaces_work())
+    """Tell whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in.
+
+    It may as well be that of a game whose rules are native.
+    """
+    board = spec.boards[scheduled.board]
+    ways = [board.seats[entry].isolation for entry in scheduled.pairing.seats]
+    return not board.native and ways[seat] == "none" and ("process" not in ways or namespaces_work())
 
 
 def unplayed(

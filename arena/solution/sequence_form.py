@@ -68,13 +68,20 @@ def sequence_form(
             f"{name_of(game)} has imperfect recall: best responses by information sets need observations that forget nothing"
         )
     root = game.initial(random.Random(0)) if state is None else state
-    estimate = estimated_states(game, root)
-    if estimate > SURE * most:
-        raise _too_large(game, estimate, most, instead)
+    estimate = check_size(game, root, most, instead)
     return _Expansion(game, root, most).run(estimate, instead)
 
 
-def _too_large(game: Game, states: float, most: int, instead: str) -> GameTooLarge:
+def check_size(game: Game, root: State, most: int, instead: str) -> float:
+    """Return an estimate of the number of states in the tree; GameTooLarge where it is far beyond `most`."""
+    estimate = estimated_states(game, root)
+    if estimate > SURE * most:
+        raise too_large(game, estimate, most, instead)
+    return estimate
+
+
+def too_large(game: Game, states: float, most: int, instead: str) -> GameTooLarge:
+    """Return the error for a tree of about so many states, of which at most so many can be held."""
     size = f"more than {most:,}" if states <= most else f"about {states:.0e}" if states < float("inf") else "no end of"
     return GameTooLarge(f"the tree of {name_of(game)} has {size} states, and an exact solution takes at most {most:,}: {instead}")
 
@@ -122,7 +129,7 @@ class _Expansion:
             else:
                 self._decide(state, mover, probability, sequences)
             if form.states > self.most:
-                raise _too_large(game, estimate, self.most, instead)
+                raise too_large(game, estimate, self.most, instead)
         return form
 
     def _end(self, probability: float, sequences: tuple[int, ...], returns: Sequence[float]) -> None:

@@ -16,6 +16,7 @@ from arena.isolation.describe import Described
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
 from arena.match.match import Positions, Seat, seat_identity
+from arena.plugins.members import member
 from arena.plugins.registry import Registry
 from arena.secret import Seed, commitment
 from arena.spec.document import Document
@@ -70,6 +71,11 @@ class Board:
     def has_chance(self) -> bool:
         """Whether chance moves in it, so that matches of a round share dice and deals."""
         return gives(self.game, "chance_outcomes")
+
+    @property
+    def native(self) -> bool:
+        """Whether its game may take the process down that plays it."""
+        return bool(member(type(self.game), "native"))
 
     @cached_property
     def size(self) -> int:

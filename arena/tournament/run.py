@@ -93,12 +93,14 @@ def play_all(
     """Play what a feed hands out, in this process or by several workers, and have it take the records as they come.
 
     `code` is what plays, by default as it is now. With `alone`, play that many seconds in this process first: work that is
-    done by then needs no workers. With `guarded` nothing is played in this process, which an agent might take down with it.
+    done by then needs no workers. With `guarded`, or a game that is native, nothing is played in this process, which an agent or
+    the rules might take down with it.
     `watch` is handed a function that tells which decisions are being made, and another one when workers take over. `note` is
     told what runs plain where a run is long enough to compile for. Where agents wait for something outside, `concurrency` matches
     are played at the same time: here by threads, or by so many workers where the run is `guarded`. SandboxError where an agent
     wants a sandbox, and there is none that holds; ArenaError where what an agent waits for cannot be asked.
     """
+    guarded = guarded or any(board.native for board in spec.boards)
     if not waiting_seats(spec):
         concurrency = 0
     elif guarded:

@@ -7,7 +7,8 @@ from typing import Any
 
 from arena.commands.terminal import human
 from arena.commands.terminal.words import entry_of, values_of
-from arena.errors import ArenaError, SpecError
+from arena.console.notices import load
+from arena.errors import ArenaError, SpecError, foreign
 from arena.match.match import Match, match_id
 from arena.spec import Spec, load_spec
 from arena.spec.boards import SHARED_DEALS
@@ -69,6 +70,12 @@ class MatchSetup:
             return f"{word}: {agent[2]}" if agent[2] else word
         found = [(re.fullmatch(pattern, where), place) for pattern, place in _PLACES.items()]
         return next((match.expand(place) for match, place in found if match), where or self.game)
+
+
+def players_of(setup: MatchSetup) -> int:
+    """Return the number of seats of a setup's game; some number where its parameters are wrong, which the spec says better."""
+    kind = load(setup.plugins).game(setup.game)
+    return foreign(lambda: kind(**setup.parameters).players, lambda _: max(1, kind.players))
 
 
 def setup_of(game: str, asked: Mapping[str, Any]) -> MatchSetup:

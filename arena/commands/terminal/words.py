@@ -14,7 +14,7 @@ from arena.spec.document import document_of
 from arena.spec.external import command_of
 
 EXAMPLE = "lookahead:depth=2"
-_OPENING, _CLOSING = "[{", "]}"
+_OPENING, _CLOSING = "([{", ")]}"
 
 
 def entry_of(word: str) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def main(authors: int = 30, agents: int = 300, browsers: int = 20) -> int:
         tokens = dict(zip(names, ladder.tokens(*names), strict=True))
         stop, events = threading.Event(), Counter[str]()
         listening = [threading.Thread(target=_listen, args=(ladder, stop, events), daemon=True) for _ in range(browsers)]
-        for one in listening:
-            one.start()
+        for thread in listening:
+            thread.start()
         began, before = time.monotonic(), _memory(ladder)
         kinds = list(KINDS)
         with ThreadPoolExecutor(10) as pool:

@@ -1,0 +1,148 @@
+"""Agents of open_spiel: its Monte-Carlo tree search and its counterfactual regret minimisation, both in C++."""
+
+import random
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import inf
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from arena import Action, Agent, ArenaError, Game, Search, Simultaneous, tell_progress
+from arena.returns import scaled
+from arena.simultaneous import OpenTurn
+from arena.solution.sequence_form import MOST_STATES, GameTooLarge, estimated_states
+from arena_bridges.openspiel.game import OpenSpiel
+from arena_bridges.openspiel.library import loaded, pyspiel
+from arena_bridges.openspiel.state import Observation
+
+Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
+SIMULATIONS = 1_000
+"""Simulations of a decision where neither `simulations` nor a budget says how many."""
+MEMORY_MB = 256
+"""Memory of the tree of a decision."""
+SHARE = 0.9
+"""Of the seconds of a decision: what the search takes. It looks at the clock after each simulation."""
+Policy = Mapping[str, Sequence[tuple[int, float]]]
+"""By the text of what a seat knows: each action with its probability."""
+
+
+class OpenSpielMCTS(Agent):
+    """open_spiel's Monte-Carlo tree search, in C++: UCT with random rollouts and proven values, a new tree for every decision.
+
+    A decision takes `simulations`; without that number as many as the budget allows, and 1,000 where there is none. A simulation
+    counts as one node, however long its `rollouts` are. `exploration` is the constant c of UCT, on the scale of its returns.
+    L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006.
+    """
+
+    name = "openspiel-mcts"
+    games: ClassVar[frozenset[str]] = frozenset({OpenSpiel.name})
+    needs: ClassVar[frozenset[str]] = frozenset({"zero-sum"})
+    copes: ClassVar[frozenset[str]] = frozenset({"chance"})
+    uses_heuristic = False
+
+    def __init__(
+        self,
+        *,
+        simulations: Count | None = None,
+        rollouts: Count = 1,
+        exploration: Annotated[float, Field(ge=0, le=1_000)] = 2.0,
+        solve: bool = True,
+    ) -> None:
+        self.simulations = simulations
+        self.rollouts = rollouts
+        self.exploration = exploration
+        self.solve_values = solve
+
+    def choose(self, game: Game, state: Any, search: Search) -> Action:
+        """Return the most visited action, or one that is proven to be best."""
+        legal = game.actions(state)
+        if len(legal) == 1:
+            return legal[0]
+        root = self._bot(state.text, search).mcts_search(state.spiel)
+        best = root.best_child()
+        search.report(best.action, value=scaled(game, best.total_reward / max(1, best.explore_count)))
+        search.count(min(root.explore_count, search.limits.nodes or root.explore_count))
+        return best.action
+
+    def _bot(self, text: str, search: Search) -> Any:
+        """Return a bot whose random numbers follow from those of the seat."""
+        spiel, game, limits = pyspiel(), loaded(text), search.limits
+        if not type(game).__module__.startswith("pyspiel"):
+            raise ArenaError(f"{self.name} cannot play {text}: open_spiel's search in C++ crashes on its games in Python")
+        simulations = min([most for most in (self.simulations, limits.nodes) if most is not None], default=None)
+        if simulations is None:
+            simulations = SIMULATIONS if limits.seconds is None else 2**31 - 1
+        first, second = search.rng.getrandbits(31), search.rng.getrandbits(31)
+        return spiel.MCTSBot(
+            game,
+            spiel.RandomRolloutEvaluator(self.rollouts, first),
+            self.exploration,
+            simulations,
+            MEMORY_MB,
+            self.solve_values,
+            second,
+            False,
+            max_wall_clock_time=-1.0 if limits.seconds is None else SHARE * limits.seconds,
+        )
+
+
+class OpenSpielCFR(Agent):
+    """Plays the average policy of `iterations` of open_spiel's CFR+, in C++, drawn from the seat's own stream.
+
+    For games of perfect recall whose whole tree has at most a million states; it comes near an equilibrium where two seats play
+    for what the other loses. A process solves a game once, when it is first asked: no limit of a decision cuts that short.
+    O. Tammelin, Solving Large Imperfect Information Games Using CFR+, 2014.
+    """
+
+    name = "openspiel-cfr"
+    games: ClassVar[frozenset[str]] = frozenset({OpenSpiel.name})
+    needs: ClassVar[frozenset[str]] = frozenset({"hidden-information"})
+    copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
+    uses_heuristic = False
+
+    def __init__(self, *, iterations: Count = 100) -> None:
+        self.iterations = iterations
+
+    def choose(self, game: Game, state: Any, search: Search) -> Action:
+        """Return an action, drawn by the probabilities of the policy."""
+        return search.rng.choices(game.actions(state), self.policy(game, state))[0]
+
+    def policy(self, game: Game, observation: Any) -> Sequence[float]:
+        """Return the probabilities of the actions, in their order; the same for all where play under the policy never comes."""
+        assert isinstance(game, OpenSpiel)
+        actions = game.actions(observation)
+        found = dict(_solved(game.game, self.iterations).get(_key(game, observation), ()))
+        return [found.get(action, 0.0) for action in actions] if found else [1.0 / len(actions)] * len(actions)
+
+
+@lru_cache(maxsize=16)
+def _solved(text: str, iterations: int) -> Policy:
+    """Return the policy of a game; ArenaError where it cannot be solved."""
+    spiel, game = pyspiel(), loaded(text)
+    if not game.get_type().provides_information_state_string:
+        raise ArenaError(f"openspiel-cfr cannot solve {text}: open_spiel does not tell there all that a seat has seen and done")
+    ours = OpenSpiel(game=text)
+    if ours.perfect_recall is False:
+        raise ArenaError(f"openspiel-cfr cannot solve {text}: it has imperfect recall")
+    states = estimated_states(ours, ours.initial(random.Random(0)))
+    if states > MOST_STATES:
+        size = "no end of" if states == inf else f"about {states:.0e}"
+        raise GameTooLarge(f"the tree of {text} has {size} states, and openspiel-cfr takes at most {MOST_STATES:,}")
+    if game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS:
+        game = spiel.convert_to_turn_based(game)
+    solver = spiel.CFRPlusSolver(game)
+    for iteration in range(1, iterations + 1):
+        if not iteration % 50:
+            tell_progress(f"solving {text}", iteration, iterations)
+        solver.evaluate_and_update_policy()
+    table: Policy = solver.tabular_average_policy().policy_table()
+    return table
+
+
+def _key(game: OpenSpiel, observation: Any) -> str:
+    """Return the text of what the seat knows as open_spiel's solver has it: with whose turn it is where several act at once."""
+    seat = game.to_move(observation)
+    own = observation.state if isinstance(observation, OpenTurn) else observation
+    seen: str = own.seen if isinstance(own, Observation) else own.spiel.information_state_string(seat)
+    return f"Current player: {seat}\n{seen}" if isinstance(game, Simultaneous) else seen

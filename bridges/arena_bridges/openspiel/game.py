@@ -1,0 +1,221 @@
+"""All games of open_spiel as one game of ours, whose traits follow from the one that its parameter names."""
+
+import random
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Self
+
+from arena import CHANCE, Game, Simultaneous
+from arena.limits import MOVES
+from arena_bridges.openspiel.library import loaded, pyspiel
+from arena_bridges.openspiel.state import OVER, Observation, State, parsed, state_of
+
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
+"""What some games put into their texts for terminals."""
+FORGETFUL = "_ir"
+"""How the names of games of imperfect recall end."""
+IN_TURNS = "turn_based_simultaneous_game"
+"""What open_spiel calls a game whose seats act in turns and not at once."""
+Seen = State | Observation
+
+
+class OpenSpiel(Game):
+    """A game of open_spiel, named by its parameter `game`, such as `kuhn_poker` or `hex(board_size=5)`.
+
+    M. Lanctot et al., OpenSpiel: A Framework for Reinforcement Learning in Games, 2019. Traits follow from the game. Actions are
+    open_spiel's numbers; their texts are its own, with the number behind those that would not be one line of their own. Text
+    notation: the numbers of the actions so far, `-` at first.
+    """
+
+    name = "openspiel"
+    native = True
+    game: str
+
+    def __new__(cls, *, game: str = "tic_tac_toe") -> Self:
+        """Make a game of the class that has the traits of this one; ValueError where open_spiel has none that can be played."""
+        kind = _kind(*_traits(loaded(game))) if cls is OpenSpiel else cls
+        return super().__new__(kind, game=game)
+
+    def __init__(self, *, game: str = "tic_tac_toe") -> None:
+        spiel, kind = loaded(game), loaded(game).get_type()
+        self.game = game
+        self.players = spiel.num_players()
+        self.zero_sum = kind.utility == pyspiel().GameType.Utility.ZERO_SUM
+        self.min_return, self.max_return = float(spiel.min_utility()), float(spiel.max_utility())
+        forgets = kind.short_name.endswith(FORGETFUL)
+        self._knows = kind.provides_information_state_string and not (forgets and kind.provides_observation_string)
+        self.perfect_recall = not _hides(spiel) or (self._knows and not forgets)
+        moves = spiel.max_game_length() * (self.players if _at_once(spiel) else 1)
+        self.default_moves = moves if moves > MOVES else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self.game,)
+
+    def initial(self, rng: random.Random) -> State:
+        """Return the state before the first action; what is drawn by lot comes later, by chance."""
+        return state_of(self.game, ())
+
+    def to_move(self, state: Seen) -> int:
+        """Return the seat whose turn it is, CHANCE where chance moves, 0 at the end."""
+        seat = state.seat
+        return seat if seat >= CHANCE else 0
+
+    def actions(self, state: Seen) -> Sequence[int]:
+        """Return the numbers of the legal actions."""
+        legal: list[int] = state.spiel.legal_actions()
+        return legal
+
+    def result(self, state: State, action: int) -> State:
+        """Return the state after an action."""
+        successor = State()
+        successor.text = state.text
+        successor.spiel = spiel = state.spiel.child(action)
+        successor.seat = spiel.current_player()
+        return successor
+
+    def is_terminal(self, state: Seen) -> bool:
+        """Tell whether play is over."""
+        return state.seat == OVER
+
+    def returns(self, state: State) -> Sequence[float]:
+        """Return what each seat gets."""
+        returns: list[float] = state.spiel.returns()
+        return returns
+
+    def render(self, state: Seen) -> str:
+        """Return the game's own text, without colours."""
+        return COLOR.sub("", str(state.spiel))
+
+    def format_state(self, state: Seen) -> str:
+        """Return `4 0 8`, `-` at first; of an observation a JSON list."""
+        return state.notation()
+
+    def parse_state(self, text: str) -> Seen:
+        """Return the state of `4 0 8`; ValueError where an action is not legal."""
+        return parsed(self.game, text)
+
+    def format_action(self, state: Seen, action: int) -> str:
+        """Return the game's own text of an action."""
+        return state.texts(state.seat)[action]
+
+    def _observed(self, state: Seen, seat: int) -> Observation:
+        """Return what the game tells a seat: all that it has seen and done, else what it sees now."""
+        if isinstance(state, Observation):
+            return state
+        spiel, movers = state.spiel, state.movers
+        seen = spiel.information_state_string(seat) if self._knows else spiel.observation_string(seat)
+        return Observation(seat, movers, COLOR.sub("", seen), tuple(state.texts(seat).items()) if seat in movers else ())
+
+
+class _Chance(OpenSpiel):
+    """One in which chance moves."""
+
+    def actions(self, state: Seen) -> Sequence[int]:
+        """Return the numbers of the legal actions; of chance those of the outcomes that may be."""
+        spiel = state.spiel
+        if state.seat == CHANCE:
+            return [outcome for outcome, probability in spiel.chance_outcomes() if probability > 0]
+        legal: list[int] = spiel.legal_actions()
+        return legal
+
+    def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
+        """Return the outcomes that may be, with their probabilities."""
+        return [(outcome, probability) for outcome, probability in state.spiel.chance_outcomes() if probability > 0]
+
+
+class _Hidden(OpenSpiel):
+    """One in which a seat does not see the whole state."""
+
+    def observation(self, state: Seen, seat: int) -> Observation:
+        """Return what the seat knows."""
+        return self._observed(state, seat)
+
+
+class _AtOnce(Simultaneous, OpenSpiel):
+    """One in which several seats act at once."""
+
+    format_state = OpenSpiel.format_state
+    parse_state = OpenSpiel.parse_state
+
+    def begin(self, rng: random.Random) -> State:
+        """Return the state before the first action."""
+        return OpenSpiel.initial(self, rng)
+
+    def movers(self, state: Seen) -> Sequence[int]:
+        """Return who acts now."""
+        return state.movers
+
+    def legal(self, state: Seen, seat: int) -> Sequence[int]:
+        """Return the numbers of the legal actions of a seat."""
+        legal: list[int] = state.spiel.legal_actions(seat)
+        return legal
+
+    def joint(self, state: State, actions: Sequence[int]) -> State:
+        """Return the state after all have acted; seats that cannot act count as 0."""
+        if not state.spiel.is_simultaneous_node():
+            return OpenSpiel.result(self, state, actions[0])
+        chosen = dict(zip(state.movers, actions, strict=True))
+        successor = State()
+        successor.text, successor.spiel = state.text, state.spiel.clone()
+        successor.spiel.apply_actions([chosen.get(seat, 0) for seat in range(self.players)])
+        return successor
+
+    def payoffs(self, state: State) -> Sequence[float]:
+        """Return what each seat gets."""
+        return OpenSpiel.returns(self, state)
+
+    def format_action(self, state: Any, action: int) -> str:
+        """Return the game's own text of an action, which may depend on who acts."""
+        own: Seen = self.settled(state)
+        return own.texts(self.to_move(state))[action]
+
+    format_action.adapted = True  # type: ignore[attr-defined]  # it is to meet turns in which some have chosen
+
+
+class _Unseen(_AtOnce):
+    """One in which several seats act at once, and a seat does not see the whole state, either."""
+
+    def seen(self, state: Seen, seat: int) -> Observation:
+        """Return what the seat knows."""
+        return self._observed(state, seat)
+
+
+class _Rewarded(OpenSpiel):
+    """One in which seats get something on the way."""
+
+    def standing(self, state: State) -> Sequence[float]:
+        """Return what each seat has so far."""
+        return OpenSpiel.returns(self, state)
+
+
+def _at_once(spiel: Any) -> bool:
+    return bool(spiel.get_type().dynamics == pyspiel().GameType.Dynamics.SIMULTANEOUS)
+
+
+def _hides(spiel: Any) -> bool:
+    kind = spiel.get_type()
+    turned = spiel.num_players() == 1 and kind.short_name == IN_TURNS  # there is nobody from whom a choice is hidden
+    return bool(kind.information == pyspiel().GameType.Information.IMPERFECT_INFORMATION and not turned)
+
+
+def _traits(spiel: Any) -> tuple[bool, bool, bool, bool]:
+    """Return whether a game has chance, hidden information, seats that act at once, and rewards on the way."""
+    kind, words = spiel.get_type(), pyspiel().GameType
+    chance = kind.chance_mode == words.ChanceMode.EXPLICIT_STOCHASTIC
+    return chance, _hides(spiel), _at_once(spiel), kind.reward_model == words.RewardModel.REWARDS
+
+
+@cache
+def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool) -> type:
+    """Return the class of games with these traits: what a class gives decides what its games are."""
+    turns = (_Unseen if hidden else _AtOnce) if at_once else _Hidden if hidden else OpenSpiel
+    optional = [*[_Rewarded] * rewarded, turns]
+    if chance and not at_once:
+        return type("OpenSpiel", (_Chance, *optional), {"__doc__": OpenSpiel.__doc__})
+    outcomes = {"chance_outcomes": _Chance.chance_outcomes} if chance else {}
+    return type("OpenSpiel", tuple(optional), {"__doc__": OpenSpiel.__doc__, **outcomes})
+
+
+def _made(game: str) -> OpenSpiel:
+    return OpenSpiel(game=game)

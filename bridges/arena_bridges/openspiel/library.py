@@ -1,0 +1,109 @@
+"""Games of open_spiel by their text, such as `hex(board_size=5)`: loaded once a process, or refused with the reason."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from arena.errors import suggestion
+from arena_bridges.extras import library
+
+EXTRA = "openspiel"
+MOST_SEATS = 10
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a game, as in kuhn_poker()"}
+
+
+def pyspiel() -> Any:
+    """Return open_spiel's module; MissingExtra where it is not installed."""
+    return library("pyspiel", EXTRA)
+
+
+def with_python_games() -> Any:
+    """Return open_spiel's module once the games that it has in Python are registered, too: they take a while to import."""
+    library("open_spiel.python.games", EXTRA)
+    return pyspiel()
+
+
+@lru_cache(maxsize=256)
+def loaded(text: str) -> Any:
+    """Return the game of open_spiel that a text names; ValueError where there is none that can be played, with the reason."""
+    spiel = pyspiel()
+    parameters = _parameters(spiel, text)
+    _check(parameters, text)
+    with _silence():  # it says on stderr what it raises
+        try:
+            game = spiel.load_game(text)
+        except Exception as error:  # what it raises depends on the game
+            raise ValueError(f"open_spiel cannot load {text!r}: {' '.join(str(error).split())}") from error
+    reason = unplayable(game)
+    if reason:
+        raise ValueError(f"{text} cannot be played here: {reason}")
+    at_once = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
+    return spiel.convert_to_turn_based(game) if at_once and game.num_players() == 1 else game  # nobody acts at once with one seat
+
+
+def unplayable(game: Any) -> str | None:
+    """Return why a game of open_spiel cannot be played here; None where it can."""
+    kind, spiel = game.get_type(), pyspiel()
+    if kind.dynamics == spiel.GameType.Dynamics.MEAN_FIELD:
+        return "it is a mean-field game, which has a population in the place of seats"
+    if kind.chance_mode == spiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+        return "it draws what chance does by itself, and does not tell the outcomes with their probabilities"
+    if kind.action_structs_only:
+        return "its actions have no numbers"
+    if not 1 <= game.num_players() <= MOST_SEATS:
+        return f"it has {game.num_players()} seats; expected 1 to {MOST_SEATS}"
+    hidden = kind.information == spiel.GameType.Information.IMPERFECT_INFORMATION
+    if hidden and not (kind.provides_information_state_string or kind.provides_observation_string):
+        return "it has hidden information, and no text of what a seat sees"
+    return None
+
+
+def _parameters(spiel: Any, text: str) -> Mapping[str, Any]:
+    with _silence():
+        try:
+            found: Mapping[str, Any] = spiel.game_parameters_from_string(text)
+        except Exception as error:
+            expected = "a name, with parameters as in hex(board_size=5)"
+            raise ValueError(f"expected {expected}, got {text!r}: {' '.join(str(error).split())}") from error
+    return found
+
+
+def _check(parameters: Mapping[str, Any], text: str) -> None:
+    """Raise ValueError for a name or a parameter that open_spiel does not know, in the text or in a game within it."""
+    name = parameters.get("name")
+    if not name:
+        raise ValueError(f"expected the name of a game of open_spiel, with parameters as in hex(board_size=5), got {text!r}")
+    spiel = pyspiel()
+    if name not in spiel.registered_names():
+        spiel = with_python_games()
+    kinds = {kind.short_name: kind for kind in spiel.registered_games()}
+    if name not in kinds:
+        raise ValueError(f"open_spiel has no game {name!r}; {suggestion(name, kinds)}")
+    known = kinds[name].parameter_specification
+    for key, value in parameters.items():
+        if key == "name":
+            continue
+        if key not in known:
+            told = suggestion(key, known) if known else "it has none"
+            raise ValueError(f"{name} of open_spiel has no parameter {key!r}; {told}")
+        expected = type(known[key])
+        if type(value) is not expected and not (expected is float and type(value) is int):
+            raise ValueError(f"{name} of open_spiel: {key}: expected {_KINDS.get(expected, expected.__name__)}, got {value!r}")
+        if expected is dict:
+            _check(value, text)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep off stderr what the extension writes there itself, before it raises the same."""
+    kept = os.dup(2)
+    try:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 2)
+        os.close(nothing)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

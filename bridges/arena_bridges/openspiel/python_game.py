@@ -1,0 +1,149 @@
+"""A game of ours as one that open_spiel runs in Python. Only to be imported where open_spiel is."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pyspiel
+
+from arena import CHANCE, Action, Game, State
+from arena.errors import ArenaError
+from arena.game import gives
+from arena.returns import bounds
+
+MOST_ACTIONS = 1_024
+"""Legal actions of a state in a game that has no `action_space`."""
+MOST_OUTCOMES = 100_000
+"""Outcomes of one node of chance."""
+LONGEST = 100_000
+"""Actions of a play."""
+
+
+class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel nobody knows its classes
+    """A state of a game of ours. open_spiel copies what an object holds: the rules belong to the class."""
+
+    rules: Game
+    places: dict[Action, int]
+    """The number of every action; empty where a game has no `action_space`."""
+
+    def __init__(self, game: Any) -> None:
+        super().__init__(game)
+        self.position: State = self.rules.initial(random.Random(0))
+        self.played: list[str] = []
+
+    def current_player(self) -> int:
+        """Return the seat that is to move, or open_spiel's word for chance and for the end."""
+        if self.rules.is_terminal(self.position):
+            return int(pyspiel.PlayerId.TERMINAL)
+        seat = self.rules.to_move(self.position)
+        return int(pyspiel.PlayerId.CHANCE) if seat == CHANCE else seat
+
+    def _legal(self) -> dict[int, Action]:
+        """Return the legal actions by their numbers, which ascend."""
+        legal = self.rules.actions(self.position)
+        if self.places:
+            return dict(sorted([(self.places[action], action) for action in legal]))
+        if len(legal) > MOST_ACTIONS:
+            raise ArenaError(f"{self.rules.name} has {len(legal):,} actions in one state; give it action_space")
+        return dict(enumerate(legal))
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return list(self._legal()) if player == self.current_player() else []
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Return the outcomes by their places, with their probabilities."""
+        return [(place, share) for place, (_, share) in enumerate(self.rules.chance_outcomes(self.position))]
+
+    def _action(self, player: int, number: int) -> Action:
+        if player == int(pyspiel.PlayerId.CHANCE):
+            return self.rules.chance_outcomes(self.position)[number][0]
+        return self._legal()[number]
+
+    def _apply_action(self, number: int) -> None:
+        action = self._action(self.current_player(), number)
+        self.played.append(self.rules.format_action(self.position, action))
+        self.position = self.rules.result(self.position, action)
+
+    def _action_to_string(self, player: int, number: int) -> str:
+        return self.rules.format_action(self.position, self._action(player, number))
+
+    def is_terminal(self) -> bool:
+        """Tell whether play is over."""
+        return bool(self.rules.is_terminal(self.position))
+
+    def returns(self) -> list[float]:
+        """Return what each seat gets, 0 before the end."""
+        return [float(value) for value in self.rules.returns(self.position)] if self.is_terminal() else [0.0] * self.rules.players
+
+    def __str__(self) -> str:
+        return self.rules.render(self.position)
+
+
+class TextObserver:
+    """What a seat sees of a state, as text."""
+
+    def __init__(self, recalls: bool) -> None:
+        self.tensor = None
+        self.dict: dict[str, Any] = {}
+        self._recalls = recalls
+
+    def set_from(self, state: PlayedState, player: int) -> None:
+        """Do nothing: there are no numbers."""
+
+    def string_from(self, state: PlayedState, player: int) -> str:
+        """Return the text of the observation; of a game that hides nothing that of the state, or of all actions so far."""
+        if gives(state.rules, "observation"):
+            return f"{player}: {state.rules.format_state(state.rules.observation(state.position, player))}"
+        return f"{player}: {'; '.join(state.played) if self._recalls else state.rules.format_state(state.position)}"
+
+
+def registered(rules: Game, name: str) -> None:
+    """Register a game under a name that is free."""
+    space: Sequence[Action] = rules.action_space() if gives(rules, "action_space") else ()
+    kind = _game_type(rules, name)
+    low, high = bounds(rules)
+    info = pyspiel.GameInfo(
+        num_distinct_actions=len(space) or MOST_ACTIONS,
+        max_chance_outcomes=MOST_OUTCOMES if gives(rules, "chance_outcomes") else 0,
+        num_players=rules.players,
+        min_utility=low,
+        max_utility=high,
+        utility_sum=0.0 if rules.zero_sum else None,
+        max_game_length=LONGEST,
+    )
+    state = type("State", (PlayedState,), {"rules": rules, "places": {action: place for place, action in enumerate(space)}})
+
+    class PlayedGame(pyspiel.Game):  # type: ignore[misc]  # as above
+        """The rules."""
+
+        def __init__(self, params: Any = None) -> None:
+            super().__init__(kind, info, params or {})
+
+        def new_initial_state(self) -> Any:
+            return state(self)
+
+        def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> TextObserver:
+            return TextObserver(recalls=bool(iig_obs_type and iig_obs_type.perfect_recall))
+
+    pyspiel.register_game(kind, PlayedGame)
+
+
+def _game_type(rules: Game, name: str) -> Any:
+    words = pyspiel.GameType
+    chance, hidden = gives(rules, "chance_outcomes"), gives(rules, "observation")
+    return words(
+        short_name=name,
+        long_name=f"{rules.name} of gamearena",
+        dynamics=words.Dynamics.SEQUENTIAL,
+        chance_mode=words.ChanceMode.EXPLICIT_STOCHASTIC if chance else words.ChanceMode.DETERMINISTIC,
+        information=words.Information.IMPERFECT_INFORMATION if hidden else words.Information.PERFECT_INFORMATION,
+        utility=words.Utility.ZERO_SUM if rules.zero_sum else words.Utility.GENERAL_SUM,
+        reward_model=words.RewardModel.TERMINAL,
+        max_num_players=rules.players,
+        min_num_players=rules.players,
+        provides_information_state_string=rules.perfect_recall is not False,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=False,
+        provides_factored_observation_string=False,
+    )

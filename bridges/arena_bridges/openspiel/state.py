@@ -1,0 +1,205 @@
+"""States of open_spiel as values: one that is never changed, with its history; and what a seat sees of one."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from arena import CHANCE
+from arena_bridges.openspiel.library import loaded
+
+NOTHING = "-"
+"""The text of a state in which nothing has been done."""
+OVER = -4
+"""The seat at the end of a play, as open_spiel numbers it."""
+KEPT = 16
+"""States that are kept for whoever reads the next."""
+_replayed: dict[tuple[str, tuple[int, ...]], Any] = {}
+
+
+class State:
+    """A state of a game of open_spiel. What it is follows from the game's text and the history; nobody changes it.
+
+    It is equal to another of the same game with the same history, and pickles as these. Each of its other parts is found when it
+    is first asked for.
+    """
+
+    __slots__ = ("_texts", "history", "movers", "seat", "spiel", "text")
+
+    text: str
+    """The game, as in `hex(board_size=5)`."""
+    history: tuple[int, ...]
+    """The numbers of all actions so far, those of chance too; where several seats have acted at once, one for every seat."""
+    seat: int
+    """Whose turn it is, CHANCE where chance moves; other numbers below 0 where several seats act at once, and at the end."""
+    movers: tuple[int, ...]
+    """Who acts now: several seats where they act at once, (CHANCE,) where chance does, () at the end."""
+    spiel: Any
+    """open_spiel's own state, which nobody may change."""
+    _texts: dict[int, Mapping[int, str]]
+
+    def __getattr__(self, name: str) -> Any:
+        """Find a part that is not there yet."""
+        if name not in _PARTS:
+            raise AttributeError(name)
+        found = _PARTS[name](self)
+        setattr(self, name, found)
+        return found
+
+    def texts(self, mover: int) -> Mapping[int, str]:
+        """Return open_spiel's texts of the legal actions of a mover, each one line, those that are alike with the number."""
+        found = self._texts.get(mover)
+        if found is None:
+            found = _lines({action: self.spiel.action_to_string(mover, action) for action in self.spiel.legal_actions(mover)})
+            self._texts = {**self._texts, mover: found}
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is State and self.history == other.history and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.history)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return state_of, (self.text, self.history)
+
+    def __repr__(self) -> str:
+        return f"{self.text}: {self.notation()}"
+
+    def notation(self) -> str:
+        """Return the history with spaces, `-` where it is empty."""
+        return " ".join(map(str, self.history)) or NOTHING
+
+
+def state_of(text: str, history: tuple[int, ...]) -> State:
+    """Return the state of a game after a history, which is not looked at before somebody asks."""
+    state = State()
+    state.text, state.history = text, history
+    return state
+
+
+def _movers(state: State) -> tuple[int, ...]:
+    spiel = state.spiel
+    if spiel.is_simultaneous_node():
+        return tuple([seat for seat in range(spiel.num_players()) if spiel.legal_actions(seat)])
+    return (state.seat,) if state.seat >= CHANCE else ()
+
+
+def _lines(given: Mapping[int, str]) -> Mapping[int, str]:
+    lines = {action: " ".join(text.split()) for action, text in given.items()}
+    counts = Counter(lines.values())
+    return {action: text if text and counts[text] == 1 else f"{text} ({action})".strip() for action, text in lines.items()}
+
+
+_PARTS: dict[str, Callable[[State], Any]] = {
+    "spiel": lambda state: replayed(state.text, state.history),
+    "history": lambda state: tuple(state.spiel.history()),
+    "seat": lambda state: state.spiel.current_player(),
+    "movers": _movers,
+    "_texts": lambda _: {},
+}
+"""What makes the parts of a state of its others."""
+
+
+class Observation(NamedTuple):
+    """What a seat sees where the game hides something. It answers as a state and open_spiel's state do, as far as it knows."""
+
+    observer: int
+    movers: tuple[int, ...]
+    """Who acts now, as in a state."""
+    seen: str
+    """The game's own text of what the seat knows: of all that it has seen and done, else of the state as it is now."""
+    legal: tuple[tuple[int, str], ...]
+    """If the seat acts now: its legal actions, each with its text."""
+
+    @property
+    def spiel(self) -> "Observation":
+        """What knows the rules, as far as the seat does: itself."""
+        return self
+
+    @property
+    def seat(self) -> int:
+        """Whose turn it is, as in a state."""
+        return self.movers[0] if self.movers else OVER
+
+    def legal_actions(self, mover: int | None = None) -> list[int]:
+        """Return the numbers of the seat's own legal actions."""
+        return [action for action, _ in self.legal]
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Return nothing: what chance does next is not for the seat to know."""
+        return []
+
+    def texts(self, mover: int) -> Mapping[int, str]:
+        """Return the texts of the seat's own legal actions."""
+        return dict(self.legal)
+
+    def __str__(self) -> str:
+        return self.seen
+
+    def notation(self) -> str:
+        """Return it as a JSON list in one line."""
+        return json.dumps(self)
+
+
+def replayed(text: str, history: tuple[int, ...]) -> Any:
+    """Return open_spiel's state after a history; ValueError where that is not one of the game.
+
+    The latest ones are kept, since who reads one state reads the next.
+    """
+    known = [past for game, past in _replayed if game == text and past == history[: len(past)]]
+    past = max(known, key=len, default=())
+    spiel = _replayed[text, past] if known else loaded(text).new_initial_state()
+    if past != history:
+        spiel = _after(spiel.clone(), history[len(past) :])
+    _replayed.pop((text, history), None)
+    _replayed[text, history] = spiel
+    if len(_replayed) > KEPT:
+        _replayed.pop(next(iter(_replayed)))
+    return spiel
+
+
+def _after(spiel: Any, history: Sequence[int]) -> Any:
+    place = 0
+    while place < len(history):
+        together = spiel.num_players() if spiel.is_simultaneous_node() else 1
+        actions = history[place : place + together]
+        _check(spiel, actions, together)
+        if spiel.is_simultaneous_node():
+            spiel.apply_actions(list(actions))
+        else:
+            spiel.apply_action(actions[0])
+        place += together
+    return spiel
+
+
+def _check(spiel: Any, actions: Sequence[int], together: int) -> None:
+    """Raise ValueError unless these actions may follow: open_spiel does not look, and may end the process."""
+    if spiel.is_terminal() or len(actions) < together:
+        raise ValueError(f"{' '.join(map(str, actions))} is no whole turn that may follow {spiel.history()}")
+    at_once = spiel.is_simultaneous_node()
+    for seat, action in enumerate(actions):
+        legal = spiel.legal_actions(seat if at_once else spiel.current_player())
+        if action not in legal and not (at_once and not legal and action == 0):
+            raise ValueError(f"{action} may not follow {spiel.history()}; expected one of {legal or [0]}")
+
+
+def parsed(text: str, notation: str) -> State | Observation:
+    """Return the state or the observation of a game's `text` that a notation stands for; ValueError says what is wrong."""
+    words = notation.split()
+    if words[:1] and words[0].startswith("["):
+        return _observation(notation)
+    if not words or not (words == [NOTHING] or all(word.isdecimal() for word in words)):
+        raise ValueError(f"expected the numbers of the actions so far, as in 4 0 8, or {NOTHING}, got {notation!r}")
+    state = state_of(text, () if words == [NOTHING] else tuple(map(int, words)))
+    if state.history:
+        state.spiel = replayed(text, state.history)
+    return state
+
+
+def _observation(notation: str) -> Observation:
+    try:
+        observer, movers, seen, legal = json.loads(notation)
+        return Observation(int(observer), tuple(map(int, movers)), str(seen), tuple([(int(a), str(t)) for a, t in legal]))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"expected the JSON list of an observation, got {notation!r}") from error

@@ -1,0 +1,169 @@
+"""Our games for open_spiel: registered there, and written as files that it reads."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena import ArenaError, Game, Puzzle, uniform
+from arena.plugins.registry import Registry
+from arena.solution import GameTooLarge, SequenceForm, efg_lines, nash_gap, sequence_form
+from arena_bridges.openspiel import OpenSpiel, register
+from arena_games.goofspiel import Goofspiel
+from arena_games.kuhn_poker import KuhnPoker
+from arena_games.leduc_poker import LeducPoker
+from arena_games.liars_dice import LiarsDice
+from arena_games.rock_paper_scissors import RockPaperScissors
+from arena_games.tic_tac_toe import TicTacToe
+
+SMALL: dict[str, Game] = {
+    "kuhn-poker": KuhnPoker(),
+    "leduc-poker": LeducPoker(),
+    "liars-dice": LiarsDice(sides=2),
+    "rock-paper-scissors": RockPaperScissors(rounds=2),
+    "goofspiel": Goofspiel(cards=3),
+    "tic-tac-toe": TicTacToe(rows=2, columns=3, in_a_row=2),
+}
+SHORT: dict[str, dict[str, Any]] = {
+    "2048": {"rows": 2, "columns": 2},
+    "liars-dice": {"sides": 2},
+    "pig": {"target": 20},
+    "prisoners-dilemma": {"turns": 4, "noise": 0.1},
+}
+"""Parameters by which a random match is over soon."""
+
+
+def uniform_gap(form: SequenceForm) -> tuple[float, list[float]]:
+    gap = nash_gap(form, lambda seat, observation: [p for _, p in uniform(form.game.actions(observation))])
+    return gap.exploitability * form.game.players, gap.value
+
+
+def read(spiel: Any, game: Game) -> Any:
+    return spiel.load_efg_game("\n".join(efg_lines(game)) + "\n")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_written_game_is_the_same_game(spiel: Any, name: str) -> None:
+    """open_spiel reads it back, and finds the seats, the value and the gap of random play that we find."""
+    game = SMALL[name]
+    theirs, form = read(spiel, game), sequence_form(game)
+    assert len(efg_lines(game)) == form.states + 1
+    assert theirs.num_players() == 2
+    gap, value = uniform_gap(form)
+    policy = spiel.UniformRandomPolicy(theirs)
+    assert spiel.nash_conv(theirs, policy) == pytest.approx(gap, abs=1e-9)
+    assert spiel.expected_returns(theirs.new_initial_state(), policy, -1, True) == pytest.approx(value, abs=1e-9)
+    assert (theirs.min_utility(), theirs.utility_sum()) == (pytest.approx(-max(theirs.max_utility(), 0)), 0.0)
+
+
+@pytest.mark.parametrize(("ours", "text"), [(KuhnPoker(), "kuhn_poker"), (LeducPoker(), "leduc_poker")])
+def test_random_play_is_as_far_from_an_equilibrium_as_in_open_spiels_own_game(spiel: Any, ours: Game, text: str) -> None:
+    own = spiel.load_game(text)
+    expected = spiel.nash_conv(own, spiel.UniformRandomPolicy(own))
+    for game in (read(spiel, ours), *[register(ours)] * (text == "kuhn_poker"), read(spiel, OpenSpiel(game=text))):
+        assert spiel.nash_conv(game, spiel.UniformRandomPolicy(game)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("give", [read, lambda spiel, game: register(game)])
+def test_its_solver_finds_the_value_of_kuhn_poker(spiel: Any, give: Callable[[Any, Game], Any]) -> None:
+    """-1/18 for the first seat (H. Kuhn, 1950), over the game as a file and as one in Python."""
+    game = give(spiel, KuhnPoker())
+    solver = spiel.CFRPlusSolver(game)
+    for _ in range(300):
+        solver.evaluate_and_update_policy()
+    policy = solver.tabular_average_policy()
+    assert spiel.expected_returns(game.new_initial_state(), policy, -1, True)[0] == pytest.approx(-1 / 18, abs=1e-3)
+    assert spiel.nash_conv(game, policy) < 5e-3
+
+
+def test_a_fraction_is_written_as_one_and_other_numbers_with_all_their_digits() -> None:
+    """And a game without hidden information has an information set for every state."""
+    assert efg_lines(KuhnPoker())[1] == 'c "" 1 "" { "J" 1/3 "Q" 1/3 "K" 1/3 } 0'
+    lines = efg_lines(TicTacToe(rows=1, columns=2, in_a_row=2))
+    assert lines[0] == 'EFG 2 R "tic-tac-toe rows=1 columns=2 in_a_row=2" { "seat 0" "seat 1" }'
+    assert [line.split()[:4] for line in lines[1:] if line.startswith("p")] == [
+        ["p", '""', "1", "1"],
+        ["p", '""', "2", "1"],
+        ["p", '""', "2", "2"],
+    ]
+
+
+def test_a_game_that_is_too_large_is_refused_with_its_size(arena: Callable[..., Any]) -> None:
+    with pytest.raises(GameTooLarge, match="the tree of tic-tac-toe has more than 100,000 states"):
+        efg_lines(TicTacToe(), most=100_000)
+    done = arena("export", "othello", "--format", "efg")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("the tree of othello has about ")
+    assert done.stderr.endswith("take smaller parameters with --set\n")
+
+
+def test_the_command_writes_a_game_with_its_parameters(spiel: Any, arena: Callable[..., Any], tmp_path: Any) -> None:
+    done = arena("export", "liars-dice", "--format", "efg", "--set", "sides=2")
+    (tmp_path / "dice.efg").write_text(done.stdout)
+    game = spiel.load_game(f"efg_game(filename={tmp_path / 'dice.efg'})")
+    gap, _ = uniform_gap(sequence_form(SMALL["liars-dice"]))
+    assert spiel.nash_conv(game, spiel.UniformRandomPolicy(game)) == pytest.approx(gap)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["kuhn-pokre", "--format", "efg"], "unknown game 'kuhn-pokre'; did you mean 'kuhn-poker'?"),
+        (["kuhn-poker", "--format", "efg", "--set", "cards=4"], "--set cards: unknown key"),
+        (["kuhn-poker", "--format", "efg", "--sound"], "--sound goes with a store"),
+        (["cup.db", "--set", "cards=4"], "--set and --plugin go with --format efg"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(arena: Callable[..., Any], words: list[str], told: str) -> None:
+    done = arena("export", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_every_game_of_ours_passes_open_spiels_own_test(spiel: Any, registry: Registry) -> None:
+    """Its random simulations: chance, what seats know, clones, histories, and states written and read again."""
+    passed = set()
+    for name, kind in registry.games.items():
+        if name not in ("openspiel", "backgammon") and not issubclass(kind, Puzzle):  # a match of the last takes seconds
+            game = register(name, **SHORT.get(name, {}))
+            spiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
+            passed.add(name)
+    assert passed >= {"2048", "connect-four", "goofspiel", "hearts", "kuhn-poker", "leduc-poker", "othello", "pig", "tic-tac-toe"}
+
+
+def test_names_tell_the_parameters_and_stay() -> None:
+    """Registered again it is the same game; a puzzle is none."""
+    one, again = register("pig", target=20), register("pig", target=20)
+    assert one.get_type().short_name == again.get_type().short_name == "arena_pig_target_20"
+    assert register("kuhn-poker").get_type().short_name == "arena_kuhn_poker"
+    with pytest.raises(ArenaError, match="sliding-tiles is a puzzle"):
+        register("sliding-tiles")
+
+
+def test_what_a_seat_knows_there_is_what_it_observes_here(spiel: Any) -> None:
+    """After the same deal but for the other's card it is the same, and another after another card of its own."""
+    game = register("kuhn-poker")
+
+    def seen(*cards: int) -> str:
+        state = game.new_initial_state()
+        for card in cards:
+            state.apply_action(card)
+        assert state.observation_string(0) == state.information_state_string(0)
+        return str(state.information_state_string(0))
+
+    assert seen(0, 0) == seen(0, 1)
+    assert seen(0, 0) != seen(1, 0)
+
+
+def test_its_tree_search_plays_our_games(spiel: Any) -> None:
+    """Its bot in Python wins at connect four against a random player; the one in C++ takes games in Python for its own."""
+    from open_spiel.python.algorithms import mcts
+
+    game, rng, dice = register("connect-four"), random.Random(3), np.random.RandomState(1)
+    bot = mcts.MCTSBot(game, 2.0, 20, mcts.RandomRolloutEvaluator(1, dice), random_state=dice)
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(bot.step(state) if state.current_player() == 0 else rng.choice(state.legal_actions()))
+    assert state.returns() == [1.0, -1.0]

@@ -1,0 +1,150 @@
+"""Where open_spiel runs: in workers that it may take down, not in the process that serves pages, and nowhere if it is missing."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from psutil import Process
+
+from arena import run
+from tests.arena.web.conftest import served
+
+FRAGILE = '''
+import os
+
+from arena import Agent, hookimpl
+from arena_bridges.openspiel import OpenSpiel
+
+
+class Fragile(OpenSpiel):
+    """Tic-tac-toe of open_spiel; the last field as the first action ends the process, as a fault in C++ does."""
+
+    name = "fragile"
+
+    def result(self, state, action):
+        if action == 8 and not state.history:
+            os.abort()
+        return super().result(state, action)
+
+
+class First(Agent):
+    name = "first"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+
+class Last(Agent):
+    name = "last"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[-1]
+
+
+@hookimpl
+def arena_games():
+    return [Fragile]
+
+
+@hookimpl
+def arena_agents():
+    return [First, Last]
+'''
+SPEC = {"game": "fragile", "agents": ["first", "last"], "rounds": 2, "plugins": ["fragile.py"]}
+SENTENCE = "pyspiel is not installed: pip install 'gamearena[openspiel]'"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("fragile")
+    (made / "fragile.py").write_text(FRAGILE)
+    (made / "fragile.yaml").write_text(json.dumps(SPEC))
+    return made
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_game_that_ends_the_process_voids_its_match_and_no_other(folder: Path, workers: int) -> None:
+    """Whoever was to move has not lost it; the run goes on, in this process as little as with several workers."""
+    records = run({**SPEC, "plugins": [str(folder / "fragile.py")]}, workers=workers).records
+    crashed = {record.labels: record for record in records if record.termination == "void"}
+    assert {record.termination for record in records} == {"normal", "void"}
+    assert list(crashed) == [("last", "first")]
+    assert [record.labels for record in records if record.termination == "normal"] == [("first", "last")] * 2
+    record = crashed["last", "first"]
+    assert (record.seat, record.returns) == (None, (0.0, 0.0))
+    assert "the process that played this match was killed by SIGABRT, twice" in str(record.message)
+
+
+def test_the_command_tells_of_the_void_match_and_ends_with_1(folder: Path) -> None:
+    words = [sys.executable, "-m", "arena", "run", "fragile.yaml", "--no-store", "--workers", "1", "--seed", "3"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert "void match " in done.stderr
+    assert "SIGABRT" in done.stderr
+    assert "first" in done.stdout
+
+
+def libraries(process: Process) -> set[str]:
+    return {Path(mapped.path).name for mapped in process.memory_maps() if "pyspiel" in mapped.path}
+
+
+def test_the_server_of_pages_never_loads_it(folder: Path) -> None:
+    """A page plays Kuhn poker of open_spiel; a process of the server has the library, and the server itself has not."""
+    pytest.importorskip("starlette")
+    pytest.importorskip("uvicorn")
+    (folder / "kuhn.yaml").write_text("game: {name: openspiel, game: kuhn_poker}\nagents: [random, openspiel-cfr]\n")
+    with served(folder, "kuhn.yaml") as server:
+        asked = {"game": {"name": "openspiel", "parameters": {"game": "kuhn_poker"}}, "seed": 1}
+        frame = server.ask("/api/position", asked).json["frame"]
+        moved = server.ask("/api/move", {**asked, "state": frame["state"], "agent": {"agent": "openspiel-cfr"}}).json["frame"]
+        assert moved["action"] in ("Pass", "Bet")
+        own = psutil.Process(server.process.pid)
+        assert any(libraries(child) for child in own.children(recursive=True))
+        assert libraries(own) == set()
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """The command line where open_spiel is not installed."""
+    place = tmp_path_factory.mktemp("without")
+    (place / "pyspiel.py").write_text('raise ModuleNotFoundError("No module named \'pyspiel\'", name="pyspiel")\n')
+    spec = Path(__file__).parents[3] / "tournaments" / "openspiel.yaml"
+    (place / "openspiel.yaml").write_text(spec.read_text("utf-8"))
+    path = os.pathsep.join([str(place), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+    def without(*words: str) -> Any:
+        command = [sys.executable, "-m", "arena", *words]
+        environment = {**os.environ, "PYTHONPATH": path}
+        return subprocess.run(command, cwd=place, capture_output=True, text=True, env=environment, check=False, timeout=120)
+
+    return without
+
+
+def test_without_it_a_spec_has_a_fault_that_says_what_to_install(without: Callable[..., Any]) -> None:
+    done = without("validate", "openspiel.yaml")
+    assert done.returncode == 2
+    assert SENTENCE in done.stderr
+    assert "openspiel.yaml:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [["list", "games"], ["list", "agents"], ["matrix"], ["plugins"]])
+def test_without_it_lists_are_whole_and_silent(without: Callable[..., Any], words: list[str]) -> None:
+    done = without(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "openspiel" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["play", "openspiel", "random", "random"], ["export", "openspiel", "--format", "efg"], ["check", "openspiel"]]
+)
+def test_without_it_what_uses_it_says_so(without: Callable[..., Any], words: list[str]) -> None:
+    done = without(*words)
+    assert SENTENCE in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr

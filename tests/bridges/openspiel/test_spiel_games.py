@@ -1,0 +1,157 @@
+"""Games of open_spiel as ours: held to the conformance kit, and to open_spiel's own answers."""
+
+import pickle
+import random
+from typing import Any
+
+import pytest
+
+from arena import CHANCE, run
+from arena.simultaneous import OpenTurn
+from arena.testing import check_game
+from arena.traits import traits
+from arena_bridges.openspiel import OpenSpiel
+from arena_bridges.openspiel.state import Observation, State
+
+CHEAP = {
+    "tic_tac_toe": {"two-player", "zero-sum"},
+    "hex(board_size=3)": {"two-player", "zero-sum"},
+    "catch": {"single-player", "chance"},
+    "kuhn_poker": {"two-player", "zero-sum", "chance", "hidden-information"},
+    "kuhn_poker(players=3)": {"multi-player", "zero-sum", "chance", "hidden-information"},
+    "pig(winscore=20)": {"two-player", "zero-sum", "chance"},
+    "phantom_ttt": {"two-player", "zero-sum", "hidden-information"},
+    "matrix_rps": {"two-player", "zero-sum", "hidden-information", "simultaneous"},
+    "matching_pennies_3p": {"multi-player", "hidden-information", "simultaneous"},
+    "goofspiel(num_cards=3,imp_info=True)": {"two-player", "zero-sum", "chance", "hidden-information", "simultaneous"},
+    "blotto(players=3,coins=3)": {"multi-player", "zero-sum", "hidden-information", "simultaneous"},
+    "tiny_hanabi": {"two-player", "chance", "hidden-information"},
+    "goofspiel(players=3,num_cards=2)": {"multi-player", "zero-sum", "chance", "hidden-information", "simultaneous"},
+    "pathfinding(grid=A.a\n...\n,horizon=5)": {"single-player", "chance"},
+    "phantom_ttt_ir": {"two-player", "zero-sum", "hidden-information", "imperfect-recall"},
+}
+"""Games that are checked in a moment, each with its traits."""
+
+
+@pytest.mark.parametrize("text", CHEAP)
+def test_games_pass_the_conformance_kit_with_the_traits_that_they_have(text: str) -> None:
+    game = OpenSpiel(game=text)
+    assert traits(game) == CHEAP[text]
+    assert {"states", "notation", "returns", "pickling", "purity"} <= set(check_game(game, matches=3))
+
+
+@pytest.mark.parametrize(
+    "text", ["tic_tac_toe", "leduc_poker", "goofspiel(num_cards=4,imp_info=True)", "pig(winscore=20)", "chess"]
+)
+def test_play_is_that_of_open_spiel(spiel: Any, text: str) -> None:
+    """The same actions give the same seats, legal actions, texts and returns, step by step, beside a state of its own."""
+    game, rng = OpenSpiel(game=text), random.Random(text)
+    theirs, state = spiel.load_game(text).new_initial_state(), OpenSpiel(game=text).initial(rng)
+    chosen: list[int] = []
+    while not theirs.is_terminal():
+        assert not game.is_terminal(state)
+        seat = game.to_move(state)
+        together = theirs.is_simultaneous_node()
+        assert seat == (len(chosen) if together else theirs.current_player())
+        assert list(game.actions(state)) == theirs.legal_actions(seat)
+        action = rng.choice(game.actions(state))
+        assert game.format_action(state, action) == theirs.action_to_string(seat, action)
+        chosen.append(action)
+        if not together:
+            theirs.apply_action(chosen.pop())
+        elif len(chosen) == game.players:
+            theirs.apply_actions(chosen)
+            chosen = []
+        state = game.result(state, action)
+    assert game.is_terminal(state)
+    assert list(game.returns(state)) == theirs.returns()
+    assert list(state.history) == theirs.history()
+    assert game.render(state) == str(theirs)
+
+
+def test_a_state_is_its_history() -> None:
+    """Two ways to one board differ; a copy through pickle, and one read from text, do not."""
+    game = OpenSpiel(game="tic_tac_toe")
+    one, two = [game.parse_state(text) for text in ("4 0 8", "8 0 4")]
+    assert str(one.spiel) == str(two.spiel)
+    assert one != two
+    copy = pickle.loads(pickle.dumps(one))
+    assert (copy, hash(copy), game.format_state(copy)) == (one, hash(one), "4 0 8")
+    assert game.actions(copy) == [1, 2, 3, 5, 6, 7]
+    assert isinstance(copy, State)
+    assert (copy.text, copy.history) == ("tic_tac_toe", (4, 0, 8))
+
+
+def test_a_state_does_not_change_when_play_goes_on() -> None:
+    game = OpenSpiel(game="hex(board_size=3)")
+    state = game.initial(random.Random(0))
+    before = game.render(state)
+    successors = [game.result(state, action) for action in game.actions(state)]
+    assert len({game.render(successor) for successor in successors}) == 9
+    assert (game.render(state), game.format_state(state), len(game.actions(state))) == (before, "-", 9)
+
+
+@pytest.mark.parametrize("text", ["4 4", "9", "x", "", "0 3 1 4 2 5", "[1]", '[0, "a"]'])
+def test_texts_of_no_state_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"may follow|expected"):
+        OpenSpiel(game="tic_tac_toe").parse_state(text)
+
+
+def test_a_seat_sees_its_own_card_alone() -> None:
+    """In Kuhn poker the seat with the jack sees the same, whoever has which of the other cards."""
+    game = OpenSpiel(game="kuhn_poker")
+    queen, king = [game.parse_state(text) for text in ("0 1", "0 2")]
+    assert game.observation(queen, 0) == game.observation(king, 0)
+    assert game.observation(queen, 1) != game.observation(king, 1)
+    seen = game.observation(king, 0)
+    assert isinstance(seen, Observation)
+    assert game.parse_state(game.format_state(seen)) == seen
+    assert game.to_move(seen) == 0
+    assert [game.format_action(seen, action) for action in game.actions(seen)] == ["Pass", "Bet"]
+    assert (game.observation(king, 1).legal, game.to_move(game.initial(random.Random(0)))) == ((), CHANCE)
+
+
+def test_seats_that_act_at_once_are_asked_in_turns_and_see_nothing_of_each_other() -> None:
+    """Rock, paper, scissors: the text of an action tells whose it is only where open_spiel's does."""
+    game = OpenSpiel(game="matrix_rps")
+    first = game.initial(random.Random(0))
+    turns = [game.result(first, action) for action in game.actions(first)]
+    assert all(isinstance(turn, OpenTurn) and game.to_move(turn) == 1 for turn in turns)
+    assert len({game.observation(turn, 1) for turn in turns}) == 1
+    won = [game.returns(game.result(turn, answer)) for turn in turns for answer in game.actions(turn)]
+    assert [returns[0] for returns in won] == [0, -1, 1, 1, 0, -1, -1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("hexx", "open_spiel has no game 'hexx'; did you mean 'hex'?"),
+        ("hex(bord_size=3)", "hex of open_spiel has no parameter 'bord_size'; did you mean 'board_size'?"),
+        ("hex(board_size=big)", "hex of open_spiel: board_size: expected a whole number, got 'big'"),
+        ("tic_tac_toe(a=1)", "tic_tac_toe of open_spiel has no parameter 'a'; it has none"),
+        ("misere(game=hexx())", "open_spiel has no game 'hexx'; did you mean 'hex'?"),
+        ("kuhn_poker(players=11)", "open_spiel cannot load 'kuhn_poker(players=11)': "),
+        ("hex(", "expected a name, with parameters as in hex(board_size=5), got 'hex(': "),
+        ("", "expected the name of a game of open_spiel"),
+        ("mfg_garnet", "mfg_garnet cannot be played here: it is a mean-field game, which has a population in the place of seats"),
+        ("tarok", "tarok cannot be played here: it draws what chance does by itself"),
+        ("crossword", "crossword cannot be played here: its actions have no numbers"),
+        ("crazy_eights(players=15)", "crazy_eights(players=15) cannot be played here: it has 15 seats; expected 1 to 10"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_with_the_reason(text: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """In words of ours alone: what open_spiel writes on stderr beside is not heard."""
+    with pytest.raises(ValueError, match=r"open_spiel|cannot be played|expected") as refused:
+        OpenSpiel(game=text)
+    assert str(refused.value).startswith(told)
+    assert capfd.readouterr().err == ""
+
+
+def test_records_are_the_same_in_another_process_and_agents_in_processes_of_their_own() -> None:
+    """Leduc poker: what a seat sees goes there and back as text."""
+    agents = ["random", {"agent": "openspiel-cfr", "iterations": 3}]
+    spec = {"game": {"name": "openspiel", "game": "leduc_poker"}, "agents": agents, "rounds": 2}
+    alone = run(spec, workers=1).records
+    apart = run({**spec, "isolation": "process"}, workers=2).records
+    assert [record.termination for record in alone] == ["normal"] * 4
+    assert [(record.actions, record.returns) for record in apart] == [(record.actions, record.returns) for record in alone]
