@@ -2,12 +2,14 @@
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Self
 
 from arena import CHANCE, Game, Simultaneous
+from arena.dialects import Dialect
 from arena.limits import MOVES
+from arena_bridges.openspiel.dialects import dialects_of
 from arena_bridges.openspiel.library import loaded, pyspiel
 from arena_bridges.openspiel.state import OVER, Observation, State, parsed, state_of
 
@@ -82,6 +84,10 @@ class OpenSpiel(Game):
         """Return what each seat gets."""
         returns: list[float] = state.spiel.returns()
         return returns
+
+    def dialects(self) -> Mapping[str, Dialect]:
+        """Return how engines are told of go and chess; nothing of others."""
+        return dialects_of(loaded(self.game))
 
     def render(self, state: Seen) -> str:
         """Return the game's own text, without colours."""
