@@ -66,7 +66,7 @@ def edition_of(game: Game) -> Edition:
     if shadowed:
         raise NotCompilable(f"this object has a {shadowed[0]} of its own")
     samples = tuple(_samples(game))
-    rules = _rules(game)
+    rules = rules_of(game)
     if rules is None:
         return _plain(game, samples)
     for method in OPTIONAL:
@@ -88,7 +88,7 @@ def why_plain(game: Game) -> str | None:
     return None
 
 
-def _rules(game: Game) -> Rules | None:
+def rules_of(game: Game) -> Rules | None:
     """The second edition; None without one. One that was inherited does not count where rules were changed since."""
     giver = next((kind for kind in type(game).__mro__ if "compiled" in vars(kind)), None)
     if (

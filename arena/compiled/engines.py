@@ -6,16 +6,32 @@ from arena.compiled.best_first_loops import AStarLoop, CostLoop, GreedyLoop
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.mcts_loop import MctsLoop
-from arena.compiled.negamax_loops import AlphaBetaLoop, FullWidthLoop, QuietLoop
+from arena.compiled.negamax_loops import (
+    AlphaBetaLoop,
+    FullWidthLoop,
+    OrderedLoop,
+    OrderedSizedTableLoop,
+    OrderedTableLoop,
+    QuietLoop,
+    SizedTableLoop,
+    TableLoop,
+    TypeAPlusLoop,
+)
 
 ENGINES: dict[str, type[Loop]] = {
     "a-star": AStarLoop,
     "alpha-beta": AlphaBetaLoop,
+    "alpha-beta-ordered": OrderedLoop,
+    "alpha-beta-sized": SizedTableLoop,
+    "alpha-beta-sized-ordered": OrderedSizedTableLoop,
+    "alpha-beta-table": TableLoop,
+    "alpha-beta-table-ordered": OrderedTableLoop,
     "best-first": GreedyLoop,
     "full-width": FullWidthLoop,
     "ida-star": IdaStarLoop,
     "mcts": MctsLoop,
     "type-a": QuietLoop,
+    "type-a-plus": TypeAPlusLoop,
     "uniform-cost": CostLoop,
 }
 
