@@ -5,51 +5,32 @@ Chess Program, 1967, and D. M. Breuker, Memory versus Search in Games, 1998.
 """
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
 
 from arena import Action, Game, Search, State
 from arena_agents.deepening import PROVEN, STEP, Horizon, Plies
 from arena_agents.pruned import Bounded
-
-MOST = 1_000_000
-"""States that a table holds; when it is full, it takes no new ones."""
+from arena_agents.state_tables import Table, TableEntry
 
 WHOLE = sys.maxsize
 """The depth of a search that met no horizon: it holds at any depth."""
 
+Hinted = Callable[[State, int, int | None], Iterable[tuple[int, State]]]
+"""(state, seat to move, the number of the action that is best as far as is known) -> every action's number in their order, with
+the state after it, that action first, generated when they are asked for."""
+
 _INFINITY = float("inf")
 
 
-class TableEntry(NamedTuple):
-    """What is known of a state: its value to whoever moves lies between two bounds."""
-
-    depth: int
-    """Plies searched below the state; WHOLE where nothing was cut off."""
-    low: float
-    high: float
-    ply: int
-    """Actions from the root to the state as it was met; the bounds are seen from the root."""
-    action: Action
-    """The best action found, the one to look at first."""
-
-
-Table = dict[State, TableEntry]
-
-
-def remembering(
-    game: Game, search: Search, depth: Plies, horizon: Horizon, order: Callable[[State, int], Sequence[Action]], table: Table
-) -> Bounded:
+def remembering(game: Game, search: Search, depth: Plies, horizon: Horizon, successors: Hinted, table: Table) -> Bounded:
     """Return a function that finds the value of `pruned`, and notes in `table` what it learns of each state.
 
     The table may come from searches of other depths from the same root. What it tells counts if it was searched deep
     enough, or to the end; its action is looked at first in any case.
     """
-    to_move, is_terminal, returns, evaluate, result = (
-        game.to_move, game.is_terminal, game.returns, search.evaluate, game.result,
-    )  # fmt: skip
+    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, game.returns, search.evaluate
     deepest = WHOLE if depth is None else depth
-    find = table.get
+    find, keep = table.find, table.keep
 
     def value(state: State, seat: int, ply: int, alpha: float, beta: float) -> float:
         if is_terminal(state):
@@ -69,31 +50,38 @@ def remembering(
         if alpha >= beta:
             return beta if mover == seat else -beta
         met, horizon.met = horizon.met, False
-        floor, best, chosen = alpha, -_INFINITY, None
-        for action in _hinted(order(state, mover), entry):
-            score = value(result(state, action), mover, ply + 1, alpha, beta)
+        floor, best, chosen, before = alpha, -_INFINITY, -1, search.nodes
+        for place, child in successors(state, mover, None if entry is None else entry.place):
+            score = value(child, mover, ply + 1, alpha, beta)
             if score > best:
                 best = score
-                chosen = action
+                chosen = place
                 if score > alpha:
                     alpha = score
                     if alpha >= beta:
                         break
-        if entry is not None or len(table) < MOST:
-            low, high = _bounds(best, floor, beta, ceiling)
-            table[state] = TableEntry(deepest - ply if horizon.met else WHOLE, low, high, ply, chosen)
+        low, high = _bounds(best, floor, beta, ceiling)
+        reached = deepest - ply if horizon.met else WHOLE
+        keep(state, TableEntry(reached, low, high, ply, chosen, search.nodes - before), known=entry is not None)
         horizon.met |= met
         return best if mover == seat else -best
 
     return value
 
 
-def _hinted(actions: Sequence[Action], entry: TableEntry | None) -> Sequence[Action]:
-    """The actions in their order, but the one that was best before comes first."""
-    if entry is None:
-        return actions
-    best = entry.action
-    return [best, *[action for action in actions if action != best]]
+def best_first(game: Game, order: Callable[[State, int], Sequence[Action]]) -> Hinted:
+    """Return the successors in the order of actions that `order` gives, but the one that was best before comes first."""
+    result = game.result
+
+    def successors(state: State, mover: int, hint: int | None) -> Iterable[tuple[int, State]]:
+        actions = order(state, mover)
+        if hint is not None:
+            yield hint, result(state, actions[hint])
+        for place, action in enumerate(actions):
+            if place != hint:
+                yield place, result(state, action)
+
+    return successors
 
 
 def _bounds(best: float, alpha: float, beta: float, ceiling: float) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def edition_of(game: Game) -> Edition:
     if shadowed:
         raise NotCompilable(f"this object has a {shadowed[0]} of its own")
     samples = tuple(_samples(game))
-    rules = _rules(game)
+    rules = rules_of(game)
     if rules is None:
         return _plain(game, samples)
     for method in OPTIONAL:
@@ -105,8 +105,8 @@ def offers(game: Game, name: str, parameters: int, methods: Sequence[str]) -> bo
     return True
 
 
-def _rules(game: Game) -> Rules | None:
-    """The second edition; None without one."""
+def rules_of(game: Game) -> Rules | None:
+    """Return the second edition of a game; None without one."""
     if not offers(game, "compiled", 0, METHODS):
         return None
     try:

@@ -7,11 +7,26 @@ from arena.compiled.board_loops import AnnealingLoop, BeamLoop, DrawLoop, HillCl
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.mcts_loop import MctsLoop
-from arena.compiled.negamax_loops import AlphaBetaLoop, FullWidthLoop, QuietLoop
+from arena.compiled.negamax_loops import (
+    AlphaBetaLoop,
+    FullWidthLoop,
+    OrderedLoop,
+    OrderedSizedTableLoop,
+    OrderedTableLoop,
+    QuietLoop,
+    SizedTableLoop,
+    TableLoop,
+    TypeAPlusLoop,
+)
 
 ENGINES: dict[str, type[Loop]] = {
     "a-star": AStarLoop,
     "alpha-beta": AlphaBetaLoop,
+    "alpha-beta-ordered": OrderedLoop,
+    "alpha-beta-sized": SizedTableLoop,
+    "alpha-beta-sized-ordered": OrderedSizedTableLoop,
+    "alpha-beta-table": TableLoop,
+    "alpha-beta-table-ordered": OrderedTableLoop,
     "annealing": AnnealingLoop,
     "beam": BeamLoop,
     "best-first": GreedyLoop,
@@ -22,6 +37,7 @@ ENGINES: dict[str, type[Loop]] = {
     "mcts": MctsLoop,
     "min-conflicts": MinConflictsLoop,
     "type-a": QuietLoop,
+    "type-a-plus": TypeAPlusLoop,
     "uniform-cost": CostLoop,
 }
 

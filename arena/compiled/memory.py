@@ -15,7 +15,9 @@ class Memory:
 
     def __init__(self, kinds: tuple[tuple[str, str], ...], sizes: Mapping[str, int]) -> None:
         self.kinds = kinds
-        self.arrays = {name: array(_CODES[kind], bytes(_bytes(kind) * max(1, sizes[name]))) for name, kind in kinds}
+        self.arrays: dict[str, Any] = {
+            name: array(_CODES[kind], bytes(_bytes(kind) * max(1, sizes[name]))) for name, kind in kinds
+        }
         self._look()
 
     def __getitem__(self, name: str) -> Any:
@@ -26,11 +28,17 @@ class Memory:
         one = self.arrays[name]
         ctypes.memset(address(one), 0, len(one) * one.itemsize)
 
+    def lend(self, arrays: Mapping[str, Any]) -> None:
+        """Put arrays that belong to somebody else into their places."""
+        self.arrays.update(arrays)
+        self._look()
+
     def grow(self, sizes: Mapping[str, int]) -> None:
         """Make arrays longer; what they hold stays where it is."""
         for name, size in sizes.items():
             old = self.arrays[name]
-            old.frombytes(bytes(old.itemsize * max(0, size - len(old))))
+            if size > len(old):
+                old.frombytes(bytes(old.itemsize * (size - len(old))))
         self._look()
 
     def _look(self) -> None:

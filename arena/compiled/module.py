@@ -25,6 +25,12 @@ def {root}_load({root}, _table, _row):
 def {root}_store({root}, _table, _row, _state):
     {stores}
 
+def {root}_read({root}, _table, _place):
+    return ({reads},)
+
+def {root}_write({root}, _table, _place, _state):
+    {writes}
+
 def {root}_same({root}, _one, _other):
     return {same}
 
@@ -77,12 +83,16 @@ def assembled(kernel: str, rules: Specialiser, estimate: Specialiser, constants:
 def helpers(one: Specialiser, words: int) -> None:
     """Add the functions that keep tuples of so many words in arrays."""
     loads = ", ".join([f"at(_table, _row * {words} + {word})" for word in range(words)])
+    reads = ", ".join([f"at(_table, _place + {word})" for word in range(words)])
+    writes = "\n    ".join([f"_put(_table, _place + {word}, _state[{word}])" for word in range(words)])
     stores = "\n    ".join([f"_put(_table, _row * {words} + {word}, _state[{word}])" for word in range(words)])
     same = " and ".join([f"_one[{word}] == _other[{word}]" for word in range(words)])
     factors = [(-7046029254386353131 * (2 * word + 1) + 2 * word) % (1 << 63) | 1 for word in range(words)]
     mixed = " + ".join([f"_state[{word}] * {factor}" for word, factor in enumerate(factors)])
+    mixing = f"return (({mixed}) >> 32) & 2147483647"
     given(
-        one, _HELPERS.format(root=one.root, loads=loads, stores=stores, same=same, hash=f"return (({mixed}) >> 32) & 2147483647")
+        one,
+        _HELPERS.format(root=one.root, loads=loads, stores=stores, reads=reads, writes=writes, same=same, hash=mixing),
     )
 
 

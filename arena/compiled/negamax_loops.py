@@ -1,11 +1,20 @@
 """The loops of searches for two seats in negamax form: the value of one state below the root."""
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from time import perf_counter, process_time
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.compiled.edition import Edition
 from arena.compiled.fields import NotCompilable
 from arena.compiled.loop import Loop, huge
+from arena.compiled.table_rows import TableRows, row_length
 from arena.game import Game, Puzzle
+
+if TYPE_CHECKING:
+    from arena.counting import Meter
+
+FRAME = 11
+"""Numbers of a frame: the seat, the mover, the place and the count of its actions, and what tables and sorting need."""
 
 
 class FullWidthLoop(Loop):
@@ -15,6 +24,12 @@ class FullWidthLoop(Loop):
     pruned: ClassVar[bool] = False
     forced: ClassVar[bool] = False
     quiet: ClassVar[bool] = False
+    table: ClassVar[bool] = False
+    sized: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
+    """Whether the actions that are not forced come in the order of the heuristic of what they lead to."""
+    coarse: ClassVar[bool] = False
+    """Whether only better, equal and worse are told apart there."""
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
@@ -23,14 +38,20 @@ class FullWidthLoop(Loop):
             raise NotCompilable("it is no game for two")
         if cls.quiet and type(edition.game).is_quiet is not Game.is_quiet:
             raise NotCompilable("it says itself what is quiet")
-        return {"PRUNED": cls.pruned, "FORCED": cls.forced, "QUIET": cls.quiet, "THREATS": edition.has("threats")}
+        return {
+            "PRUNED": cls.pruned, "FORCED": cls.forced, "QUIET": cls.quiet, "THREATS": edition.has("threats"),
+            "TABLE": cls.table, "SIZED": cls.sized, "SORTED": cls.ordered, "COARSE": cls.coarse,
+            "WORDS": edition.words, "ROW": row_length(edition.words), "FRAME": FRAME if cls.table or cls.ordered else 4,
+        }  # fmt: skip
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the levels that there is room for."""
+        """Return the lengths of the arrays for the levels that there is room for; a table is lent by the decision."""
         levels, width = self.levels, self.edition.width
+        ordered = levels * width if self.ordered else 1
         return {
             "registers": 10, "numbers": 3, "states": levels * self.edition.words, "actions": levels * width,
-            "frames": levels * 4, "windows": levels * 3, "scratch": 2 * width,
+            "frames": levels * FRAME, "windows": levels * 5, "scratch": 2 * width, "ranks": ordered, "worths": ordered,
+            "successors": ordered * self.edition.words, "slots": 1, "rows": 1, "bounds": 1, "limits": 1,
         }  # fmt: skip
 
     def __call__(self, state: Any, seat: int, ply: int, alpha: float = 0.0, beta: float = 0.0) -> float:
@@ -62,3 +83,53 @@ class AlphaBetaLoop(FullWidthLoop):
 
     pruned = True
     forced = True
+
+
+class TypeAPlusLoop(FullWidthLoop):
+    """Leaves out the lines that cannot matter, goes on beyond the depth, and looks at what improves the heuristic first."""
+
+    pruned = True
+    quiet = True
+    ordered = True
+    coarse = True
+
+
+class OrderedLoop(FullWidthLoop):
+    """Alpha-beta, in the order of the heuristic."""
+
+    pruned = True
+    ordered = True
+
+
+class TableLoop(AlphaBetaLoop):
+    """Remembers what it has learnt of states. Option: the `table` of the decision, which it goes on with."""
+
+    table = True
+
+    def begin(self, meter: "Meter", options: Mapping[str, Any]) -> None:
+        """Serve a decision, with its table: the time that it takes to copy one is not the agent's."""
+        super().begin(meter, options)
+        table = options["table"]
+        if table.rows is None:
+            began, used = perf_counter(), process_time()
+            table.rows = TableRows(table, self.edition)
+            meter.pause(perf_counter() - began, process_time() - used)
+        self.memory.lend(table.rows.arrays)
+
+
+class OrderedTableLoop(TableLoop):
+    """The same in the order of the heuristic."""
+
+    ordered = True
+
+
+class SizedTableLoop(TableLoop):
+    """Has a table of a fixed size."""
+
+    sized = True
+
+
+class OrderedSizedTableLoop(SizedTableLoop):
+    """The same in the order of the heuristic."""
+
+    ordered = True

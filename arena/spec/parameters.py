@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError, to_jsonable_python
 
-from arena.configured import initializer, parameters_of
+from arena.configured import initializer, parameters_of, without_late
 from arena.errors import cut, describe, suggestion
 from arena.identity import canonical
 from arena.spec.document import Path
@@ -55,7 +55,7 @@ def validated(
             fault(path, f"{name} is missing: it has no default")
         else:
             values[name] = _default(constructor, name, parameter.default)
-    return None if faults else values
+    return None if faults else without_late(constructor, values)
 
 
 def _taken(constructor: Callable[..., Any], name: str, value: Any, path: Path, report: Report) -> Any:

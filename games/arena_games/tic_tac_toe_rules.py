@@ -30,23 +30,49 @@ class MarkRules(Rules):
         """Return 0 for x when both have as many marks, else 1 for o."""
         return 0 if state[0].bit_count() == state[1].bit_count() else 1
 
+    def along(self, marks: int, step: int) -> int:
+        """Return where lines of enough marks begin in one direction."""
+        if self.in_a_row == 3:
+            return marks & (marks >> step) & (marks >> 2 * step)
+        run = marks
+        for n in range(1, self.in_a_row):
+            run &= marks >> n * step
+        return run
+
     def has_line(self, marks: int) -> bool:
         """Tell whether enough marks are in a line."""
-        for step in self.steps:
-            run = marks
-            length = 1
-            while length < self.in_a_row:
-                more = min(length, self.in_a_row - length)
-                run &= run >> (step * more)
-                length += more
-            if run:
-                return True
-        return False
+        steps = self.steps
+        either = self.along(marks, steps[0]) | self.along(marks, steps[1])
+        return (either | self.along(marks, steps[2]) | self.along(marks, steps[3])) != 0
+
+    def is_won(self, state: Words) -> bool:
+        """Tell whether whoever moved last has a line: nobody else can."""
+        return self.has_line(state[1] if state[0].bit_count() == state[1].bit_count() else state[0])
+
+    def above(self, cells: int, n: int) -> int:
+        """Return the cells n bits above, as far as they are on the board."""
+        return (cells & (self.full >> n)) << n
+
+    def completed(self, marks: int, step: int) -> int:
+        """Return the cells that would complete a line in one direction; also bits that are no cells."""
+        if self.in_a_row == 3:
+            two = marks & (marks >> step)
+            return self.above(two, 2 * step) | two >> step | self.above(marks, step) & (marks >> step)
+        found = 0
+        for place in range(self.in_a_row):
+            cells = self.full
+            for other in range(self.in_a_row):
+                if other < place:
+                    cells &= self.above(marks, (place - other) * step)
+                elif other > place:
+                    cells &= marks >> (other - place) * step
+            found |= cells
+        return found
 
     def actions(self, state: Words) -> Iterator[int]:
         """Yield the empty cells in order; none once somebody has a line."""
-        taken = state[0] | state[1]
-        if not self.has_line(state[0]) and not self.has_line(state[1]):
+        if not self.is_won(state):
+            taken = state[0] | state[1]
             for number in range(1, self.width + 1):
                 if not taken & self.bits[number]:
                     yield number
@@ -60,8 +86,7 @@ class MarkRules(Rules):
 
     def is_terminal(self, state: Words) -> bool:
         """Tell whether somebody has a line or the board is full."""
-        x, o = state
-        return x | o == self.full or self.has_line(x) or self.has_line(o)
+        return state[0] | state[1] == self.full or self.is_won(state)
 
     def returns(self, state: Words) -> tuple[float, float]:
         """Return 1 for the side with a line and -1 for the other, 0 for both without one."""
@@ -71,12 +96,14 @@ class MarkRules(Rules):
 
     def threats(self, state: Words, seat: int) -> Iterator[int]:
         """Yield the empty cells that complete a line of `seat`."""
-        own = state[seat]
-        taken = state[0] | state[1]
-        if not self.has_line(state[0]) and not self.has_line(state[1]):
-            for number in range(1, self.width + 1):
-                if not taken & self.bits[number] and self.has_line(own | self.bits[number]):
-                    yield number
+        if not self.is_won(state):
+            own, steps = state[seat], self.steps
+            cells = self.completed(own, steps[0]) | self.completed(own, steps[1])
+            cells = (cells | self.completed(own, steps[2]) | self.completed(own, steps[3])) & ~(state[0] | state[1])
+            if cells:
+                for number in range(1, self.width + 1):
+                    if cells & self.bits[number]:
+                        yield number
 
 
 class Lanes(Estimate):
