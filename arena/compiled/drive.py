@@ -33,7 +33,7 @@ class Drive:
             status = self._call(*self._fields, *memory.arguments)
             meter.nodes, meter.evaluations = registers[1], registers[2]
             if status == FAULT:
-                raise GoPlain
+                raise GoPlain("a number or an index did not fit")
             if status == GROW:
                 grow()
                 continue

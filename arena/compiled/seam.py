@@ -15,6 +15,7 @@ from arena.compiled.edition import Edition, edition_of, estimate_of, owner_of
 from arena.compiled.engines import ENGINES
 from arena.compiled.fields import NotCompilable
 from arena.compiled.loop import Loop
+from arena.compiled.memory import COMPILING, require, require_loading
 from arena.compiled.module import Module, assembled
 from arena.errors import Interrupted, describe
 from arena.game import Game
@@ -28,6 +29,7 @@ PATIENCE = 5.0
 REMEMBERED = 64
 """Loops that are kept in a process."""
 MISSING = "numba is not installed (pip install 'gamearena[fast]')"
+NOT_KEPT = f"its code is not in the cache, and {cache.COMPILE}=never"
 
 
 @dataclass
@@ -52,6 +54,21 @@ def plain_wanted() -> bool:
     return os.environ.get(cache.PLAIN, "") not in ("", "0")
 
 
+def available() -> bool:
+    """Tell whether compiled code is wanted, and can be loaded."""
+    return not plain_wanted() and installed("llvmlite")
+
+
+def prepared(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> str | None:
+    """Get the loop of an engine ready before a clock runs; return why it runs plain, None where it does not or will not."""
+    if plain_wanted():
+        return None
+    pair = _pair(game, evaluation, engine)
+    if pair.loop is None and pair.reason is None:
+        _load(pair, compiling=compiling)
+    return pair.reason
+
+
 def loop_for(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
     """Return the loop of an engine for a decision; None for the plain path. Time that is spent here is not the agent's."""
     meter = search._meter  # noqa: SLF001 - the other half of Search.compiled
@@ -59,10 +76,11 @@ def loop_for(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
         return None
     pair = _pair(meter.game, search._evaluation, engine)  # noqa: SLF001
     if pair.loop is None:
-        if pair.reason is not None:
+        hosted = os.environ.get(cache.COMPILE) == cache.HOSTED
+        if pair.reason is not None or (hosted and meter.timed):  # nothing can be taken off a clock that runs outside
             return None
         began, used = perf_counter(), process_time()
-        _prepare(pair, search.limits, search._patience(used))  # noqa: SLF001
+        _prepare(pair, search._patience(used))  # noqa: SLF001
         meter.pause(perf_counter() - began, process_time() - used)
         if pair.loop is None:
             return None
@@ -81,15 +99,17 @@ def _pair(game: Game, evaluation: Evaluation | None, engine: str) -> CompiledPai
     return pair
 
 
-def _prepare(pair: CompiledPair, limits: Any, spent: float) -> None:
+def _prepare(pair: CompiledPair, spent: float) -> None:
     """Load the loop of a pair if its code is there, or compile it if it is time to."""
     mode = os.environ.get(cache.COMPILE)
-    compiling = mode == "always" or (mode != "never" and spent > PATIENCE)
-    if pair.missed and not compiling:
-        return
+    never = mode == "never" or (mode == cache.HOSTED and not cache.is_private())
+    compiling = mode == "always" or (spent > PATIENCE and not never)
+    if not pair.missed or compiling:
+        _load(pair, compiling=compiling)
+
+
+def _load(pair: CompiledPair, *, compiling: bool) -> None:
     try:
-        if limits.memory_mb is not None:
-            raise NotCompilable("its memory is limited")
         pair.loop = ready(pair.game, pair.evaluation, pair.engine, compiling=compiling)
         pair.missed = pair.loop is None
     except NotCompilable as unfit:
@@ -98,8 +118,9 @@ def _prepare(pair: CompiledPair, limits: Any, spent: float) -> None:
 
 def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> Loop | None:
     """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
-    if not _installed("llvmlite"):
+    if not installed("llvmlite"):
         raise NotCompilable(MISSING)
+    require_loading()
     edition, rules, estimate, module = assembly(game, evaluation, engine)
     try:
         from arena.compiled.loader import argument, loaded
@@ -120,7 +141,8 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: 
     return loop
 
 
-def _installed(name: str) -> bool:
+def installed(name: str) -> bool:
+    """Tell whether a module can be found."""
     try:
         return find_spec(name) is not None
     except ValueError:  # somebody has put None into its place
@@ -142,8 +164,9 @@ def compiled(module: Module, *, compiling: bool) -> tuple[str, bytes] | None:
     key = cache.key_of(module.text, module.kinds)
     found = cache.read(key)
     if found is None and compiling:
-        if not _installed("numba"):
+        if not installed("numba"):
             raise NotCompilable(MISSING)
+        require(COMPILING, "compiling")
         try:
             from arena.compiled.compiler import object_code
         except ImportError as error:

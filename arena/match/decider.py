@@ -67,6 +67,11 @@ class Decider:
         self._make = make
         self.used = (0, 0, 0.0, None, None, None, 0)
 
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled code has run in any of its decisions."""
+        return self._meter.compiled
+
     def make_agent(self) -> None:
         """Make the agent; AgentRaised where it raises."""
         try:
@@ -100,7 +105,7 @@ class Decider:
         except BaseException as error:  # as above
             stopped = error
         if stopped is not None and type(stopped) is GoPlain:
-            search._undo()  # noqa: SLF001 - the other half of Search.compiled
+            search._undo(str(stopped))  # noqa: SLF001 - the other half of Search.compiled
             return self._decide(method, state, legal)
         seconds = perf_counter() - began
         if meter.paused:
