@@ -22,6 +22,10 @@ class Drive:
         self._fields = fields
         self._slice = FIRST
 
+    def once(self, memory: Any) -> int:
+        """Call a kernel that needs no slices, and return its status."""
+        return self._call(*self._fields, *memory.arguments)
+
     def run(self, meter: Meter, memory: Any, grow: Callable[[], None]) -> int:
         """Go on until the kernel is done, and return its status. OutOfBudget at a limit; GoPlain where it cannot go on."""
         registers = memory["registers"]

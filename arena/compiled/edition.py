@@ -106,7 +106,9 @@ def _rules(game: Game) -> Rules | None:
     except Interrupted:
         raise
     except Exception as error:
-        raise NotCompilable(f"compiled raised {describe(error)}") from error
+        refused = NotCompilable(f"compiled raised {describe(error)}")
+        refused.broken = True
+        raise refused from error
     if rules is None:
         raise NotCompilable("this board does not fit into whole numbers of 64 bits")
     return rules if isinstance(rules, Rules) else None

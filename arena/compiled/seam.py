@@ -116,7 +116,7 @@ def _load(pair: CompiledPair, *, compiling: bool) -> None:
         pair.reason = str(unfit)
 
 
-def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> Loop | None:
+def ready(game: Game, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
     """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
     if not installed("llvmlite"):
         raise NotCompilable(MISSING)
@@ -131,12 +131,16 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: 
         if found is None:
             return None
         call = loaded(*found, module.kinds)
-    except (Interrupted, NotCompilable):
+    except Interrupted:
         raise
+    except NotCompilable as refused:
+        places = {**rules.places(module.text), **estimate.places(module.text)} if refused.lines else {}
+        place = next((places[line] for line in refused.lines if line in places), None)
+        raise refused if place is None else NotCompilable(f"{place}: {refused}") from refused
     except Exception as error:  # a library that is broken is as good as none
         raise NotCompilable(describe(error)) from error
     drive = Drive(call, tuple([argument(one) for one in module.fields]))
-    loop = ENGINES[engine](edition, estimate.words, module.memory, drive)
+    loop = _kind(engine)(edition, estimate.words, module.memory, drive)
     loop.kept = module.fields
     return loop
 
@@ -149,13 +153,20 @@ def installed(name: str) -> bool:
         return False
 
 
-def assembly(game: Game, evaluation: Evaluation | None, engine: str) -> tuple[Edition, "Specialiser", "Specialiser", Module]:
-    """Return what an engine would run; NotCompilable says why it runs plain."""
-    if engine not in ENGINES:
+def _kind(engine: str | type[Loop]) -> type[Loop]:
+    if isinstance(engine, str) and engine not in ENGINES:
         raise NotCompilable(f"there is no engine {engine}")
+    return ENGINES[engine] if isinstance(engine, str) else engine
+
+
+def assembly(
+    game: Game, evaluation: Evaluation | None, engine: str | type[Loop]
+) -> tuple[Edition, "Specialiser", "Specialiser", Module]:
+    """Return what an engine would run; NotCompilable says why it runs plain."""
+    kind = _kind(engine)
     edition = edition_of(game)
     rules, estimate = edition.specialised(), estimate_of(edition, evaluation)
-    module = assembled(ENGINES[engine].kernel, rules, estimate, ENGINES[engine].constants(edition))
+    module = assembled(kind.kernel, rules, estimate, kind.constants(edition))
     return edition, rules, estimate, module
 
 
