@@ -137,7 +137,7 @@ class CheckRun:
         self.progress.at(f"compiling {' '.join(key)}", made.name, [])
         sources = self.registry.sources
         ours = sorted(self.registry.agents.items(), key=lambda one: (not sources["agent", one[0]].own, one[0]))
-        found = compiled_verdicts(made, evaluation, dict(ours), **asdict(self.how))
+        found = compiled_verdicts(made, evaluation, dict(ours), compiling=not self.brief, **asdict(self.how))
         yield from self._told(found, key, value)
 
     def _observed(self, game: type[Game]) -> Iterator[tuple[bool, str]]:

@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from arena.agent import Agent, chooses, solves
-from arena.commands.catalogue import paragraph, summary, text_width, traits_of
+from arena.commands.catalogue import compiled_text, paragraph, summary, text_width, traits_of
 from arena.commands.options import plugin_option
 from arena.commands.shadowed_plugins import namesakes
-from arena.compiled.edition import why_plain
 from arena.compiled.engines import engine_of
 from arena.configured import parameters_of, with_defaults
 from arena.console.notices import load
@@ -61,6 +60,9 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
     if info is not None:
         claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
         yield f"  of {info.game}; claims: {', '.join(claims) or 'nothing'}"
+        game = with_defaults(registry.games[info.game]) if info.game in registry.games else None
+        if game is not None:
+            yield f"  compiled: {compiled_text(game, value)}"
     parameters = list(parameters_of(value).values())[1 if info is not None else 0 :] if isclass(value) else []
     yield "  parameters:" if parameters else "  parameters: none"
     for parameter in parameters:
@@ -68,10 +70,6 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
     for file in namesakes(key, value, Path.cwd()):
         yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
-
-
-def _told(reason: str | None) -> str:
-    return "by the extra fast" if reason is None else f"no, {reason}"
 
 
 def _trait_lines(registry: Registry, width: int) -> Iterator[str]:
@@ -88,7 +86,7 @@ def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> 
     yield from _pictures(kind)
     game = with_defaults(kind)
     if game is not None:
-        yield f"  compiled: {_told(why_plain(game))}"
+        yield f"  compiled: {compiled_text(game)}"
     fit = [] if game is None else sorted(registry.agents_for(game))
     yield paragraph(f"agents: {', '.join(fit) or 'none'}", width)
 

@@ -75,14 +75,16 @@ def edition_of(game: Game) -> Edition:
     return Edition(game, rules, rules.words, rules.width, rules.players, rules.encode, rules.action, samples)
 
 
-def why_plain(game: Game) -> str | None:
-    """Return why searches of a game run plain whatever the heuristic; None where they need not."""
+def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
+    """Return why searches of a game run plain, with a heuristic or with whatever they may have; None where they need not."""
     try:
-        specialised = edition_of(game).specialised()
+        edition = edition_of(game)
+        specialised = edition.specialised()
         for method in ("is_goal",) if isinstance(game, Puzzle) else ("to_move", "is_terminal", "returns"):
             specialised.method(method)
         specialised.method("actions")
         specialised.method("result")
+        estimate_of(edition, evaluation)
     except NotCompilable as reason:
         return str(reason)
     return None

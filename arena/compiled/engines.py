@@ -3,10 +3,13 @@
 from typing import Any
 
 from arena.compiled.best_first_loops import AStarLoop, CostLoop, GreedyLoop
+from arena.compiled.edition import Edition, edition_of, why_plain
+from arena.compiled.fields import NotCompilable
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.mcts_loop import MctsLoop
 from arena.compiled.negamax_loops import AlphaBetaLoop, FullWidthLoop, QuietLoop
+from arena.game import Game
 
 ENGINES: dict[str, type[Loop]] = {
     "a-star": AStarLoop,
@@ -18,6 +21,22 @@ ENGINES: dict[str, type[Loop]] = {
     "type-a": QuietLoop,
     "uniform-cost": CostLoop,
 }
+
+
+def fitting(game: Game) -> frozenset[str]:
+    """Return the engines that have a compiled form for a game, as far as that is a matter of its rules."""
+    if why_plain(game) is not None:
+        return frozenset()
+    edition = edition_of(game)
+    return frozenset(name for name in ENGINES if _fits(name, edition))
+
+
+def _fits(engine: str, edition: Edition) -> bool:
+    try:
+        ENGINES[engine].constants(edition)
+    except NotCompilable:
+        return False
+    return True
 
 
 def engine_of(agent: Any) -> str | None:

@@ -47,7 +47,14 @@ AGENTS = 2
 
 
 def compiled_verdicts(
-    game: Game, evaluation: Evaluation | None, agents: Mapping[str, type[Agent]], *, seed: int, matches: int, patience: float
+    game: Game,
+    evaluation: Evaluation | None,
+    agents: Mapping[str, type[Agent]],
+    *,
+    seed: int,
+    matches: int,
+    patience: float,
+    compiling: bool = True,
 ) -> Iterator[Verdict]:
     """Yield a verdict for every promise of what compiled searches run of a game and a heuristic.
 
@@ -55,7 +62,7 @@ def compiled_verdicts(
     Where what its own methods say cannot be compiled, one verdict says why: that is no fault, but rules that an author gives
     are held to what they promise. `agents` are those that may decide for the comparison, by their names.
     """
-    setup = CompiledSetup(game, evaluation, agents)
+    setup = CompiledSetup(game, evaluation, agents, None if compiling else "it takes too long")
     try:
         setup.begin(edition_of(game))
     except NotCompilable as reason:
@@ -103,6 +110,8 @@ class CompiledSetup:
             return
         for name, held in ((RULES, False), (HELD, True)):
             self.rehearsals[name] = Rehearsal(module, edition, rules, estimate, self.evaluation, held=held)
+        if self.reason is not None:
+            return
         if seam.plain_wanted():
             self.reason = "ARENA_PLAIN is set"
         elif not (seam.installed("llvmlite") and seam.installed("numba")):

@@ -55,3 +55,53 @@ def test_show_says_what_compiles_and_why_not(arena: Callable[..., Any]) -> None:
     assert "compiled: by the extra fast" in arena("show", "othello").stdout
     assert "compiled: no, the states of NQueens" in arena("show", "n-queens").stdout
     assert "compiled: by the engine ida-star" in arena("show", "ida-star").stdout
+    assert "compiled: by the extra fast" in arena("show", "open-lanes").stdout
+
+
+def test_the_matrix_marks_what_compiles_and_says_why_not(arena: Callable[..., Any]) -> None:
+    done = arena("matrix").stdout
+    table, notes = done.split("\n\n", 1)
+    games, *rows = [line.split("  ") for line in table.splitlines()]
+    names = [name.strip() for name in games if name.strip()]
+    marks = {row[0]: dict(zip(names, [cell.strip() for cell in row[1:] if cell.strip()], strict=True)) for row in rows[1:]}
+    assert marks["alpha-beta"]["othello"] == "yes *"
+    assert marks["ida-star"]["sliding-tiles"] == "yes *"
+    assert marks["mcts"]["pig"] == marks["random"]["othello"] == "yes"
+    assert "pig runs plain: it has chance" in notes
+
+
+GAME = """
+from arena import Game, hookimpl
+
+class Steps(Game):
+    {docstring}
+
+    name = "steps"
+
+    def initial(self, rng):
+        return (9, 0)
+
+    def to_move(self, state):
+        return state[1]
+
+    def actions(self, state):
+        return range(1, min(3, state[0]) + 1)
+
+    def result(self, state, action):
+        return (state[0] - action, sorted((1 - state[1],))[0])
+
+    def returns(self, state):
+        return (1, -1) if state[1] == 1 else (-1, 1)
+
+@hookimpl
+def arena_games():
+    return [Steps]
+"""
+
+
+def test_a_try_says_what_compiles_or_the_line_that_does_not(arena: Callable[..., Any], tmp_path: Path) -> None:
+    """It is told at once, and nothing is compiled for it."""
+    (tmp_path / "steps.py").write_text(GAME.replace("{docstring}", "..."))
+    told = arena("try", "steps.py", ARENA_CACHE=str(tmp_path / "cache")).stdout
+    assert f"compiled: no, {tmp_path / 'steps.py'}:19: sorted is not known" in " ".join(told.split())
+    assert not (tmp_path / "cache").exists()
