@@ -7,7 +7,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from arena.compiled.fields import NotCompilable
+from arena.compiled.fields import NoEstimate, NotCompilable
 from arena.compiled.module import given, helpers
 from arena.compiled.rules import Estimate, Rules
 from arena.compiled.specialiser import Specialiser
@@ -178,10 +178,10 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
             specialised.method(method)
         return _with(specialised, made.words, _CARRIED)
     if edition.rules is not edition.game:
-        raise NotCompilable(f"the heuristic {_named(target)} has no compiled()")
+        raise NoEstimate(f"the heuristic {_named(target)} has no compiled()")
     if inspect.isfunction(target):
         if parameters:
-            raise NotCompilable(f"the heuristic {_named(target)} has parameters and no compiled()")
+            raise NoEstimate(f"the heuristic {_named(target)} has parameters and no compiled()")
         specialised = Specialiser("estimate", edition.game)
         specialised.function("estimate_plain", target, "")
     else:
@@ -222,7 +222,7 @@ def _second(edition: Edition, target: Any, parameters: dict[str, Any]) -> Estima
     except Exception as error:
         raise NotCompilable(f"compiled of the heuristic {_named(target)} raised {describe(error)}") from error
     if not isinstance(made, Estimate):
-        raise NotCompilable(f"the heuristic {_named(target)} does not fit this board")
+        raise NoEstimate(f"the heuristic {_named(target)} does not fit this board")
     return made
 
 

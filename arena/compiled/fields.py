@@ -19,6 +19,10 @@ class NotCompilable(Exception):
     """The lines of the text of a module where a compiler met it, the innermost first, if that is all that is known."""
 
 
+class NoEstimate(NotCompilable):
+    """A heuristic whose author has given no estimate for a game: that is no fault."""
+
+
 @dataclass(frozen=True, slots=True)
 class NumberField:
     """A number or a table under one name; a table of several dimensions is flat, row by row."""

@@ -20,7 +20,7 @@ from arena.isolation.request_limits import RequestLimits
 from arena.isolation.sandbox import enclosed, prove
 from arena.isolation.sandbox import environment as sandboxed
 from arena.isolation.system_calls import filter_pipe
-from arena.limits import Limits
+from arena.limits import START_SECONDS, Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
@@ -120,9 +120,8 @@ class AgentProcess:
 
         `compiling` where it may compile for itself alone, if its plugin is that of an entry. Return why it runs plain, or None.
         """
-        answer = self.ask(
-            protocol.line({"type": "prepare", "compiling": compiling}), STARTING, what="the loading of compiled code"
-        )
+        request = protocol.line({"type": "prepare", "compiling": compiling})
+        answer = self.ask(request, STARTING if compiling else START_SECONDS, what="the loading of compiled code")
         try:
             protocol.expected(answer, "prepared")
             return protocol.message_of(answer, "plain")

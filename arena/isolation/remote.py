@@ -98,7 +98,8 @@ class RemotePlayer:
         if host.prepared.get(key) is not self._game:
             host.prepared[key] = self._game
             try:
-                host.prepare(compiling=os.environ.get(cache.COMPILE) in ("always", cache.OWN))
+                own = self._program.version is not None
+                host.prepare(compiling=own and os.environ.get(cache.COMPILE) in ("always", cache.OWN))
             except AgentLost as lost:
                 raise self._lost(lost) from lost
             if self._guest:

@@ -10,7 +10,7 @@ from arena.agent import Agent
 from arena.compiled import seam
 from arena.compiled.edition import Edition, edition_of
 from arena.compiled.engines import ENGINES, engine_of
-from arena.compiled.fields import NotCompilable
+from arena.compiled.fields import NoEstimate, NotCompilable
 from arena.compiled.loop import Loop
 from arena.compiled.probe_loop import ROWS, ProbeLoop
 from arena.compiled.rehearsal import Fault, Rehearsal, space_of, tried
@@ -67,7 +67,7 @@ def compiled_verdicts(
         setup.begin(edition_of(game))
     except NotCompilable as reason:
         if not reason.broken:
-            if setup.derived:
+            if setup.derived or isinstance(reason, NoEstimate):
                 yield Verdict("compiled", f"runs plain: {reason}", reached=False)
             return
         setup.refused = reason
@@ -104,7 +104,7 @@ class CompiledSetup:
             if self.derived:
                 tried(module, edition, rules, estimate, self.evaluation)
         except NotCompilable as reason:
-            if self.derived:
+            if self.derived or isinstance(reason, NoEstimate):
                 raise
             self.refused = reason
             return
@@ -195,6 +195,8 @@ def _rehearse(setup: CompiledSetup, trial: Trial, state: State) -> None:
             except Fault as fault:
                 if fault.held is (name == HELD):
                     raise _violation(trial, fault) from fault
+            except NotCompilable as reason:
+                raise trial.violation("the compiled rules can be asked", "an answer", str(reason)) from reason
 
 
 def _violation(trial: Trial, fault: Fault) -> Any:

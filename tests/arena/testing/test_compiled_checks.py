@@ -236,6 +236,13 @@ def test_rules_that_agree_keep_their_promises(checked: Checked, text: str) -> No
     assert found[CODE].promise == "not run: ARENA_PLAIN is set"
 
 
+def test_a_heuristic_without_an_estimate_is_no_fault(checked: Checked) -> None:
+    found = checked(PILE.replace("@remainder.compiled\n", ""))
+    assert list(found) == ["compiled"]
+    assert found["compiled"].kept
+    assert found["compiled"].promise == "runs plain: the heuristic remainder has no compiled()"
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_found_in_its_line(checked: Checked, fault: str, tmp_path: Path) -> None:
     check, text, before, after, said, line = FAULTS[fault]
