@@ -18,7 +18,7 @@ CLOCK_STRIDE = 16
 
 
 class GoPlain(BaseException):
-    """A compiled search cannot go on: the whole decision is made again by the plain one."""
+    """A compiled search cannot go on, and why: the whole decision is made again by the plain one."""
 
 
 class Meter:

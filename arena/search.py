@@ -300,9 +300,9 @@ class Search:
         self._pair = pair
         self._meter.compiled = True
 
-    def _undo(self) -> None:
+    def _undo(self, reason: str) -> None:
         """Take back what random numbers were drawn, and let the pair that failed run plain from now on."""
-        self._pair.reason, self._pair.loop = "a number or an index did not fit", None
+        self._pair.reason, self._pair.loop = reason, None
         kind, state = self._before
         self.rng.__class__ = kind
         if state is not None:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import IO, Any
 
+from arena.compiled.edition import why_plain
 from arena.configured import with_defaults
 from arena.console.output import room
-from arena.errors import ArenaError
+from arena.errors import ArenaError, foreign
 from arena.game import Game
+from arena.heuristic import bind
 from arena.plugins.registry import Registry
 from arena.traits import listed, traits
 
@@ -34,6 +36,13 @@ def traits_of(kind: type[Game]) -> str:
     """The traits of a game with its default parameters, joined by commas; empty if it cannot be made without others."""
     game = with_defaults(kind)
     return "" if game is None else listed(traits(game))
+
+
+def compiled_text(game: Game, heuristic: Any = None) -> str:
+    """Whether searches of a game compile, with a heuristic if one is given, and why not."""
+    evaluation = None if heuristic is None else foreign(lambda: bind(heuristic, game), lambda _: None)
+    reason = why_plain(game, evaluation)
+    return "by the extra fast" if reason is None else f"no, {reason}"
 
 
 def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:

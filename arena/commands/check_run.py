@@ -11,13 +11,15 @@ from arena.agent import Agent
 from arena.commands.check_process import CheckProgress
 from arena.configured import initializer, parameters_of, with_defaults
 from arena.console.notices import say, tracebacks_wanted
-from arena.errors import ArenaError, Interrupted, without_controls
+from arena.errors import ArenaError, Interrupted, foreign, without_controls
 from arena.game import Game
+from arena.heuristic import bind
 from arena.plugins.contract import source_line
 from arena.plugins.registry import Key, Registry
 from arena.plugins.sources import is_file
 from arena.spec.parameters import adapters
 from arena.testing import Finding, Verdict, Violation, agent_verdicts, encoding_verdicts, game_verdicts, heuristic_verdicts
+from arena.testing.compiled_checks import compiled_verdicts
 from arena.testing.culprits import method_at_fault, where_of
 from arena.testing.information_checks import all_seeing, observations_of
 from arena.testing.patience import PATIENCE
@@ -105,12 +107,15 @@ class CheckRun:
         if key[0] == "game":
             yield from self._told(self._on_game(key, value), key, value)
             yield from self._default_heuristic(key[1], value)
+            yield from self._compiled(key, value, value, None)
             yield from self._observed(value)
             fault = board_module(value).note
             if fault is not None:
                 yield True, f"  note    {fault}"
         elif key[0] == "heuristic":
-            yield from self._told(heuristic_verdicts(value, self.registry.game(key[1]), **how), key, value)
+            game = self.registry.game(key[1])
+            yield from self._told(heuristic_verdicts(value, game, **how), key, value)
+            yield from self._compiled(key, value, game, value)
         elif key[0] == "encoding":
             yield from self._told(encoding_verdicts(value, self.registry.game(key[1]), **how), key, value)
         elif key[0] == "agent":
@@ -124,6 +129,18 @@ class CheckRun:
         made = with_defaults(game) if all(each.kept for each in found) else None
         other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
         yield from [other if other is not None and each.check == "actions" else each for each in found]
+
+    def _compiled(self, key: Key, value: Any, game: type[Game], heuristic: Any) -> Iterator[tuple[bool, str]]:
+        """What compiled searches run of a game and a heuristic, where both can be made."""
+        made = foreign(lambda: with_defaults(game), lambda _: None)
+        evaluation = foreign(lambda: bind(heuristic, made), lambda _: None) if heuristic is not None and made else None
+        if made is None or (evaluation is None and heuristic is not None):
+            return
+        self.progress.at(f"compiling {' '.join(key)}", made.name, [])
+        sources = self.registry.sources
+        ours = sorted(self.registry.agents.items(), key=lambda one: (not sources["agent", one[0]].own, one[0]))
+        found = compiled_verdicts(made, evaluation, dict(ours), compiling=not self.brief, **asdict(self.how))
+        yield from self._told(found, key, value)
 
     def _observed(self, game: type[Game]) -> Iterator[tuple[bool, str]]:
         """What each seat sees of one state: nobody but the author knows what it may not see."""

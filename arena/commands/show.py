@@ -9,11 +9,10 @@ from typing import Any
 import click
 
 from arena.agent import Agent, chooses, solves
-from arena.commands.catalogue import paragraph, summary, text_width, traits_of
+from arena.commands.catalogue import compiled_text, paragraph, summary, text_width, traits_of
 from arena.commands.options import plugin_option
 from arena.commands.shadowed_plugins import namesakes
 from arena.compiled.board_edition import walks
-from arena.compiled.edition import why_plain
 from arena.compiled.engines import engine_of
 from arena.configured import parameters_of, with_defaults
 from arena.console.notices import load
@@ -63,6 +62,9 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
     if info is not None:
         claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
         yield f"  of {info.game}; claims: {', '.join(claims) or 'nothing'}"
+        game = with_defaults(registry.games[info.game]) if info.game in registry.games else None
+        if game is not None:
+            yield f"  compiled: {compiled_text(game, value)}"
     if (encoded := encoding_info_of(value)) is not None:
         shape = "depends on the parameters" if callable(encoded.shape) else encoded.shape
         yield f"  of {encoded.game}; shape: {shape}; values from {encoded.low:g} to {encoded.high:g}"
@@ -73,10 +75,6 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
     for file in namesakes(key, value, Path.cwd()):
         yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
-
-
-def _told(reason: str | None) -> str:
-    return "by the extra fast" if reason is None else f"no, {reason}"
 
 
 def _trait_lines(registry: Registry, width: int) -> Iterator[str]:
@@ -94,7 +92,7 @@ def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> 
     yield from _pictures(kind)
     game = with_defaults(kind)
     if game is not None:
-        yield f"  compiled: {_told(why_plain(game))}{'; local searches by the extra fast' if walks(game) else ''}"
+        yield f"  compiled: {compiled_text(game)}{'; local searches by the extra fast' if walks(game) else ''}"
     fit = [] if game is None else sorted(registry.agents_for(game))
     yield paragraph(f"agents: {', '.join(fit) or 'none'}", width)
 

@@ -2,6 +2,7 @@
 
 A file holds a line that says what it is, with a checksum, and the code. One that is cut short, of another version or of another
 processor is as good as none. A folder that cannot be written to costs the time of compiling in each process, nothing else.
+The process of an entry with a plugin of its own keeps what it compiles to itself, and reads the folder.
 """
 
 import os
@@ -18,7 +19,24 @@ FOLDER = "ARENA_CACHE"
 """The environment variable that names another folder."""
 PLAIN, COMPILE = "ARENA_PLAIN", "ARENA_COMPILE"
 """Environment variables: 1 for no compiled code at all; `always` to compile at once, `never` to take what is in the cache."""
+OWN, HOSTED = "own", "hosted"
+"""Further values of COMPILE: what a run sets once it is long, so that processes of entries with plugins of their own compile for
+themselves; and that of the process of an agent, where the clock of a decision runs outside."""
 FORMAT = 1
+_private: dict[str, tuple[str, bytes]] | None = None
+"""The modules that this process has compiled and shares with nobody; None where it writes into the folder."""
+
+
+def keep_private() -> None:
+    """Write nothing into the folder from now on."""
+    global _private  # noqa: PLW0603 - it is the process that is private, whoever asks
+    if _private is None:
+        _private = {}
+
+
+def is_private() -> bool:
+    """Tell whether this process keeps what it compiles to itself."""
+    return _private is not None
 
 
 def folder() -> Path:
@@ -57,6 +75,8 @@ def key_of(text: str, kinds: tuple[str, ...]) -> str:
 
 def read(key: str) -> tuple[str, bytes] | None:
     """Return the symbol and the object code of a module; None where the cache has none that is whole."""
+    if _private is not None and key in _private:
+        return _private[key]
     try:
         data = (folder() / f"{key}.module").read_bytes()
     except OSError:
@@ -70,6 +90,9 @@ def read(key: str) -> tuple[str, bytes] | None:
 
 def write(key: str, symbol: str, code: bytes) -> None:
     """Keep a module: written beside its place and renamed, so that a reader never sees half a file."""
+    if _private is not None:
+        _private[key] = symbol, code
+        return
     with suppress(OSError):  # a full disk, a folder that belongs to others: go on without
         folder().mkdir(parents=True, exist_ok=True)
         number, temporary = tempfile.mkstemp(dir=folder(), prefix=f".{key}-")

@@ -2,6 +2,7 @@
 
 import linecache
 import operator
+import re
 from collections import namedtuple
 from collections.abc import Callable
 from math import exp, log, sqrt
@@ -131,7 +132,9 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
             cpu_target.typing_context, context, entry, tuple([TYPES[kind] for kind in kinds]), types.int64, flags, {}
         )
     except Exception as error:  # whatever numba makes of it
-        raise NotCompilable(_told(error)) from error
+        refused = NotCompilable(_told(error))
+        refused.lines = [int(line) for line in re.findall(rf'File "{re.escape(file)}", line (\d+)', str(error))]
+        raise refused from error
     finally:
         linecache.cache.pop(file, None)
     _, _, (code, _) = made.library.serialize_using_object_code()
@@ -139,5 +142,7 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
 
 
 def _told(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:3])[:300] or describe(error)
+    lines = [line.strip() for line in re.sub(r"(, defined)? at <arena \w+> \(\d+\)", "", str(error)).splitlines()]
+    return " ".join([line for line in lines if line and not line.startswith(("Failed in ", "File "))][:2])[:300] or describe(
+        error
+    )

@@ -23,6 +23,10 @@ class Drive:
         """What the kernel takes first."""
         self._slice = FIRST
 
+    def once(self, memory: Any) -> int:
+        """Call a kernel that needs no slices, and return its status."""
+        return self._call(*self.fields, *memory.arguments)
+
     def run(self, meter: Meter, memory: Any, grow: Callable[[], None]) -> int:
         """Go on until the kernel is done, and return its status. OutOfBudget at a limit; GoPlain where it cannot go on."""
         registers = memory["registers"]
@@ -34,7 +38,7 @@ class Drive:
             status = self._call(*self.fields, *memory.arguments)
             meter.nodes, meter.evaluations = registers[1], registers[2]
             if status == FAULT:
-                raise GoPlain
+                raise GoPlain("a number or an index did not fit")
             if status == GROW:
                 grow()
                 continue

@@ -7,7 +7,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from arena.compiled.fields import NotCompilable
+from arena.compiled.fields import NoEstimate, NotCompilable
 from arena.compiled.module import given, helpers
 from arena.compiled.rules import Estimate, Rules
 from arena.compiled.specialiser import Specialiser
@@ -75,14 +75,16 @@ def edition_of(game: Game) -> Edition:
     return Edition(game, rules, rules.words, rules.width, rules.players, rules.encode, rules.action, samples)
 
 
-def why_plain(game: Game) -> str | None:
-    """Return why searches of a game run plain whatever the heuristic; None where they need not."""
+def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
+    """Return why searches of a game run plain, with a heuristic or with whatever they may have; None where they need not."""
     try:
-        specialised = edition_of(game).specialised()
+        edition = edition_of(game)
+        specialised = edition.specialised()
         for method in ("is_goal",) if isinstance(game, Puzzle) else ("to_move", "is_terminal", "returns"):
             specialised.method(method)
         specialised.method("actions")
         specialised.method("result")
+        estimate_of(edition, evaluation)
     except NotCompilable as reason:
         return str(reason)
     return None
@@ -114,7 +116,9 @@ def rules_of(game: Game) -> Rules | None:
     except Interrupted:
         raise
     except Exception as error:
-        raise NotCompilable(f"compiled raised {describe(error)}") from error
+        refused = NotCompilable(f"compiled raised {describe(error)}")
+        refused.broken = True
+        raise refused from error
     if rules is None:
         raise NotCompilable("this board does not fit into whole numbers of 64 bits")
     return rules if isinstance(rules, Rules) else None
@@ -182,10 +186,10 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
             specialised.method(method)
         return _with(specialised, made.words, _CARRIED)
     if edition.rules is not edition.game:
-        raise NotCompilable(f"the heuristic {_named(target)} has no compiled()")
+        raise NoEstimate(f"the heuristic {_named(target)} has no compiled()")
     if inspect.isfunction(target):
         if parameters:
-            raise NotCompilable(f"the heuristic {_named(target)} has parameters and no compiled()")
+            raise NoEstimate(f"the heuristic {_named(target)} has parameters and no compiled()")
         specialised = Specialiser("estimate", edition.game)
         specialised.function("estimate_plain", target, "")
     else:
@@ -226,7 +230,7 @@ def _second(edition: Edition, target: Any, parameters: dict[str, Any]) -> Estima
     except Exception as error:
         raise NotCompilable(f"compiled of the heuristic {_named(target)} raised {describe(error)}") from error
     if not isinstance(made, Estimate):
-        raise NotCompilable(f"the heuristic {_named(target)} does not fit this board")
+        raise NoEstimate(f"the heuristic {_named(target)} does not fit this board")
     return made
 
 

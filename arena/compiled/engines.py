@@ -3,7 +3,9 @@
 from typing import Any
 
 from arena.compiled.best_first_loops import AStarLoop, CostLoop, GreedyLoop
-from arena.compiled.board_loops import AnnealingLoop, BeamLoop, DrawLoop, HillClimbLoop, MinConflictsLoop
+from arena.compiled.board_loops import AnnealingLoop, BeamLoop, BoardLoop, DrawLoop, HillClimbLoop, MinConflictsLoop
+from arena.compiled.edition import Edition, edition_of, why_plain
+from arena.compiled.fields import NotCompilable
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.mcts_loop import MctsLoop
@@ -18,6 +20,7 @@ from arena.compiled.negamax_loops import (
     TableLoop,
     TypeAPlusLoop,
 )
+from arena.game import Game
 
 ENGINES: dict[str, type[Loop]] = {
     "a-star": AStarLoop,
@@ -40,6 +43,22 @@ ENGINES: dict[str, type[Loop]] = {
     "type-a-plus": TypeAPlusLoop,
     "uniform-cost": CostLoop,
 }
+
+
+def fitting(game: Game) -> frozenset[str]:
+    """Return the engines that have a compiled form for a game, as far as that is a matter of its rules."""
+    if why_plain(game) is not None:
+        return frozenset()
+    edition = edition_of(game)
+    return frozenset(name for name, kind in ENGINES.items() if not issubclass(kind, BoardLoop) and _fits(name, edition))
+
+
+def _fits(engine: str, edition: Edition) -> bool:
+    try:
+        ENGINES[engine].constants(edition)
+    except NotCompilable:
+        return False
+    return True
 
 
 def engine_of(agent: Any) -> str | None:

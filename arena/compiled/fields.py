@@ -13,6 +13,15 @@ SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 class NotCompilable(Exception):
     """Code or values that cannot be compiled; the message says where and why."""
 
+    broken: bool = False
+    """Whether it is the author's own second edition that raises."""
+    lines: Sequence[int] = ()
+    """The lines of the text of a module where a compiler met it, the innermost first, if that is all that is known."""
+
+
+class NoEstimate(NotCompilable):
+    """A heuristic whose author has given no estimate for a game: that is no fault."""
+
 
 @dataclass(frozen=True, slots=True)
 class NumberField:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.compiled.drive import Drive
 from arena.compiled.edition import Edition
-from arena.compiled.memory import Memory
+from arena.compiled.memory import Memory, require
 
 if TYPE_CHECKING:
     from arena.compiled.specialiser import Specialiser
@@ -38,7 +38,9 @@ class Loop:
         """How many numbers the estimate carries along."""
         self.options: Mapping[str, Any] = {}
         self._drive = drive
-        self.memory = Memory(memory, self.sizes())
+        sizes = self.sizes()
+        require(8 * sum(sizes.values()), "a compiled search")
+        self.memory = Memory(memory, sizes)
 
     def begin(self, meter: "Meter", options: Mapping[str, Any]) -> None:
         """Serve the decision whose meter this is."""

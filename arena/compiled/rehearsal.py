@@ -1,20 +1,25 @@
-"""Holds compiled rules to the game before they are used: uncompiled, on a few states, with every number held to 64 bits."""
+"""Holds compiled rules to the game before they are used: uncompiled, on some states, with every number held to 64 bits."""
 
 import ast
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from math import log, sqrt
+from operator import getitem
 from time import perf_counter
 from typing import Any
 
 from arena.compiled.edition import GENERATES, Edition
 from arena.compiled.fields import LARGEST, SMALLEST, NotCompilable
 from arena.compiled.module import Module
-from arena.compiled.specialiser import Specialiser
+from arena.compiled.specialiser import Specialiser, where
 from arena.errors import Interrupted, describe
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
 from arena.unmetered import seen
 
+FILE = "<arena rules>"
+HEURISTIC = ("evaluate", "plain", "value")
+"""The methods of an estimate that give its value."""
 SECONDS = 0.05
 """How long the comparison may take."""
 TRIED = 4
@@ -101,46 +106,110 @@ class _Constants(ast.NodeTransformer):
         return ast.Call(ast.Name("_held", ast.Load()), [node], [])
 
 
-def space_of(module: Module, rules: Specialiser, estimate: Specialiser) -> dict[str, Any]:
-    """Return the functions of a module as plain Python, with `rules` and `estimate` bound to their numbers."""
+def space_of(module: Module, rules: Specialiser, estimate: Specialiser, *, held: bool = True) -> dict[str, Any]:
+    """Return the functions of a module as plain Python, with `rules` and `estimate` bound to their numbers.
+
+    `held`: numbers are held to 64 bits, and indices to their tables.
+    """
+    number: Callable[[Any], Any] = Held if held else int
     space: dict[str, Any] = {
-        "__name__": "arena_trial", "namedtuple": namedtuple, "at": at, "_put": put, "offset": _Offset, "_held": Held,
-        "_int64": lambda value: Held(int(value)),
-        "bit_count": lambda number: Held(number.bit_count()), "bit_length": lambda number: Held(number.bit_length()),
+        "__name__": "arena_trial", "namedtuple": namedtuple, "at": at if held else getitem, "_put": put, "offset": _Offset,
+        "_held": Held, "_int64": lambda value: number(int(value)), "log": log, "sqrt": sqrt,
+        "bit_count": lambda bits: number(bits.bit_count()), "bit_length": lambda bits: number(bits.bit_length()),
     }  # fmt: skip
-    tree = _Constants().visit(ast.parse(module.text))
-    exec(compile(ast.fix_missing_locations(tree), "<rules>", "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
+    tree = ast.parse(module.text)
+    if held:
+        tree = _Constants().visit(tree)
+    exec(compile(ast.fix_missing_locations(tree), FILE, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
     for root, fields in (("rules", rules), ("estimate", estimate)):
-        space[root] = space[f"{root}_type"](*[_held(field.value) for field in fields.fields.values()] or [0])
+        values = [_held(field.value) if held else field.value for field in fields.fields.values()]
+        space[root] = space[f"{root}_type"](*values or [0])
     return space
 
 
 def tried(module: Module, edition: Edition, rules: Specialiser, estimate: Specialiser, evaluation: Evaluation | None) -> None:
-    """Compare a module with the game on some states; NotCompilable says where they differ."""
-    space = space_of(module, rules, estimate)
-    trial = _Trial(edition, space, evaluation)
+    """Compare a module with the game on some states; Fault says where they differ."""
+    rehearsal = Rehearsal(module, edition, rules, estimate, evaluation)
     until = perf_counter() + SECONDS
     for state in reversed(edition.samples):  # the ends of playouts among the first
         if perf_counter() > until:
             return
-        try:
-            trial.state(state)
-        except (Interrupted, NotCompilable):
-            raise
-        except Exception as error:
-            raise NotCompilable(f"in {_text(edition.game, state)}: {describe(error)}") from error
+        rehearsal.state(state)
 
 
 def _text(game: Game, state: State) -> str:
     return game.format_state(state)[:100]
 
 
-class _Trial:
-    def __init__(self, edition: Edition, space: dict[str, Any], evaluation: Evaluation | None) -> None:
+class Fault(NotCompilable):
+    """What is wrong with compiled rules at a state."""
+
+    def __init__(self, state: str, what: str, expected: object, got: object, place: str | None, *, held: bool = False) -> None:
+        told = f"{what} in {state}: the compiled rules give {got}, the game gives {expected}" if expected is not None else got
+        super().__init__(f"{place}: {told}" if place else told)
+        self.what, self.expected, self.got, self.place = what, expected, got, place
+        self.held = held
+        """Whether a number, an index or a shift is not possible in 64 bits."""
+
+
+class Rehearsal:
+    """Compiled rules as they are before they are compiled, held to the game state by state.
+
+    `held`: every number that comes about on the way is held to 64 bits.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        edition: Edition,
+        rules: Specialiser,
+        estimate: Specialiser,
+        evaluation: Evaluation | None,
+        *,
+        held: bool = True,
+    ) -> None:
         self._edition = edition
         self._game = edition.game
-        self._space = space
+        self._space = space_of(module, rules, estimate, held=held)
         self._evaluation = evaluation
+        self._text = module.text
+        self._roots = rules, estimate
+        self._number = Held if held else int
+
+    def state(self, state: State) -> None:
+        """Compare what the rules and the estimate say of a state and of the first steps from it; Fault where they differ."""
+        try:
+            self._compare(state)
+        except (Interrupted, NotCompilable):
+            raise
+        except Exception as error:
+            text, place = _text(self._game, state), self._place_of(error)
+            told = f"in {text}: {describe(error) if place is None else error}"
+            raise Fault(text, "", None, told, place, held=isinstance(error, Overflow)) from error
+
+    def _place_of(self, error: BaseException) -> str | None:
+        """The author's file and line at which the rewritten code raised; None where it was not there."""
+        line, trace = None, error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == FILE:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        places = {number: place for root in self._roots for number, place in root.places(self._text).items()}
+        return None if line is None else places.get(line)
+
+    def _encoder(self) -> str | None:
+        function = getattr(self._edition.encode, "__func__", None)
+        return None if function is None else where(function)
+
+    def _written(self, what: str) -> str | None:
+        """File and line of the method that a comparison is about."""
+        name = what.split(maxsplit=1)[0]
+        if name == "the":
+            return next((place for one in HEURISTIC if (place := self._estimated(one))), None)
+        return self._roots[0].place(f"rules_{name}")
+
+    def _estimated(self, name: str) -> str | None:
+        return self._roots[1].place(f"estimate_{name}")
 
     def _has(self, name: str) -> bool:
         return name in self._space
@@ -151,30 +220,30 @@ class _Trial:
     def _estimate(self, name: str, *arguments: Any) -> Any:
         return self._space[f"estimate_{name}"](self._space["estimate"], *arguments)
 
-    def _same(self, state: State, what: str, found: Any, expected: Any) -> None:
+    def _same(self, state: State, what: str, found: Any, expected: Any, place: str | None = None) -> None:
         if found != expected:
-            raise NotCompilable(
-                f"{what} in {_text(self._game, state)}: the compiled rules give {found}, the game gives {expected}"
-            )
+            raise Fault(_text(self._game, state), what, expected, found, place or self._written(what))
 
     def _encoded(self, state: State) -> tuple[Any, ...]:
         words = self._edition.encode(state)
         if type(words) is not tuple or len(words) != self._edition.words:
-            raise NotCompilable(f"encode gave {words!r}; expected a tuple of {self._edition.words} numbers")
+            told = f"encode gave {words!r}; expected a tuple of {self._edition.words} numbers"
+            raise Fault("", "encode", None, told, self._encoder())
         for word in words:
             if not SMALLEST <= word <= LARGEST:
                 raise Overflow(f"{word} does not fit into 64 bits")
-        return tuple(map(Held, words))
+        return tuple(map(self._number, words))
 
     def _filled(self, name: str, *arguments: Any) -> list[int]:
         room = self._edition.width
         buffer = [0] * room
         count = self._rules(name, *arguments, buffer, 0, room)
         if count > room:
-            raise NotCompilable(f"{name} gave {count}, more than the width of {room}")
+            told = f"{name} gave {count}, more than the width of {room}"
+            raise Fault("", name, None, told, self._written(name))
         return [int(number) for number in buffer[:count]]
 
-    def state(self, state: State) -> None:
+    def _compare(self, state: State) -> None:
         game, words = self._game, self._encoded(state)
         over = bool(game.is_terminal(state))
         if self._has("rules_is_terminal"):
@@ -207,12 +276,13 @@ class _Trial:
     def _carried(self, state: State, words: tuple[Any, ...]) -> Any:
         if not self._has("estimate_first"):
             return None
-        carried = tuple(map(Held, self._estimate("first", words)))
-        self._cost(state, carried, words)
+        carried = tuple(map(self._number, self._estimate("first", words)))
+        self._cost(state, carried, words, "first")
         return carried
 
-    def _cost(self, state: State, carried: Any, words: tuple[Any, ...]) -> None:
-        self._same(state, "the heuristic", self._estimate("of", carried, words), self._expected(state))
+    def _cost(self, state: State, carried: Any, words: tuple[Any, ...], by: str) -> None:
+        expected = self._expected(state)
+        self._same(state, "the heuristic", self._estimate("of", carried, words), expected, self._estimated(by))
 
     def _expected(self, state: State, *seat: int) -> float:
         if self._evaluation is None:
@@ -226,15 +296,15 @@ class _Trial:
 
     def _step(self, state: State, words: tuple[Any, ...], carried: Any, number: int, action: Any) -> None:
         successor = self._game.result(state, action)
-        found = self._rules("result", words, Held(number))
+        found = self._rules("result", words, self._number(number))
         expected = self._encoded(successor)
         self._same(state, f"result of {action}", tuple(map(int, found)), tuple(map(int, expected)))
         if carried is not None:
-            after = tuple(map(Held, self._estimate("after", carried, words, Held(number), expected)))
-            self._cost(successor, after, expected)
+            after = tuple(map(self._number, self._estimate("after", carried, words, self._number(number), expected)))
+            self._cost(successor, after, expected, "after")
         if self._has("rules_step_cost"):
             cost = self._game.step_cost(state, action, successor) if isinstance(self._game, Puzzle) else 0
-            self._same(state, "step_cost", float(self._rules("step_cost", words, Held(number), expected)), float(cost))
+            self._same(state, "step_cost", float(self._rules("step_cost", words, self._number(number), expected)), float(cost))
         if self._has("rules_reverse"):
-            back = self._rules("result", expected, Held(self._rules("reverse", words, Held(number))))
+            back = self._rules("result", expected, self._number(self._rules("reverse", words, self._number(number))))
             self._same(state, f"reverse of {action}", tuple(map(int, back)), tuple(map(int, words)))

@@ -18,6 +18,7 @@ from arena.compiled.edition import Edition, edition_of, estimate_of, owner_of
 from arena.compiled.engines import ENGINES
 from arena.compiled.fields import NotCompilable
 from arena.compiled.loop import Loop
+from arena.compiled.memory import COMPILING, require, require_loading
 from arena.compiled.module import Module, assembled
 from arena.compiled.rules import Board
 from arena.compiled.specialiser import Specialiser
@@ -26,7 +27,6 @@ from arena.errors import Interrupted, describe
 from arena.game import Game
 from arena.heuristic import Evaluation
 from arena.identity import Stream
-from arena.limits import Limits
 
 PATIENCE = 5.0
 """Seconds of the processor in one plain decision after which its loop is compiled: about as long as compiling takes."""
@@ -34,6 +34,7 @@ REMEMBERED = 64
 """Loops that are kept in a process."""
 UNFIT = "a number or an index did not fit"
 MISSING = "numba is not installed (pip install 'gamearena[fast]')"
+NOT_KEPT = f"its code is not in the cache, and {cache.COMPILE}=never"
 
 
 @dataclass
@@ -58,6 +59,21 @@ def plain_wanted() -> bool:
     return os.environ.get(cache.PLAIN, "") not in ("", "0")
 
 
+def available() -> bool:
+    """Tell whether compiled code is wanted, and can be loaded."""
+    return not plain_wanted() and installed("llvmlite")
+
+
+def prepared(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> str | None:
+    """Get the loop of an engine ready before a clock runs; return why it runs plain, None where it does not or will not."""
+    if plain_wanted():
+        return None
+    pair = _pair(game, evaluation, engine)
+    if pair.loop is None and pair.reason is None:
+        _load(pair, compiling=compiling)
+    return pair.reason
+
+
 def loop_for(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
     """Return the loop of an engine for a decision; None for the plain path. Time that is spent here is not the agent's."""
     meter = search._meter  # noqa: SLF001 - the other half of Search.compiled
@@ -65,10 +81,11 @@ def loop_for(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
         return None
     pair = _pair(meter.game, search._evaluation, engine)  # noqa: SLF001
     if pair.loop is None:
-        if pair.reason is not None:
+        hosted = os.environ.get(cache.COMPILE) == cache.HOSTED
+        if pair.reason is not None or (hosted and meter.timed):  # nothing can be taken off a clock that runs outside
             return None
         began, used = perf_counter(), process_time()
-        _prepare(pair, search.limits, search._patience(used))  # noqa: SLF001
+        _prepare(pair, search._patience(used))  # noqa: SLF001
         meter.pause(perf_counter() - began, process_time() - used)
         if pair.loop is None:
             return None
@@ -87,15 +104,17 @@ def _pair(game: Game, evaluation: Evaluation | None, engine: str) -> CompiledPai
     return pair
 
 
-def _prepare(pair: CompiledPair, limits: Any, spent: float) -> None:
+def _prepare(pair: CompiledPair, spent: float) -> None:
     """Load the loop of a pair if its code is there, or compile it if it is time to."""
     mode = os.environ.get(cache.COMPILE)
-    compiling = mode == "always" or (mode != "never" and spent > PATIENCE)
-    if pair.missed and not compiling:
-        return
+    never = mode == "never" or (mode == cache.HOSTED and not cache.is_private())
+    compiling = mode == "always" or (spent > PATIENCE and not never)
+    if not pair.missed or compiling:
+        _load(pair, compiling=compiling)
+
+
+def _load(pair: CompiledPair, *, compiling: bool) -> None:
     try:
-        if limits.memory_mb is not None:
-            raise NotCompilable("its memory is limited")
         pair.loop = ready(pair.game, pair.evaluation, pair.engine, compiling=compiling)
         pair.missed = pair.loop is None
     except NotCompilable as unfit:
@@ -107,7 +126,7 @@ def drawn(game: Game, rng: random.Random) -> Board:
     if not plain_wanted() and type(rng) in (random.Random, Stream) and not _bounded():
         pair = _pair(game, None, "draw")
         if pair.loop is None and pair.reason is None:
-            _prepare(pair, Limits(), 0.0)
+            _prepare(pair, 0.0)
         if pair.loop is not None:
             try:
                 filled: Board = pair.loop.filled(rng)  # type: ignore[attr-defined]
@@ -128,17 +147,18 @@ def _bounded() -> bool:
     return resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
 
 
-def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> Loop | None:
+def ready(game: Game, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
     """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
-    if not _installed("llvmlite"):
+    if not installed("llvmlite"):
         raise NotCompilable(MISSING)
+    require_loading()
     edition, rules, estimate, module = assembly(game, evaluation, engine)
     try:
         from arena.compiled.board_trial import tried_board
         from arena.compiled.loader import argument, loaded
         from arena.compiled.rehearsal import tried
 
-        local = issubclass(ENGINES[engine], BoardLoop)
+        local = issubclass(_kind(engine), BoardLoop)
         large = local and edition.rules.long  # tried when it is compiled, not whenever it is loaded
         found = compiled(module, compiling=False) if large else None
         if local and found is None:
@@ -150,29 +170,40 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: 
         if found is None:
             return None
         call = loaded(*found, module.kinds)
-    except (Interrupted, NotCompilable):
+    except Interrupted:
         raise
+    except NotCompilable as refused:
+        places = {**rules.places(module.text), **estimate.places(module.text)} if refused.lines else {}
+        place = next((places[line] for line in refused.lines if line in places), None)
+        raise refused if place is None else NotCompilable(f"{place}: {refused}") from refused
     except Exception as error:  # a library that is broken is as good as none
         raise NotCompilable(describe(error)) from error
     drive = Drive(call, () if local else tuple([argument(one) for one in module.fields]))
-    loop = ENGINES[engine](edition, estimate.words, module.memory, drive)
+    loop = _kind(engine)(edition, estimate.words, module.memory, drive)
     loop.kept = module.fields
     loop.rules = rules
     return loop
 
 
-def _installed(name: str) -> bool:
+def installed(name: str) -> bool:
+    """Tell whether a module can be found."""
     try:
         return find_spec(name) is not None
     except ValueError:  # somebody has put None into its place
         return False
 
 
-def assembly(game: Game, evaluation: Evaluation | None, engine: str) -> tuple[Edition, Specialiser, Specialiser, Module]:
-    """Return what an engine would run; NotCompilable says why it runs plain."""
-    if engine not in ENGINES:
+def _kind(engine: str | type[Loop]) -> type[Loop]:
+    if isinstance(engine, str) and engine not in ENGINES:
         raise NotCompilable(f"there is no engine {engine}")
-    kind = ENGINES[engine]
+    return ENGINES[engine] if isinstance(engine, str) else engine
+
+
+def assembly(
+    game: Game, evaluation: Evaluation | None, engine: str | type[Loop]
+) -> tuple[Edition, Specialiser, Specialiser, Module]:
+    """Return what an engine would run; NotCompilable says why it runs plain."""
+    kind = _kind(engine)
     if issubclass(kind, BoardLoop):
         edition = board_edition(game, kind.method)
         rules: Specialiser = BoardSpecialiser(edition.rules)
@@ -189,8 +220,9 @@ def compiled(module: Module, *, compiling: bool) -> tuple[str, bytes] | None:
     key = cache.key_of(module.text, module.kinds)
     found = cache.read(key)
     if found is None and compiling:
-        if not _installed("numba"):
+        if not installed("numba"):
             raise NotCompilable(MISSING)
+        require(COMPILING, "compiling")
         try:
             from arena.compiled.compiler import object_code
         except ImportError as error:

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any
 
 from arena.compiled.fields import NotCompilable, NumberField, field_of
+from arena.compiled.places import LineKeeper, lines_of, mark
 from arena.compiled.statements import Fill, filled, returning
 from arena.unmetered import WATCHED
 
@@ -61,6 +62,8 @@ class Specialiser:
         """Whether methods write into the arrays of the object."""
         self.fields: dict[str, NumberField] = {}
         self.functions: dict[str, ast.FunctionDef] = {}
+        self.origins: dict[str, Any] = {}
+        """The author's functions that they were made of, as far as these are known."""
         self._order: list[str] = []
 
     @property
@@ -119,6 +122,15 @@ class Specialiser:
         """Return the expression of a field."""
         return ast.Attribute(ast.Name(self.root, ast.Load()), name, ast.Load())
 
+    def places(self, text: str) -> dict[int, str]:
+        """Return the author's file and line for the lines of the text of a module, as far as they come from here."""
+        found = lines_of(text, {name: self.functions[name] for name in self.origins})
+        return {line: _place(self.origins[name], of) for line, (name, of) in found.items()}
+
+    def place(self, name: str) -> str | None:
+        """Return file and line of the function that one was made of; None where nobody knows."""
+        return where(self.origins[name]) if name in self.origins else None
+
     def _at(self, path: tuple[str, ...]) -> Any:
         found = self.made
         for part in path:
@@ -129,7 +141,9 @@ class Specialiser:
         if called in self.functions:
             return called
         self.functions[called] = _PENDING  # a function that calls itself ends here
+        self.origins[called] = function
         tree = _tree_of(function)
+        mark(tree)
         arguments = [argument.arg for argument in tree.args.args]
         if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
             raise NotCompilable(f"{where(function, tree)}: expected parameters by position alone")
@@ -165,9 +179,12 @@ def _equal(field: NumberField, value: Any) -> bool:
 
 def where(function: Any, node: ast.AST | None = None) -> str:
     """Return file and line of a node of a function."""
+    return _place(function, getattr(node, "lineno", 1))
+
+
+def _place(function: Any, line: int) -> str:
     code = function.__code__
-    line = code.co_firstlineno + (getattr(node, "lineno", 1) - 1)
-    return f"{code.co_filename}:{line}"
+    return f"{code.co_filename}:{code.co_firstlineno + line - 1}"
 
 
 def _tree_of(function: Any) -> ast.FunctionDef:
@@ -205,7 +222,7 @@ def _table_of(node: ast.expr) -> TableView | None:
 _TABLE = "_arena_table"
 
 
-class Rewriter(ast.NodeTransformer):
+class Rewriter(LineKeeper, ast.NodeTransformer):
     """Rewrites the body of one function."""
 
     def __init__(self, owner: Specialiser, function: Any, own: str | None, path: tuple[str, ...], local: set[str]) -> None:

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from arena.compiled.places import LineKeeper
+
 
 @dataclass(frozen=True, slots=True)
 class Fill:
@@ -37,7 +39,7 @@ def filled(body: list[ast.stmt], fill: Fill) -> list[ast.stmt]:
     return [*found, fill.end()]
 
 
-class _Filler(ast.NodeTransformer):
+class _Filler(LineKeeper, ast.NodeTransformer):
     def __init__(self, fill: Fill, yields: bool) -> None:
         self._fill = fill
         self._yields = yields
@@ -90,7 +92,7 @@ def returning(body: list[ast.stmt], convert: Callable[[ast.expr], ast.expr] | No
     return found
 
 
-class _Returner(ast.NodeTransformer):
+class _Returner(LineKeeper, ast.NodeTransformer):
     def __init__(self, convert: Callable[[ast.expr], ast.expr] | None) -> None:
         self._convert = convert
 

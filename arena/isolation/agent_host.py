@@ -82,15 +82,33 @@ class HostedSeat:
         bounds = start["limits"]
         kind: type[Agent] = registry.agent(start["agent"])
         key = canonical([start["game"], start["parameters"]])
+        self._alone = start.get("version") is not None
+        self._evaluation = library.evaluation(registry, game, start["heuristic"], key)
         self.decider = Decider(
             game,
             lambda: kind(**start["options"]),
-            library.evaluation(registry, game, start["heuristic"], key),
+            self._evaluation,
             Limits(**bounds),
             Stream(start["streams"]["seat"]),
             SharedStart(game, Stream(0)),  # `place` tells the one of the round
         )
         self.decider.make_agent()
+
+    def prepare(self, *, compiling: bool) -> Message:
+        """Get the compiled search that the agent asks for ready; the answer tells why it runs plain, where it is to."""
+        from arena.compiled import cache, seam
+        from arena.compiled.engines import engine_of
+
+        if self._alone:
+            cache.keep_private()
+        try:
+            engine = engine_of(self.decider.agent)
+        except Exception:  # an author's property: `choose` is going to meet it again
+            engine = None
+        if engine is None:
+            return {"type": "prepared"}
+        reason = seam.prepared(self.game, self._evaluation, engine, compiling=compiling and self._alone)
+        return {"type": "prepared"} if reason is None else {"type": "prepared", "plain": reason}
 
     def place(self, request: Message) -> None:
         """Take in where the match begins, from the first request to decide."""
@@ -179,6 +197,8 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         kind = message["type"]
         if kind == "start":
             seat, answer = _started(library, message)
+        elif kind == "prepare" and seat is not None:
+            answer = seat.prepare(compiling=message["compiling"])
         elif kind in ("choose", "solve") and seat is not None:
             answer = _decided(seat, message)
         elif kind == "hello":
@@ -211,7 +231,7 @@ def _decided(seat: HostedSeat, request: Message) -> Message | bytes:
     except AgentRaised as failed:
         answer = _failure(failed)
     nodes, evaluations, _, depth, value, spent, unmetered = decider.used
-    plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered)
+    plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or decider.compiled)
     if plain and answer.get("action") is not None:
         return protocol.action_line(answer["action"], nodes, evaluations, drawn(decider.rng))
     answer["nodes"], answer["evaluations"] = nodes, evaluations
@@ -225,6 +245,8 @@ def _decided(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["unmetered"] = unmetered
     if decider.fallback:
         answer["fallback"] = True
+    if decider.compiled:
+        answer["compiled"] = True
     answer["drew"] = drawn(decider.rng)
     return answer
 
@@ -244,7 +266,7 @@ def pipes() -> tuple[BinaryIO, BinaryIO]:
 
 def main() -> None:
     """Serve the parent process, with stdin and stdout out of reach of the agent."""
-    os.environ["ARENA_COMPILE"] = "never"  # the run does that, before it starts hosts
+    os.environ["ARENA_COMPILE"] = "hosted"  # see arena.compiled.cache, which is imported where it is needed
     serve(*pipes())
 
 

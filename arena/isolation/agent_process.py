@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from arena.errors import IsolationError, cut
+from arena.game import Game
 from arena.isolation import protocol
 from arena.isolation.processor_use import ProcessorUse
 from arena.isolation.protocol import Broken
@@ -20,7 +21,7 @@ from arena.isolation.request_limits import RequestLimits
 from arena.isolation.sandbox import enclosed, prove
 from arena.isolation.sandbox import environment as sandboxed
 from arena.isolation.system_calls import filter_pipe
-from arena.limits import Limits
+from arena.limits import START_SECONDS, Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
 from arena.plugins.sources import ENVIRONMENT, is_file, whole
@@ -80,6 +81,8 @@ class AgentProcess:
         self.solves = self.chooses = True
         self.observes = False
         """Whether it plays from what it observes."""
+        self.prepared: dict[tuple[int, str | None], Game] = {}
+        """The games, by themselves and a heuristic, for which it has been asked to load compiled searches."""
         self.deals: set[str] = set()
         """What chance did in the matches that it has played, where there was any: a deal is met once."""
         self.speaks = protocol.VERSION
@@ -112,6 +115,19 @@ class AgentProcess:
         """Another match begins: the agent may print as much again, and what it uses of processors is counted anew."""
         self._process.chatter.again()
         self._use = None
+
+    def prepare(self, *, compiling: bool) -> str | None:
+        """Have arena's own host load the compiled search of the agent that it has made, outside any clock of that.
+
+        `compiling` where it may compile for itself alone, if its plugin is that of an entry. Return why it runs plain, or None.
+        """
+        request = protocol.line({"type": "prepare", "compiling": compiling})
+        answer = self.ask(request, STARTING if compiling else START_SECONDS, what="the loading of compiled code")
+        try:
+            protocol.expected(answer, "prepared")
+            return protocol.message_of(answer, "plain")
+        except Broken as broken:
+            raise self.lost("crash", str(broken)) from None
 
     def processors(self) -> tuple[float, float]:
         """Seconds of this match for which it had no processor when it could have run, and of processor time that it has used.

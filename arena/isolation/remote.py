@@ -1,5 +1,6 @@
 """A seat whose agent runs in a process of its own: asked in messages, its answers turned into actions by the rules here."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
 from time import perf_counter, thread_time
@@ -14,7 +15,7 @@ from arena.isolation.agent_process import AgentLost, AgentProcess, AgentProcesse
 from arena.isolation.protocol import Broken
 from arena.limits import MARGIN
 from arena.match.chance_streams import has_chance
-from arena.match.match import Match, Program
+from arena.match.match import Match, Position, Program, Seat
 from arena.match.player import UNANSWERING, Ending, Forfeit, Player, Unreadable, Used, checked, local_player
 from arena.match.record import Reason
 from arena.match.referee import PlayerMaker
@@ -86,13 +87,31 @@ class RemotePlayer:
         if self._guest:
             self._hosts.settle()
         self._understood(self._ready, started)
+        self._prepare(self._host)
+
+    def _prepare(self, host: AgentProcess) -> None:
+        """Have it load the compiled search that its agent asks for, once a game and heuristic, before any clock runs."""
+        from arena.compiled import cache, seam
+
+        if self._program.command is not None or not host.alive or not seam.available():
+            return
+        key = id(self._game), self.seat.heuristic
+        if host.prepared.get(key) is not self._game:
+            host.prepared[key] = self._game
+            try:
+                own = self._program.version is not None
+                host.prepare(compiling=own and os.environ.get(cache.COMPILE) in ("always", cache.OWN))
+            except AgentLost as lost:
+                raise self._lost(lost) from lost
+            if self._guest:
+                self._hosts.settle()
 
     def _begun(self, host: AgentProcess) -> dict[str, Any]:
         """Have it begin a match, and return the answer.
 
         A program of protocol 1 has the position from now on, so its clock runs, if it has one.
         """
-        request, limits = _start(self._match, self.number, self._program), self._limits
+        request, limits = _start(self._match, self.number, self._program, _position(self._match, self.number)), self._limits
         seconds = limits.start_seconds
         clock = limits.seconds if host.speaks == protocol.VERSION else None
         if clock is not None:
@@ -187,6 +206,7 @@ class RemotePlayer:
         self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value, used.spent, used.unmetered)
         self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
+        self.compiled |= self._program.command is None and protocol.flag(answer, "compiled", default=False)
         if answer["type"] == "failed":
             raise self._failed(answer)
 
@@ -295,7 +315,25 @@ def _position(match: Match, number: int) -> str:
     return match.game.format_state(match.game.observation(match.position.state, number))
 
 
-def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
+def plain_reason(seat: Seat, game: Game) -> str | None:
+    """Return why compiled searches run plain in the process of a seat, None where they do not, as far as can be told at once.
+
+    IsolationError where the process cannot be started, AgentLost where it does not do as it should.
+    """
+    assert seat.program is not None
+    nowhere = Position("", None, "")
+    match = Match("", game, nowhere, (seat,) * game.players, None)
+    process = AgentProcess(seat.program, seat.limits.memory_mb, seat.isolation)
+    try:
+        request = {**_start(match, 0, seat.program, ""), "streams": {"seat": 0}}
+        if process.ask(protocol.line(request), seat.limits.start_seconds, what="its start")["type"] != "ready":
+            return None  # the match tells
+        return process.prepare(compiling=False)
+    finally:
+        process.end()
+
+
+def _start(match: Match, number: int, program: Program, position: str) -> dict[str, Any]:
     seat = match.seats[number]
     limits = seat.limits
     message = {
@@ -303,7 +341,7 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         "match": token_hex(16),  # from the id of a match, and a seed that can be guessed, all of its streams would follow
         "game": match.game.name,
         "parameters": plain_settings(match.game),
-        "position": _position(match, number),
+        "position": position,
         "seat": number,
         "players": len(match.seats),
         "seed": program_seed(match.id, number),

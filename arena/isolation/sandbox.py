@@ -39,7 +39,7 @@ SIZE = 64 << 20
 """Bytes that fit into it; a quarter of that into /dev/shm. Without a limit a tmpfs takes half of the memory."""
 KEPT = (
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "PYTHONHASHSEED", "PYTHONUTF8"),
-    *("ARENA_PLUGINS", OF_WORKER, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("ARENA_PLUGINS", "ARENA_PLAIN", OF_WORKER, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
 )
 """Variables that go in; others may hold passwords. OF_WORKER goes in since by it what a worker has started is found and ended."""
 PATH = "/usr/local/bin:/usr/bin:/bin"

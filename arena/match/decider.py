@@ -82,6 +82,11 @@ class Decider:
         self.exchanges: tuple[str, ...] = ()
         """What the agent has added to the transcript of the match, as JSON."""
 
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled code has run in any of its decisions."""
+        return self._meter.compiled
+
     def make_agent(self) -> None:
         """Make the agent; AgentRaised where it raises."""
         try:
@@ -115,7 +120,7 @@ class Decider:
         except BaseException as error:  # as above
             stopped = error
         if stopped is not None and type(stopped) is GoPlain:
-            search._undo()  # noqa: SLF001 - the other half of Search.compiled
+            search._undo(str(stopped))  # noqa: SLF001 - the other half of Search.compiled
             meter.paused = 0.0  # nothing of the decision that was given up is part of the next one
             return self._decide(method, state, legal)
         seconds = perf_counter() - began

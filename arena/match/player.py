@@ -122,11 +122,6 @@ class LocalPlayer(Decider):
         """Whether its random stream was used."""
         return not isinstance(self.rng, Stream)
 
-    @property
-    def compiled(self) -> bool:
-        """Whether compiled code has run in any of its decisions."""
-        return self._meter.compiled
-
     def make_agent(self) -> None:
         """Make the agent; a Forfeit where it raises."""
         try:

@@ -4,10 +4,14 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from arena.compiled.cache import COMPILE, PLAIN
+from arena.compiled.cache import COMPILE, OWN, PLAIN
 from arena.compiled.engines import engine_of
 from arena.compiled.fields import NotCompilable
-from arena.compiled.seam import plain_wanted, ready
+from arena.compiled.seam import NOT_KEPT, available, plain_wanted, ready
+from arena.errors import IsolationError
+from arena.game import Game
+from arena.isolation.agent_process import AgentLost
+from arena.isolation.remote import plain_reason
 from arena.match.match import Seat
 from arena.spec import Spec
 from arena.spec.board import Board
@@ -27,26 +31,59 @@ def compile_boards(spec: Spec, note: Callable[[str], object]) -> None:
     if plain_wanted():
         return
     wanted = dict(_wanted(spec))
-    for number, ((agent, game), (board, seat, engine)) in enumerate(wanted.items()):
+    for number, ((agent, game), (board, seat)) in enumerate(wanted.items()):
         tell_progress(f"compiling {agent} on {game}", number, len(wanted))
-        try:
-            if seat.limits.memory_mb is not None:
-                raise NotCompilable("its memory is limited")
-            ready(board.game, seat.evaluation, engine, compiling=True)
-        except NotCompilable as reason:
+        reason = _reason(board.game, seat)
+        if reason is not None:
             note(f"{agent} on {game} runs plain: {reason}")
 
 
-def _wanted(spec: Spec) -> Iterator[tuple[tuple[str, str], tuple[Board, Seat, str]]]:
-    """Every pair of an agent and a game whose agent has an engine. The code of an entry's own plugin is not compiled here."""
+def _wanted(spec: Spec) -> Iterator[tuple[tuple[str, str], tuple[Board, Seat]]]:
+    """Every pair of an agent and a game whose agent may have an engine."""
     for board in spec.boards:
         for seat in board.seats:
-            if seat.program is not None and (seat.program.version is not None or seat.program.command is not None):
-                continue
-            engine = engine_of(seat.make())
-            if engine is not None:
+            if seat.program is None or seat.program.command is None:
                 heuristic = f"({seat.heuristic})" if seat.heuristic is not None else ""
-                yield (f"{seat.agent}{heuristic}", board.name), (board, seat, engine)
+                yield (seat.label if _alone(seat) else f"{seat.agent}{heuristic}", board.name), (board, seat)
+
+
+def _brought(seat: Seat) -> bool:
+    """Whether the code of a seat is that of an entry's own plugin: its process alone compiles it, and this one never runs it."""
+    return seat.program is not None and seat.program.version is not None
+
+
+def _alone(seat: Seat) -> bool:
+    """Whether its process alone can tell what runs plain there."""
+    return _brought(seat) or seat.limits.memory_mb is not None
+
+
+def _reason(game: Game, seat: Seat) -> str | None:
+    """Compile the engine of a seat if it has one, and return why it runs plain all the same; None where it does not."""
+    try:
+        if not _brought(seat):
+            engine = engine_of(seat.make())
+            if engine is None:
+                return None
+            if ready(game, seat.evaluation, engine, compiling=os.environ.get(COMPILE) != "never") is None:
+                return NOT_KEPT
+        return plain_reason(seat, game) if _alone(seat) and available() else None
+    except NotCompilable as reason:
+        return str(reason)
+    except (AgentLost, IsolationError):
+        return None  # the first match tells
+
+
+@contextmanager
+def long_run() -> Iterator[None]:
+    """Have the processes of entries with plugins of their own compile for themselves, in workers as well."""
+    before = os.environ.get(COMPILE)
+    if before is None:
+        os.environ[COMPILE] = OWN
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[COMPILE]
 
 
 @contextmanager

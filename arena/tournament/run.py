@@ -1,7 +1,7 @@
 """Plays the tournament of a spec, in this process or in several."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from os import PathLike
 from pathlib import Path
 from time import monotonic
@@ -16,7 +16,7 @@ from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
 from arena.tournament.code_check import checked
-from arena.tournament.compiled_boards import LONG, at_once, compile_boards
+from arena.tournament.compiled_boards import LONG, at_once, compile_boards, long_run
 from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, waiting_seats
 from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue
@@ -140,13 +140,28 @@ def _played(
         return
     if not guarded and (workers == 1 or alone is not None):
         yield from _here(spec, feed, code, alone, watch)
-    if not at_once() and _expected(spec, feed, workers, alone) > LONG:
-        compile_boards(spec, note)
+    with ExitStack() as stack:
+        if not at_once() and _expected(spec, feed, workers, alone) > LONG:
+            compile_boards(spec, note)
+            stack.enter_context(long_run())
+        yield from _rest(spec, feed, workers, code, alone, guarded, watch)
+
+
+def _rest(
+    spec: Spec,
+    feed: MatchQueue,
+    workers: int,
+    code: Code | None,
+    alone: float | None,
+    guarded: bool,
+    watch: Callable[[Turns], object],
+) -> Matches:
+    """Play what is left after a while alone."""
     if not guarded and workers == 1 and alone is not None:
         yield from _here(spec, feed, code, None, watch)
     first = feed.take(1) if guarded or workers > 1 else OVER
     if first is not OVER:
-        if concurrency and not feed.played:
+        if waiting_seats(spec) and not feed.played:
             check_backends(spec)
         total = spec.size - feed.held - feed.played - feed.others if spec.exact else None
         pool = WorkerPool(spec, workers, _after(first, feed), total=total, code=code)

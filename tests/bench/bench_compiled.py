@@ -1,8 +1,10 @@
 """Compiled searches against twins in C, in one run: `make bench`."""
 
 import ctypes
+import os
 import random
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,3 +123,28 @@ def test_alpha_beta_on_tic_tac_toe(bench: "Bench", twin: Callable[[str], ctypes.
     )
     ours, theirs = timings.best  # a fifth of a millisecond: on a busy machine the median is that of what came between
     bench.at_most(4.5, "tic-tac-toe, compiled alpha-beta / C", ours / theirs, "x", C=f"{theirs / 5 * 1e6:.0f} us")
+
+
+FIRST = """
+import time
+from arena.compiled import seam
+from arena.heuristic import bind
+from arena_games.connect_four import ConnectFour
+from arena_games.connect_four_heuristics import OpenLines
+
+game = ConnectFour()
+evaluation = bind(OpenLines, game)
+for _ in range(2):
+    began = time.process_time()
+    assert seam.ready(game, evaluation, "alpha-beta", compiling=True) is not None
+    print(time.process_time() - began)
+"""
+
+
+def test_compiling_and_loading(bench: "Bench", tmp_path: Path) -> None:
+    """The first compilation of an engine takes at most 4 s of the processor, numba's import included, from the cache 0.05 s."""
+    surroundings = {**os.environ, "ARENA_CACHE": str(tmp_path)}
+    told = subprocess.run([sys.executable, "-c", FIRST], env=surroundings, capture_output=True, text=True, check=True).stdout
+    first, again = map(float, told.split())
+    bench.at_most(4.0, "alpha-beta on connect four, compiled the first time", first, " s of CPU")
+    bench.at_most(0.05, "alpha-beta on connect four, from the cache", again, " s of CPU")

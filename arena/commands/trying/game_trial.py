@@ -5,6 +5,7 @@ from textwrap import indent, wrap
 from time import monotonic
 
 from arena.agent import Agent
+from arena.commands.catalogue import compiled_text
 from arena.commands.trying.trial_board import MOVES, NODES, TrialBoard
 from arena.game import Game
 from arena.match.record import Record
@@ -24,6 +25,7 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
     """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
     game = kind()
     attempt.say(f"\n{key[1]} is {listed(traits(game))}")
+    attempt.say(f"compiled: {compiled_text(game)}")
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
     fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
     attempt.say(_listed(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))

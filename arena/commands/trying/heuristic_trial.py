@@ -5,6 +5,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
+from arena.commands.catalogue import compiled_text
 from arena.commands.trying.standing import percent, row_of
 from arena.commands.trying.trial_board import TrialBoard
 from arena.match.match import Seat, seat_identity
@@ -19,6 +20,7 @@ NONE = "none"
 def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) -> None:
     """Print for every agent a leaderboard of itself with this heuristic, the default one and none, and a sentence on it."""
     game = attempt.registry.game(key[1])()
+    attempt.say(f"\n{key[2]}: compiled: {compiled_text(game, heuristic)}")
     default = game.default_heuristic
     rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
     agents = [name for name in references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]

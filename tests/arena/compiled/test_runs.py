@@ -1,6 +1,9 @@
 """A run from the command line: what it says, and that its records do not depend on what was compiled."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,3 +58,97 @@ def test_show_says_what_compiles_and_why_not(arena: Callable[..., Any]) -> None:
     assert "compiled: by the extra fast" in arena("show", "othello").stdout
     assert "compiled: no, the states of NQueens" in arena("show", "n-queens").stdout
     assert "compiled: by the engine ida-star" in arena("show", "ida-star").stdout
+    assert "compiled: by the extra fast" in arena("show", "open-lanes").stdout
+
+
+def test_the_matrix_marks_what_compiles_and_says_why_not(arena: Callable[..., Any]) -> None:
+    done = arena("matrix").stdout
+    table, notes = done.split("\n\n", 1)
+    games, *rows = [line.split("  ") for line in table.splitlines()]
+    names = [name.strip() for name in games if name.strip()]
+    marks = {row[0]: dict(zip(names, [cell.strip() for cell in row[1:] if cell.strip()], strict=True)) for row in rows[1:]}
+    assert marks["alpha-beta"]["othello"] == "yes *"
+    assert marks["ida-star"]["sliding-tiles"] == "yes *"
+    assert marks["mcts"]["pig"] == marks["random"]["othello"] == "yes"
+    assert "pig runs plain: it has chance" in notes
+
+
+GAME = """
+from arena import Game, hookimpl
+
+class Steps(Game):
+    {docstring}
+
+    name = "steps"
+
+    def initial(self, rng):
+        return (9, 0)
+
+    def to_move(self, state):
+        return state[1]
+
+    def actions(self, state):
+        return range(1, min(3, state[0]) + 1)
+
+    def result(self, state, action):
+        return (state[0] - action, sorted((1 - state[1],))[0])
+
+    def returns(self, state):
+        return (1, -1) if state[1] == 1 else (-1, 1)
+
+@hookimpl
+def arena_games():
+    return [Steps]
+"""
+
+
+def test_a_try_says_what_compiles_or_the_line_that_does_not(arena: Callable[..., Any], tmp_path: Path) -> None:
+    """It is told at once, and nothing is compiled for it."""
+    (tmp_path / "steps.py").write_text(GAME.replace("{docstring}", "..."))
+    told = arena("try", "steps.py", ARENA_CACHE=str(tmp_path / "cache")).stdout
+    assert f"compiled: no, {tmp_path / 'steps.py'}:19: sorted is not known" in " ".join(told.split())
+    assert not (tmp_path / "cache").exists()
+
+
+QUICK = """
+import sys
+import arena.cli
+try: arena.cli.cli({words!r})
+except SystemExit: pass
+print(*sys.modules)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_run_of_the_quickstart_imports_no_compiler(plain: bool, tmp_path: Path) -> None:
+    """It is over before compiling would be worth it; with `--plain` nothing of the compiler is imported at all."""
+    (tmp_path / "spec.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [alpha-beta, random]\n")
+    words = ["run", str(tmp_path / "spec.yaml"), "--no-store", "--quiet", *(["--plain"] if plain else [])]
+    surroundings = {name: value for name, value in os.environ.items() if name != "ARENA_COMPILE"}
+    done = subprocess.run(
+        [sys.executable, "-c", QUICK.format(words=words)],
+        capture_output=True, text=True, check=True, env={**surroundings, "ARENA_CACHE": str(tmp_path)},
+    )  # fmt: skip
+    imported = set(done.stdout.splitlines()[-1].split())
+    assert "numba" not in imported
+    assert "llvmlite" not in imported or not plain
+    assert not (tmp_path / "compiled").exists()
+
+
+def test_the_loop_of_an_engine_is_loaded_from_the_cache_without_the_compiler(tmp_path: Path) -> None:
+    code = (
+        "import sys; from arena.compiled import seam; from arena_games.tic_tac_toe import TicTacToe;"
+        "print(seam.ready(TicTacToe(), None, 'full-width', compiling=True) is not None, 'numba' in sys.modules)"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "ARENA_CACHE": str(tmp_path)},
+        ).stdout
+        for _ in range(2)
+    ]
+    assert told == ["True True\n", "True False\n"]

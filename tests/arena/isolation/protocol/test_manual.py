@@ -69,6 +69,7 @@ def test_arena_asks_as_in_the_transcript(name: str, tmp_path: Path, monkeypatch:
     )
     python.chmod(0o755)
     values = yaml.safe_load(spec)
+    monkeypatch.setenv("ARENA_PLAIN", "1")  # else its own host is asked to load compiled code, where there is a compiler
     monkeypatch.setattr(sys, "executable", str(python))
     records = run(values).records
     monkeypatch.undo()

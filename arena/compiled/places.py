@@ -1,0 +1,48 @@
+"""Where the statements of rewritten code come from: the author's file and line, which the text of a module does not tell."""
+
+import ast
+from collections.abc import Mapping
+from typing import Any, cast
+
+_LINE = "_arena_line"
+
+
+def mark(tree: ast.AST) -> None:
+    """Note the line of every statement of an author's function."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            setattr(node, _LINE, node.lineno)
+
+
+class LineKeeper(ast.NodeVisitor):
+    """Gives the statements that a transformer makes the lines of what they come from."""
+
+    def visit(self, node: ast.AST) -> Any:
+        """Visit a node, and hand its line on."""
+        made = super().visit(node)
+        line = getattr(node, _LINE, None)
+        if line is not None:
+            for statement in made if isinstance(made, list) else [made]:
+                _hand_on(statement, line)
+        return made
+
+
+def _hand_on(tree: ast.AST | None, line: int) -> None:
+    for node in () if tree is None else ast.walk(tree):
+        if isinstance(node, ast.stmt) and not hasattr(node, _LINE):
+            setattr(node, _LINE, line)
+
+
+def lines_of(text: str, functions: Mapping[str, ast.FunctionDef]) -> dict[int, tuple[str, int]]:
+    """Return the function and the line in its source of every line of a text that `functions` were written into."""
+    found: dict[int, tuple[str, int]] = {}
+    for made in ast.parse(text).body:
+        if isinstance(made, ast.FunctionDef) and made.name in functions:
+            origin = functions[made.name]
+            for written, given in zip(_statements(made), _statements(origin), strict=False):
+                found[written.lineno] = made.name, cast(int, getattr(given, _LINE, 1))
+    return found
+
+
+def _statements(function: ast.FunctionDef) -> list[ast.stmt]:
+    return [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
