@@ -20,7 +20,6 @@ class AStarLoop(Loop):
     kernel = "best-first"
     levels = ROWS
     costed: ClassVar[bool] = True
-    informed: ClassVar[bool] = True
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
@@ -66,11 +65,7 @@ class AStarLoop(Loop):
         while row > 0:
             numbers.append(links[row * 2 + 1])
             row = links[row * 2]
-        path, state = list[Any](), start
-        for number in reversed(numbers):
-            path.append(self.edition.action(state, number))
-            state = self.edition.game.result(state, path[-1])
-        return path
+        return self.edition.path(start, numbers[::-1])
 
 
 class GreedyLoop(AStarLoop):

@@ -2,14 +2,14 @@
 
 import inspect
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from arena.compiled.fields import NotCompilable
 from arena.compiled.module import given, helpers
-from arena.compiled.rules import Estimate, Rules
+from arena.compiled.rules import Estimate, Grid, Rules
 from arena.compiled.specialiser import Specialiser
 from arena.configured import name_of
 from arena.errors import Interrupted, describe
@@ -43,9 +43,30 @@ class Edition(NamedTuple):
 
     def specialised(self) -> Specialiser:
         """Return a fresh specialiser of the rules."""
-        made = Specialiser("rules", self.rules, {"width": self.width})
-        helpers(made, self.words)
+        made = Specialiser("rules", self.rules, {"width": self.width, "words": self.words})
+        if not self.in_place:
+            helpers(made, self.words)
         return made
+
+    @property
+    def in_place(self) -> bool:
+        """Whether states are arrays that actions change."""
+        return isinstance(self.rules, Grid)
+
+    @property
+    def tree(self) -> bool:
+        """Whether no state can be reached in two ways."""
+        return isinstance(self.rules, Rules) and self.rules.tree is True
+
+    def path(self, start: State, numbers: Sequence[int]) -> list[Any]:
+        """Return the game's own actions from a state on for those of the rules."""
+        if getattr(type(self.rules), "action", Rules.action) is Rules.action:
+            return list(numbers)
+        path, state = list[Any](), start
+        for number in numbers:
+            path.append(self.action(state, number))
+            state = self.game.result(state, path[-1])
+        return path
 
     def has(self, method: str) -> bool:
         """Tell whether the rules give an optional method."""
@@ -78,11 +99,12 @@ def edition_of(game: Game) -> Edition:
 def why_plain(game: Game) -> str | None:
     """Return why searches of a game run plain whatever the heuristic; None where they need not."""
     try:
-        specialised = edition_of(game).specialised()
+        edition = edition_of(game)
+        specialised = edition.specialised()
         for method in ("is_goal",) if isinstance(game, Puzzle) else ("to_move", "is_terminal", "returns"):
             specialised.method(method)
         specialised.method("actions")
-        specialised.method("result")
+        specialised.method("apply" if edition.in_place else "result")
     except NotCompilable as reason:
         return str(reason)
     return None

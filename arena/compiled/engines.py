@@ -7,13 +7,17 @@ from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.mcts_loop import MctsLoop
 from arena.compiled.negamax_loops import AlphaBetaLoop, FullWidthLoop, QuietLoop
+from arena.compiled.reached_loops import BreadthFirstLoop, DepthFirstLoop, PathLoop
 
 ENGINES: dict[str, type[Loop]] = {
     "a-star": AStarLoop,
     "alpha-beta": AlphaBetaLoop,
     "best-first": GreedyLoop,
+    "bfs": BreadthFirstLoop,
+    "dfs": DepthFirstLoop,
     "full-width": FullWidthLoop,
     "ida-star": IdaStarLoop,
+    "iterative-deepening": PathLoop,
     "mcts": MctsLoop,
     "type-a": QuietLoop,
     "uniform-cost": CostLoop,

@@ -76,7 +76,9 @@ def at(table: Sequence[Any], index: int) -> Any:
 
 
 def put(table: Any, index: int, value: Any) -> None:
-    """Write an entry of a table."""
+    """Write an entry of a table; Overflow below 0 and beyond the end."""
+    if not 0 <= index < len(table):
+        raise Overflow(f"the index {int(index)} of a table of {len(table)}")
     table[index] = value
 
 
@@ -157,14 +159,16 @@ class _Trial:
                 f"{what} in {_text(self._game, state)}: the compiled rules give {found}, the game gives {expected}"
             )
 
-    def _encoded(self, state: State) -> tuple[Any, ...]:
+    def _encoded(self, state: State) -> Any:
+        """The words of a state, in a list where they are changed in place."""
         words = self._edition.encode(state)
         if type(words) is not tuple or len(words) != self._edition.words:
             raise NotCompilable(f"encode gave {words!r}; expected a tuple of {self._edition.words} numbers")
         for word in words:
             if not SMALLEST <= word <= LARGEST:
                 raise Overflow(f"{word} does not fit into 64 bits")
-        return tuple(map(Held, words))
+        held = map(Held, words)
+        return list(held) if self._edition.in_place else tuple(held)
 
     def _filled(self, name: str, *arguments: Any) -> list[int]:
         room = self._edition.width
@@ -224,9 +228,17 @@ class _Trial:
             raise NotCompilable(f"the heuristic {GENERATES}")
         return value
 
+    def _after(self, words: Any, number: int) -> Any:
+        """The words of the state after an action."""
+        if not self._edition.in_place:
+            return self._rules("result", words, Held(number))
+        changed = list(words)
+        self._rules("apply", changed, Held(number))
+        return changed
+
     def _step(self, state: State, words: tuple[Any, ...], carried: Any, number: int, action: Any) -> None:
         successor = self._game.result(state, action)
-        found = self._rules("result", words, Held(number))
+        found = self._after(words, number)
         expected = self._encoded(successor)
         self._same(state, f"result of {action}", tuple(map(int, found)), tuple(map(int, expected)))
         if carried is not None:

@@ -100,6 +100,8 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: 
     """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
     if not _installed("llvmlite"):
         raise NotCompilable(MISSING)
+    if engine in ENGINES and not ENGINES[engine].informed:
+        evaluation = None
     edition, rules, estimate, module = assembly(game, evaluation, engine)
     try:
         from arena.compiled.loader import argument, loaded
@@ -131,9 +133,11 @@ def assembly(game: Game, evaluation: Evaluation | None, engine: str) -> tuple[Ed
     """Return what an engine would run; NotCompilable says why it runs plain."""
     if engine not in ENGINES:
         raise NotCompilable(f"there is no engine {engine}")
-    edition = edition_of(game)
+    edition, loop = edition_of(game), ENGINES[engine]
+    if edition.in_place and not loop.in_place:
+        raise NotCompilable("its states are changed in place, which bfs, dfs and iterative-deepening can follow alone")
     rules, estimate = edition.specialised(), estimate_of(edition, evaluation)
-    module = assembled(ENGINES[engine].kernel, rules, estimate, ENGINES[engine].constants(edition))
+    module = assembled(loop.kernel, rules, estimate, loop.constants(edition))
     return edition, rules, estimate, module
 
 

@@ -130,7 +130,8 @@ class Specialiser:
             for node in ast.walk(statement)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
-        rewriter = Rewriter(self, function, own, path, local | set(arguments) | set(BUFFER))
+        changed = arguments[0] if role == "apply" and arguments else None
+        rewriter = Rewriter(self, function, own, path, local | set(arguments) | set(BUFFER), changed)
         body = rewriter.body(body)
         extra = [] if fill is None or counting else list(BUFFER)
         parameters = [ast.arg(name) for name in [self.root, *arguments, *extra]]
@@ -195,12 +196,16 @@ _TABLE = "_arena_table"
 class Rewriter(ast.NodeTransformer):
     """Rewrites the body of one function."""
 
-    def __init__(self, owner: Specialiser, function: Any, own: str | None, path: tuple[str, ...], local: set[str]) -> None:
+    def __init__(
+        self, owner: Specialiser, function: Any, own: str | None, path: tuple[str, ...], local: set[str], changed: str | None
+    ) -> None:
         self._owner = owner
         self._function = function
         self._own = own
         self._path = path
         self._local = local
+        self._changed = changed
+        """The state that the function may change."""
         self._tables: dict[str, TableView] = {}
         self._fresh = 0
 
@@ -374,9 +379,25 @@ class Rewriter(ast.NodeTransformer):
         _mark(made, TableView(field, table.level + 1))
         return made
 
+    def _written(self, target: ast.Subscript, value: ast.expr) -> ast.stmt:
+        """The statement that changes a word of the state."""
+        if not (isinstance(target.value, ast.Name) and target.value.id == self._changed):
+            raise self.fault(target, "a table cannot be changed here")
+        return ast.Expr(_call("_put", ast.Name(target.value.id, ast.Load()), self.visit(target.slice), value))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        """`state[i] &= x` reads the word and writes it."""
+        value, target = self.visit(node.value), node.target
+        if isinstance(target, ast.Subscript):
+            word = _call("at", self.visit(target.value), self.visit(target.slice))
+            return self._written(target, ast.BinOp(word, node.op, value))
+        return ast.AugAssign(self.visit(target), node.op, value)
+
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         """A name for a table stands for that table from then on."""
         value = self.visit(node.value)
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+            return self._written(node.targets[0], value)
         table = _table_of(value)
         for target in node.targets:
             if table is not None:

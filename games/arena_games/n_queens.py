@@ -14,6 +14,7 @@ from pydantic import Field
 
 from arena import Puzzle, heuristic
 from arena_games.n_queens_board import QueensBoard
+from arena_games.n_queens_rules import MOST, QueensRules
 
 Side = Annotated[int, Field(ge=1)]
 State = Sequence[int]
@@ -82,6 +83,10 @@ class NQueens(Puzzle):
         """
         fixed = len(position) if len(position) < self.n else 0
         return self.is_goal(state) and tuple(state[:fixed]) == tuple(position[:fixed])
+
+    def compiled(self) -> QueensRules | None:
+        """Return the rules over whole numbers; None for boards of more than 255 columns."""
+        return QueensRules(self.n, safe=self.safe) if self.n <= MOST else None
 
     def random_state(self, rng: random.Random) -> State:
         """Return a complete state with every queen on any row of its column with equal chance."""
