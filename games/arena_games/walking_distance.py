@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from arena import heuristic
+from arena_games.sliding_rules import BITS, SlidingRules, WalkSums, WalkTables
 from arena_games.sliding_tiles import Lines, SlidingTiles, State
 
 LONGEST = 4
@@ -33,8 +34,11 @@ class WalkingDistance:
 
         self._rows = [(slice(r * width, (r + 1) * width), Lines(row, r)) for r in range(height)]
         self._columns = [(slice(c, None, width), Lines(column, c)) for c in range(width)]
-        self._vertical = _walks(height, width, home // width)
-        self._horizontal = _walks(width, height, home % width)
+        self._vertical = _walks(height, width, home // width)[0]
+        self._horizontal = _walks(width, height, home % width)[0]
+        self._shape = (height, width)
+        self._home = (home // width, home % width)
+        self._places = places
 
     def __call__(self, state: State, player: int = 0) -> float:
         """Return the estimated number of slides to the goal."""
@@ -45,9 +49,11 @@ class WalkingDistance:
             horizontal += packed[state[part]]
         return self._vertical[vertical] + self._horizontal[horizontal]
 
-
-BITS = 3
-"""Bits for the number of tiles in one line that belong to another: at most 4."""
+    def compiled(self, rules: SlidingRules) -> WalkSums:
+        """Return the same, carried from state to state."""
+        height, width = self._shape
+        row, column = self._home
+        return WalkSums(self._shape, self._places, _tables(height, width, row), _tables(width, height, column))
 
 
 def _packed(line: int, homes: Sequence[int], lines: int) -> int:
@@ -56,8 +62,11 @@ def _packed(line: int, homes: Sequence[int], lines: int) -> int:
 
 
 @cache
-def _walks(lines: int, length: int, blank: int) -> dict[int, int]:
-    """The least number of slides across lines for every arrangement that can be reached, by breadth-first search."""
+def _walks(lines: int, length: int, blank: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
+    """The least number of slides across lines for every arrangement that can be reached, by breadth-first search.
+
+    And all of them with the line of the blank.
+    """
     goal = sum((length - (line == blank)) << BITS * (line * lines + line) for line in range(lines))
     found = {goal: 0}
     frontier = [(goal, blank)]
@@ -71,4 +80,9 @@ def _walks(lines: int, length: int, blank: int) -> dict[int, int]:
                         if successor not in found:
                             found[successor] = found[packed] + 1
                             frontier.append((successor, line))
-    return found
+    return found, frontier
+
+
+@cache
+def _tables(lines: int, length: int, blank: int) -> WalkTables:
+    return WalkTables(*_walks(lines, length, blank), lines)
