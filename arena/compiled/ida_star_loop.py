@@ -4,7 +4,7 @@ from typing import Any
 
 from arena.compiled.loop import Loop, huge
 
-SLOTS = 65_536
+SLOTS = 16384
 OVER = 2
 
 

@@ -98,7 +98,7 @@ def _prepare(pair: CompiledPair, limits: Any, spent: float) -> None:
 
 def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> Loop | None:
     """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
-    if not _installed("llvmlite"):
+    if not installed("llvmlite"):
         raise NotCompilable(MISSING)
     if engine in ENGINES and not ENGINES[engine].informed:
         evaluation = None
@@ -122,7 +122,8 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: 
     return loop
 
 
-def _installed(name: str) -> bool:
+def installed(name: str) -> bool:
+    """Tell whether there is a package of this name."""
     try:
         return find_spec(name) is not None
     except ValueError:  # somebody has put None into its place
@@ -146,7 +147,7 @@ def compiled(module: Module, *, compiling: bool) -> tuple[str, bytes] | None:
     key = cache.key_of(module.text, module.kinds)
     found = cache.read(key)
     if found is None and compiling:
-        if not _installed("numba"):
+        if not installed("numba"):
             raise NotCompilable(MISSING)
         try:
             from arena.compiled.compiler import object_code

@@ -100,7 +100,8 @@ def test_estimates_carried_along_a_walk() -> None:
     """Uncompiled, from state to state on boards of every shape: what is carried is what the heuristic says of each state."""
     for rows, columns in ((2, 2), (2, 5), (5, 3), (4, 4), (4, 3)):
         game = SlidingTiles(rows=rows, columns=columns, goal="blank-first" if rows == 4 else "blank-last")
-        rules, rng = game.compiled(), random.Random(rows)
+        rules: Any = game.compiled()
+        rng = random.Random(rows)
         for heuristic in (LinearConflict, WalkingDistance) if max(rows, columns) < 5 else (LinearConflict,):
             plain: Any = heuristic(game)
             estimate, state = plain.compiled(rules), game.initial(rng)
