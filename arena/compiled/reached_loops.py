@@ -1,5 +1,6 @@
 """The loops of searches without a heuristic: breadth first, and depth first with all states or those of the path."""
 
+from array import array
 from typing import Any, ClassVar
 
 from arena.compiled.edition import Edition
@@ -45,9 +46,8 @@ class ReachedLoop(Loop):
 
     def _run(self, start: Any, most: float) -> int:
         """Search from a state within `most` actions, and return the status of the kernel."""
-        registers, words = self.memory["registers"], self.edition.encode(start)
-        for place, word in enumerate(words):
-            self.memory["states"][place] = word
+        registers = self.memory["registers"]
+        self.memory["states"][: self.edition.words] = array("q", self.edition.encode(start))
         self._emptied()
         registers[0], registers[4], registers[5], registers[6], registers[7] = -1, 0, self.levels, huge(most), 0
         return self.drive(registers)

@@ -1,5 +1,6 @@
 """Sudoku over whole numbers, for compiled searches: for every cell the mask of its candidates."""
 
+import struct
 from collections.abc import Iterator, Sequence
 
 from arena.compiled import Grid
@@ -24,11 +25,17 @@ class SudokuRules(Grid):
         """The cells of the rows, then of the columns, then of the boxes."""
         self.peers = [sorted({peer for unit in units if cell in unit for peer in unit} - {cell}) for cell in range(self.cells)]
         self.first = first
+        self._plane = (1 << 32 * self.cells) - 1
+        self._ones = int.from_bytes(b"\1\0\0\0" * (self.digits + 1) * self.cells, "little")
 
     def encode(self, state: int) -> Words:
-        """Return the masks of a grid, which has its bits by digit first: as a table of bits it is turned by a quarter."""
-        bits = format(state, f"0{(self.digits + 1) * self.cells}b")
-        return tuple([int(bits[cell :: self.cells], 2) for cell in reversed(range(self.cells))])
+        """Return the masks of a grid, whose bits lie by digit: each gets a lane of 32, then the digits are laid together."""
+        bits = format(state, f"0{(self.digits + 1) * self.cells}b")[::-1]
+        lanes = int.from_bytes(bits.encode("utf-32-le"), "little") & self._ones
+        masks = 0
+        for digit in range(self.digits + 1):
+            masks |= (lanes >> 32 * self.cells * digit & self._plane) << digit
+        return struct.unpack(f"<{self.cells}I", masks.to_bytes(4 * self.cells, "little"))
 
     def is_goal(self, state: Sequence[int]) -> bool:
         """Tell whether the grid is full without a contradiction."""
