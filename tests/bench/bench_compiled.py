@@ -108,7 +108,7 @@ def test_ida_star_with_pattern_databases(bench: "Bench", twin: object, tmp_path:
 
 @pytest.mark.parametrize("order", ["alone", "after others"])
 def test_a_star_on_the_8_puzzle(bench: "Bench", twin: Callable[[str], ctypes.CDLL], order: str) -> None:
-    """Whole decisions on 30 positions, the same nodes as C in at most 1.6 times its time, whatever ran before."""
+    """Whole decisions on 30 positions, the same nodes as C in at most 1.5 times its time, whatever ran before."""
     solver, game, used = twin("a_star"), SlidingTiles(), ctypes.c_long()
     evaluation, positions = bind(Manhattan, game), [game.initial(random.Random(number)) for number in range(30)]
     if order == "after others":
@@ -125,7 +125,7 @@ def test_a_star_on_the_8_puzzle(bench: "Bench", twin: Callable[[str], ctypes.CDL
 
     assert ours() == theirs()
     timings = bench.in_turns(ours, theirs, rounds=25)
-    bench.at_most(1.6, f"8-puzzle, compiled a-star {order} / C", timings.ratio, "x", C=f"{timings.best[1] * 1e3:.2f} ms")
+    bench.at_most(1.5, f"8-puzzle, compiled a-star {order} / C", timings.ratio, "x", C=f"{timings.best[1] * 1e3:.2f} ms")
 
 
 def test_sudoku(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) -> None:

@@ -131,6 +131,12 @@ def test_the_whole_record(same: Callable[..., arena.Record], game: Puzzle, agent
         same(game, agent, limits={"nodes": nodes, "moves": 5_000})
 
 
+def test_states_met_again_on_a_shorter_way(same: Callable[..., arena.Record]) -> None:
+    """Without a limit of depth they are left alone, under one they are looked at again."""
+    for agent in (DepthFirst(), DepthFirst(depth=60)):
+        same(SlidingTiles(rows=2), agent, seed=4, limits={"moves": 5_000, "nodes": 5_000})
+
+
 def test_a_search_that_needs_tuples_runs_plain_on_a_grid(compiling: None) -> None:
     with pytest.raises(NotCompilable, match="changed in place, which bfs, dfs and iterative-deepening can follow alone"):
         seam.ready(Sudoku(), None, "a-star", compiling=True)
