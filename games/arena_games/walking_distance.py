@@ -34,8 +34,8 @@ class WalkingDistance:
 
         self._rows = [(slice(r * width, (r + 1) * width), Lines(row, r)) for r in range(height)]
         self._columns = [(slice(c, None, width), Lines(column, c)) for c in range(width)]
-        self._vertical = _walks(height, width, home // width)[0]
-        self._horizontal = _walks(width, height, home % width)[0]
+        self._vertical = _walks(height, width, home // width)
+        self._horizontal = _walks(width, height, home % width)
         self._shape = (height, width)
         self._home = (home // width, home % width)
         self._places = places
@@ -61,12 +61,14 @@ def _packed(line: int, homes: Sequence[int], lines: int) -> int:
     return sum(1 << BITS * (line * lines + home) for home in homes)
 
 
-@cache
-def _walks(lines: int, length: int, blank: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
-    """The least number of slides across lines for every arrangement that can be reached, by breadth-first search.
+def _walks(lines: int, length: int, blank: int) -> dict[int, int]:
+    """The least number of slides across lines for every arrangement that can be reached."""
+    return _arrangements(lines, length, blank)[0]
 
-    And all of them with the line of the blank.
-    """
+
+@cache
+def _arrangements(lines: int, length: int, blank: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
+    """The same by breadth-first search, and the arrangements with the line of the blank of each."""
     goal = sum((length - (line == blank)) << BITS * (line * lines + line) for line in range(lines))
     found = {goal: 0}
     frontier = [(goal, blank)]
@@ -85,4 +87,4 @@ def _walks(lines: int, length: int, blank: int) -> tuple[dict[int, int], list[tu
 
 @cache
 def _tables(lines: int, length: int, blank: int) -> WalkTables:
-    return WalkTables(*_walks(lines, length, blank), lines)
+    return WalkTables(*_arrangements(lines, length, blank), lines)
