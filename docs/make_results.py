@@ -5,8 +5,10 @@ Run it with `make results`. Nothing in the page is typed in but what the texts s
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from time import thread_time
 from typing import Any, NamedTuple
 
 from arena import run
@@ -16,8 +18,12 @@ from arena.results.layout import table
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.spec import load_spec
 from arena.tournament.results import Results
+from arena_agents.ida_star import IdaStar
+from arena_games.pattern_db import PatternDB
+from arena_games.sliding_tiles import SlidingTiles
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # the twins in C are among the benches
 SEEDS = ROOT / "tournaments" / "seeds"
 PAGE = ROOT / "docs" / "results.md"
 
@@ -131,6 +137,7 @@ def main() -> None:
     for section in SECTIONS:
         parts.append(_solved(section, _played(section.spec)))
         if section.spec == "fifteen-puzzle":
+            parts.append(_korf())
             parts.append(_type_a(_played("type-a")))
     PAGE.write_text("\n".join(parts), "utf-8")
     print(f"wrote {PAGE}", file=sys.stderr)
@@ -164,6 +171,37 @@ def _solved(section: Section, results: Results) -> str:
     if not section.texts:
         headings, rows = headings[:-1], [row[:-1] for row in rows]
     return f"\n## {section.title}\n\n{section.before}\n\n{table(headings, rows, 'pipe')}\n"
+
+
+def _korf() -> str:
+    """Whole decisions, each with the time of a twin in C that takes the same tables right after: seconds of the processor."""
+    from tests.bench.bench_compiled import decided, lines
+    from tests.bench.twin import PatternTwin
+
+    game = SlidingTiles(rows=4, columns=4, goal="blank-first")
+    rows, totals = [], [0.0] * 4
+    with tempfile.TemporaryDirectory() as folder:
+        twin = PatternTwin(game, "6-6-3", Path(folder))
+        evaluation = PatternDB(game, partition="6-6-3")
+        os.environ["ARENA_COMPILE"] = "always"
+        decided(IdaStar(), game, game.parse_state(lines("korf-1985.txt")[0]), evaluation)  # compiles
+        del os.environ["ARENA_COMPILE"]
+        for number, position in enumerate(map(game.parse_state, lines("korf-1985.txt")), 1):
+            began = thread_time()
+            found, nodes = decided(IdaStar(), game, position, evaluation)
+            between = thread_time()
+            length, _ = twin.solve(position)
+            seconds = between - began, thread_time() - between
+            assert length == len(found.actions), (number, length, found)
+            totals = [total + one for total, one in zip(totals, (length, nodes, *seconds), strict=True)]
+            rows.append([number, length, f"{nodes:,}", *[f"{1e3 * one:.1f}" for one in seconds]])
+    slides, generated, ours, theirs = [total / len(rows) for total in totals]
+    words = (
+        "The hundred positions (`tournaments/positions/korf-1985.txt`) of R. Korf's paper of 1985, solved by IDA* with the pattern databases 6-6-3 and their mirror image, compiled; and the "
+        f"time that a twin in C takes with the same tables (`tests/bench/twins`), both in milliseconds of the processor. On average {slides:.2f} slides, as is known, {generated:,.0f} nodes, "
+        f"{1e3 * ours:.1f} ms, and {1e3 * theirs:.1f} ms in C: {ours / theirs:.2f} times."
+    )
+    return f"\n## Korf's hundred\n\n{words}\n\n{table(['Position', 'Slides', 'Nodes', 'ms', 'ms in C'], rows, 'pipe')}\n"
 
 
 def _type_a(results: Results) -> str:

@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar, cast
 
 from pydantic import Field
 
-from arena import Action, Agent, Game, Limits, Path, Puzzle, Search, State
-from arena_agents.reached import Reached, emptied_without_memory, path_to, step_costs, unbounded
+from arena import Agent, Game, Limits, Path, Puzzle, Search, State
+from arena_agents.reached import Reached, emptied_without_memory, path_to, step_costs, unbounded, way
 
 Weight = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Priority = Callable[[float, State], float]
@@ -104,11 +104,6 @@ class AStar(Agent):
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a budget and without a limit of memory."""
         return unbounded(limits)
-
-
-def way(actions: list[Action] | None) -> Path | None:
-    """Return actions as a path; None for none."""
-    return None if actions is None else Path(actions)
 
 
 def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:

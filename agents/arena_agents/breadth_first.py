@@ -3,7 +3,7 @@
 from typing import ClassVar, cast
 
 from arena import Agent, Game, Limits, Path, Puzzle, Search, State
-from arena_agents.reached import Reached, emptied_without_memory, path_to, unbounded
+from arena_agents.reached import Reached, emptied_without_memory, path_to, unbounded, way
 
 
 class BreadthFirst(Agent):
@@ -14,6 +14,7 @@ class BreadthFirst(Agent):
     """
 
     name = "bfs"
+    engine = "bfs"
     uses_heuristic = False
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "length"
@@ -24,6 +25,9 @@ class BreadthFirst(Agent):
         puzzle = cast(Puzzle, game)
         if puzzle.is_goal(state):
             return Path(())
+        loop = search.compiled("bfs")
+        if loop is not None:
+            return way(loop(state, search.limits.depth or float("inf")))
         reached: Reached = {state: (None, None)}
         layer = [state]
         depth = 0

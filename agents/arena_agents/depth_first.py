@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, cast
 from pydantic import Field
 
 from arena import Action, Agent, Game, Limits, Path, Puzzle, Search, State
-from arena_agents.reached import emptied_without_memory, unbounded
+from arena_agents.reached import emptied_without_memory, unbounded, way
 
 UNLIMITED = float("inf")
 Depth = Annotated[int, Field(ge=1)]
@@ -31,11 +31,12 @@ class DepthFirst(Agent):
     def __init__(self, *, visited: bool = True, depth: Depth | None = None) -> None:
         self.visited = visited
         self.depth = depth
+        self.engine = "dfs" if visited else "iterative-deepening"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return the first way to a goal that is found; None where there is none within the depth."""
         deepest = min(self.depth or UNLIMITED, search.limits.depth or UNLIMITED)
-        return depth_first(cast(Puzzle, game), state, deepest, visited=self.visited)[0]
+        return depth_first(cast(Puzzle, game), state, deepest, search, visited=self.visited)[0]
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth, a budget and a limit of memory."""
@@ -51,6 +52,7 @@ class IterativeDeepening(Agent):
     """
 
     name = "iterative-deepening"
+    engine = "iterative-deepening"
     uses_heuristic = False
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "length"
@@ -58,7 +60,7 @@ class IterativeDeepening(Agent):
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a shortest way to a goal; None where there is none."""
         for depth in search.depths():
-            found, cut = depth_first(cast(Puzzle, game), state, depth, visited=False)
+            found, cut = depth_first(cast(Puzzle, game), state, depth, search, visited=False)
             if found is not None or not cut:
                 return found
         return None
@@ -68,17 +70,21 @@ class IterativeDeepening(Agent):
         return limits.depth is None and not limits.budget
 
 
-def depth_first(puzzle: Puzzle, start: State, deepest: float, *, visited: bool) -> tuple[Path | None, bool]:
+def depth_first(puzzle: Puzzle, start: State, deepest: float, search: Search, *, visited: bool) -> tuple[Path | None, bool]:
     """Return the way to the first goal within `deepest` actions, None without one, and whether a path was cut off there.
 
     The memory is that of the path at hand, or with `visited` of all states that were gone on from.
     """
     if puzzle.is_goal(start):
         return Path(()), False
+    loop = search.compiled("dfs" if visited else "iterative-deepening")
+    if loop is not None:
+        found, cut = loop(start, deepest)
+        return way(found), cut
     met: dict[State, int] = {start: 0}
     with emptied_without_memory(met):
         found, cut = _descend(puzzle, start, deepest, met, visited)
-        return None if found is None else Path(found), cut
+        return way(found), cut
 
 
 def _descend(

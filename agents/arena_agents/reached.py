@@ -1,6 +1,6 @@
 """What searches that remember states share: how each was reached, what a step costs, and room when memory runs out."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,11 @@ def path_to(goal: State, reached: Mapping[State, tuple[Any, ...]]) -> Path:
         actions.append(action)
         *_, before, action = reached[before]
     return Path(reversed(actions))
+
+
+def way(actions: Sequence[Action] | None) -> Path | None:
+    """Return actions as a path; None for none."""
+    return None if actions is None else Path(actions)
 
 
 def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:

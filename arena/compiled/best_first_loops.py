@@ -20,7 +20,6 @@ class AStarLoop(Loop):
     kernel = "best-first"
     levels = ROWS
     costed: ClassVar[bool] = True
-    informed: ClassVar[bool] = True
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
@@ -40,7 +39,16 @@ class AStarLoop(Loop):
     def grow(self) -> None:
         """Make room for twice as many states; the kernel fills the larger table anew."""
         super().grow()
-        self.memory.clear("table")
+        self._emptied()
+
+    def fit(self) -> None:
+        """Begin with as much of the table as the last search needed, which is quicker to clear than all there is."""
+        while ROWS < self.levels > 2 * self.memory["registers"][4]:
+            self.levels //= 2
+        self._emptied()
+
+    def _emptied(self) -> None:
+        self.memory.clear("table", 2 * self.levels)
         self.memory["registers"][11] = 2 * self.levels - 1
 
     def __call__(self, start: Any) -> list[Any] | None:
@@ -49,8 +57,8 @@ class AStarLoop(Loop):
         registers, states = memory["registers"], memory["states"]
         for place, word in enumerate(self.edition.encode(start)):
             states[place] = word
-        memory.clear("table")
-        registers[0], registers[5], registers[7], registers[11] = -1, self.levels, -1, 2 * self.levels - 1
+        self.fit()
+        registers[0], registers[5], registers[7] = -1, self.levels, -1
         memory["numbers"][0] = self.options.get("weight", 1.0)
         try:
             if self.drive(registers) == OVER:
@@ -66,11 +74,7 @@ class AStarLoop(Loop):
         while row > 0:
             numbers.append(links[row * 2 + 1])
             row = links[row * 2]
-        path, state = list[Any](), start
-        for number in reversed(numbers):
-            path.append(self.edition.action(state, number))
-            state = self.edition.game.result(state, path[-1])
-        return path
+        return self.edition.path(start, numbers[::-1])
 
 
 class GreedyLoop(AStarLoop):

@@ -24,7 +24,7 @@ TYPES = {
     "reals": types.CPointer(types.float64),
     "octets": types.CPointer(types.uint8),
 }
-LEFT = ("_threats", "filled", "kept", "on_path", "ranked")
+LEFT = ("_threats", "filled", "kept", "on_path", "ranked", "slot_in")
 """Functions that are called and not put in place: they are long, and not called for every state."""
 _leave: Callable[..., Any] = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _force: Callable[..., Any] = njit(forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena.compiled.fields import NoEstimate, NotCompilable
 from arena.compiled.module import given, helpers
-from arena.compiled.rules import Estimate, Rules
+from arena.compiled.rules import Estimate, Grid, Rules
 from arena.compiled.specialiser import Specialiser
 from arena.configured import name_of
 from arena.errors import Interrupted, describe
@@ -43,9 +43,30 @@ class Edition(NamedTuple):
 
     def specialised(self) -> Specialiser:
         """Return a fresh specialiser of the rules."""
-        made = Specialiser("rules", self.rules, {"width": self.width})
-        helpers(made, self.words)
+        made = Specialiser("rules", self.rules, {"width": self.width, "words": self.words})
+        if not self.in_place:
+            helpers(made, self.words)
         return made
+
+    @property
+    def in_place(self) -> bool:
+        """Whether states are arrays that actions change."""
+        return isinstance(self.rules, Grid)
+
+    @property
+    def tree(self) -> bool:
+        """Whether no state can be reached in two ways."""
+        return isinstance(self.rules, Rules) and self.rules.tree is True
+
+    def path(self, start: State, numbers: Sequence[int]) -> list[Any]:
+        """Return the game's own actions from a state on for those of the rules."""
+        if getattr(type(self.rules), "action", Rules.action) is Rules.action:
+            return list(numbers)
+        path, state = list[Any](), start
+        for number in numbers:
+            path.append(self.action(state, number))
+            state = self.game.result(state, path[-1])
+        return path
 
     def has(self, method: str) -> bool:
         """Tell whether the rules give an optional method."""
@@ -83,8 +104,9 @@ def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
         for method in ("is_goal",) if isinstance(game, Puzzle) else ("to_move", "is_terminal", "returns"):
             specialised.method(method)
         specialised.method("actions")
-        specialised.method("result")
-        estimate_of(edition, evaluation)
+        specialised.method("apply" if edition.in_place else "result")
+        if not edition.in_place:  # searches that change a state in place ask for no estimate
+            estimate_of(edition, evaluation)
     except NotCompilable as reason:
         return str(reason)
     return None

@@ -20,6 +20,7 @@ from arena.compiled.negamax_loops import (
     TableLoop,
     TypeAPlusLoop,
 )
+from arena.compiled.reached_loops import BreadthFirstLoop, DepthFirstLoop, PathLoop
 from arena.game import Game
 
 ENGINES: dict[str, type[Loop]] = {
@@ -33,10 +34,13 @@ ENGINES: dict[str, type[Loop]] = {
     "annealing": AnnealingLoop,
     "beam": BeamLoop,
     "best-first": GreedyLoop,
+    "bfs": BreadthFirstLoop,
+    "dfs": DepthFirstLoop,
     "draw": DrawLoop,
     "full-width": FullWidthLoop,
     "hill-climb": HillClimbLoop,
     "ida-star": IdaStarLoop,
+    "iterative-deepening": PathLoop,
     "mcts": MctsLoop,
     "min-conflicts": MinConflictsLoop,
     "type-a": QuietLoop,

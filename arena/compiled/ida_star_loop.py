@@ -4,7 +4,7 @@ from typing import Any
 
 from arena.compiled.loop import Loop, huge
 
-SLOTS = 65_536
+SLOTS = 16384
 OVER = 2
 
 
@@ -37,9 +37,4 @@ class IdaStarLoop(Loop):
         numbers[0], numbers[1], numbers[2] = bound, float("inf"), self.options["weight"]
         if self.drive(registers) == OVER:
             return None, numbers[1]
-        path, state, game = [], start, self.edition.game
-        for level in range(int(registers[4]) + 1):
-            action = self.edition.action(state, memory["taken"][level])
-            path.append(action)
-            state = game.result(state, action)
-        return path, numbers[1]
+        return self.edition.path(start, list(memory["taken"][: registers[4] + 1])), numbers[1]

@@ -24,6 +24,10 @@ class Loop:
     """The compiled inner loop of a search, for one game, one heuristic, and one agent at a time."""
 
     kernel: ClassVar[str]
+    in_place: ClassVar[bool] = False
+    """Whether it can follow states that actions change in place."""
+    informed: ClassVar[bool] = True
+    """Whether it asks the heuristic."""
     levels = LEVELS
     kept: Any = None
     """The tables that the kernel reads."""

@@ -64,10 +64,15 @@ class Memory:
     def __getitem__(self, name: str) -> Any:
         return self.arrays[name]
 
-    def clear(self, name: str) -> None:
-        """Fill an array with zeros."""
+    def clear(self, name: str, count: int | None = None) -> None:
+        """Fill an array with zeros, or its first entries."""
         one = self.arrays[name]
-        ctypes.memset(address(one), 0, len(one) * one.itemsize)
+        ctypes.memset(address(one), 0, (len(one) if count is None else count) * one.itemsize)
+
+    def fill(self, name: str, byte: int) -> None:
+        """Fill an array with a byte."""
+        one = self.arrays[name]
+        ctypes.memset(address(one), byte, len(one) * one.itemsize)
 
     def lend(self, arrays: Mapping[str, Any]) -> None:
         """Put arrays that belong to somebody else into their places."""

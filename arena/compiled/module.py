@@ -57,7 +57,7 @@ class Module:
 
 def assembled(kernel: str, rules: Specialiser, estimate: Specialiser, constants: Mapping[str, Any]) -> Module:
     """Return the module of a kernel; NotCompilable where the rules or the estimate cannot be compiled."""
-    tree = ast.parse(_source(kernel))
+    tree = _tree_of(kernel)
     if any(one.arg == "twister" for one in _run(tree).args.args):
         tree.body[:0] = ast.parse(_source("twister")).body
     roots = {"rules": rules, "estimate": estimate}
@@ -117,8 +117,22 @@ def _unparsed(function: ast.AST) -> str:
     return ast.unparse(ast.fix_missing_locations(function)) + "\n"
 
 
+def _tree_of(kernel: str) -> ast.Module:
+    """The statements of a kernel; what it imports from another kernel comes first."""
+    tree = ast.parse(_source(kernel))
+    shared = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    named = {(node.module, one.name) for node in shared for one in node.names}
+    found = [
+        node
+        for file in dict.fromkeys(node.module for node in shared)
+        for node in ast.parse(_source(file)).body
+        if isinstance(node, ast.FunctionDef) and (file, node.name) in named
+    ]
+    return ast.Module([*found, *tree.body], [])
+
+
 @cache
-def _source(kernel: str) -> str:
+def _source(kernel: str | None) -> str:
     return (KERNELS / f"{kernel}.kernel").read_text(encoding="utf-8")
 
 

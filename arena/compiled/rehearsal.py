@@ -81,7 +81,9 @@ def at(table: Sequence[Any], index: int) -> Any:
 
 
 def put(table: Any, index: int, value: Any) -> None:
-    """Write an entry of a table."""
+    """Write an entry of a table; Overflow below 0 and beyond the end."""
+    if not 0 <= index < len(table):
+        raise Overflow(f"the index {int(index)} of a table of {len(table)}")
     table[index] = value
 
 
@@ -224,7 +226,8 @@ class Rehearsal:
         if found != expected:
             raise Fault(_text(self._game, state), what, expected, found, place or self._written(what))
 
-    def _encoded(self, state: State) -> tuple[Any, ...]:
+    def _encoded(self, state: State) -> Any:
+        """The words of a state, in a list where they are changed in place."""
         words = self._edition.encode(state)
         if type(words) is not tuple or len(words) != self._edition.words:
             told = f"encode gave {words!r}; expected a tuple of {self._edition.words} numbers"
@@ -232,7 +235,8 @@ class Rehearsal:
         for word in words:
             if not SMALLEST <= word <= LARGEST:
                 raise Overflow(f"{word} does not fit into 64 bits")
-        return tuple(map(self._number, words))
+        numbers = map(self._number, words)
+        return list(numbers) if self._edition.in_place else tuple(numbers)
 
     def _filled(self, name: str, *arguments: Any) -> list[int]:
         room = self._edition.width
@@ -294,9 +298,17 @@ class Rehearsal:
             raise NotCompilable(f"the heuristic {GENERATES}")
         return value
 
+    def _after(self, words: Any, number: int) -> Any:
+        """The words of the state after an action."""
+        if not self._edition.in_place:
+            return self._rules("result", words, self._number(number))
+        changed = list(words)
+        self._rules("apply", changed, self._number(number))
+        return changed
+
     def _step(self, state: State, words: tuple[Any, ...], carried: Any, number: int, action: Any) -> None:
         successor = self._game.result(state, action)
-        found = self._rules("result", words, self._number(number))
+        found = self._after(words, number)
         expected = self._encoded(successor)
         self._same(state, f"result of {action}", tuple(map(int, found)), tuple(map(int, expected)))
         if carried is not None:

@@ -24,6 +24,8 @@ class Rules:
     """The most actions that a state can have."""
     players: int = 2
     """The number of seats."""
+    tree: bool = False
+    """Whether no state can be reached in two ways from any one start: searches then need not remember where they have been."""
 
     def encode(self, state: Any) -> Words:
         """Return the numbers of a state of the game."""
@@ -64,7 +66,11 @@ class Rules:
 
 
 class Grid(Rules):
-    """Rules of states of many words, which are changed in place."""
+    """Rules of states of many words, which are changed in place: in place of `result` they give `apply`.
+
+    A state is an array of `words` numbers to every method. Searches that follow actions alone run compiled over it: bfs, dfs
+    and iterative-deepening.
+    """
 
     if TYPE_CHECKING:
 

@@ -152,6 +152,8 @@ def ready(game: Game, evaluation: Evaluation | None, engine: str | type[Loop], *
     if not installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
+    if not _kind(engine).informed:
+        evaluation = None
     edition, rules, estimate, module = assembly(game, evaluation, engine)
     try:
         from arena.compiled.board_trial import tried_board
@@ -210,7 +212,9 @@ def assembly(
         estimate = Specialiser("estimate", None)
     else:
         edition = edition_of(game)
-        rules, estimate = edition.specialised(), estimate_of(edition, evaluation)
+        if edition.in_place and not kind.in_place:
+            raise NotCompilable("its states are changed in place, which bfs, dfs and iterative-deepening can follow alone")
+        rules, estimate = edition.specialised(), estimate_of(edition, evaluation if kind.informed else None)
     module = assembled(kind.kernel, rules, estimate, kind.constants(edition))
     return edition, rules, estimate, module
 

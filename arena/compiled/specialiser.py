@@ -157,7 +157,8 @@ class Specialiser:
             for node in ast.walk(statement)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
-        rewriter = Rewriter(self, function, own, path, local | set(arguments) | set(BUFFER))
+        changed = arguments[0] if role == "apply" and arguments else None
+        rewriter = Rewriter(self, function, own, path, local | set(arguments) | set(BUFFER), changed)
         body = rewriter.body(body)
         extra = [] if fill is None or counting else list(BUFFER)
         parameters = [ast.arg(name) for name in [self.root, *arguments, *extra]]
@@ -225,12 +226,16 @@ _TABLE = "_arena_table"
 class Rewriter(LineKeeper, ast.NodeTransformer):
     """Rewrites the body of one function."""
 
-    def __init__(self, owner: Specialiser, function: Any, own: str | None, path: tuple[str, ...], local: set[str]) -> None:
+    def __init__(
+        self, owner: Specialiser, function: Any, own: str | None, path: tuple[str, ...], local: set[str], changed: str | None
+    ) -> None:
         self._owner = owner
         self._function = function
         self._own = own
         self._path = path
         self._local = local
+        self._changed = changed
+        """The state that the function may change."""
         self._tables: dict[str, TableView] = {}
         self._fresh = 0
 
@@ -418,7 +423,9 @@ class Rewriter(LineKeeper, ast.NodeTransformer):
         return made
 
     def _place(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
-        """A table that may be changed, and an index."""
+        """A table, or the words of a state, that may be changed, and an index."""
+        if isinstance(node.value, ast.Name) and node.value.id == self._changed:
+            return ast.Name(node.value.id, ast.Load()), self.visit(node.slice)
         table, index = self.visit(node.value), self.visit(node.slice)
         known = _table_of(table)
         flat = isinstance(table, ast.Name) if known is None else len(known.field.shape) == 1 and known.field.written

@@ -2,8 +2,10 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import cache
 
 from arena import heuristic
+from arena_games.sliding_rules import ConflictSums, SlidingRules
 from arena_games.sliding_tiles import Lines, SlidingTiles, State, cells_from_home
 
 
@@ -28,6 +30,9 @@ class LinearConflict:
         def column(number: int, tiles: Sequence[int]) -> int:
             return 2 * _leaving([homes[tile][0] for tile in tiles if tile and homes[tile][1] == number])
 
+        self._shape = (game.rows, width)
+        self._costs = costs
+        self._homes = homes
         self._lines = [(slice(r * width, (r + 1) * width), Lines(row, r)) for r in range(game.rows)]
         self._lines += [(slice(c, None, width), Lines(column, c)) for c in range(width)]
 
@@ -37,6 +42,27 @@ class LinearConflict:
         for part, costs in self._lines:
             total += costs[state[part]]
         return total
+
+    def compiled(self, rules: SlidingRules) -> ConflictSums | None:
+        """Return the same, carried from state to state; None for boards with a side of more than five cells."""
+        if max(self._shape) > LONGEST:
+            return None
+        costs = [list(column) for column in zip(*self._costs, strict=True)]
+        rows, columns = self._shape
+        return ConflictSums(self._shape, costs, self._homes, _conflicts(columns), _conflicts(rows))
+
+
+LONGEST = 5
+"""The longest line whose conflicts are put into a table."""
+
+
+@cache
+def _conflicts(length: int) -> list[int]:
+    """What the conflicts of every content of a line cost: its digits are 0, or one more than the place where a tile belongs."""
+    digits = [
+        [number // (length + 1) ** place % (length + 1) for place in range(length)] for number in range((length + 1) ** length)
+    ]
+    return [2 * _leaving([digit for digit in one if digit]) for one in digits]
 
 
 def _leaving(places: Sequence[int]) -> int:

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from arena import Puzzle, heuristic
 from arena_games.n_queens_board import QueensBoard
+from arena_games.n_queens_grid import MOST, QueensGrid
 from arena_games.n_queens_many import MANY, any_rows, peaceful, swift
 from arena_games.n_queens_rules import GreedyStart, QueensRules
 
@@ -96,6 +97,10 @@ class NQueens(Puzzle):
         """
         fixed = len(position) if len(position) < self.n else 0
         return self.is_goal(state) and tuple(state[:fixed]) == tuple(position[:fixed])
+
+    def compiled(self) -> QueensGrid | None:
+        """Return the rules over whole numbers; None for boards of more than 255 columns."""
+        return QueensGrid(self.n, safe=self.safe) if self.n <= MOST else None
 
     def random_state(self, rng: random.Random) -> State:
         """Return a complete state: every queen on any row of its column with equal chance; with `start: greedy` all on different

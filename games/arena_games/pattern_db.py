@@ -25,7 +25,8 @@ class PatternDB:
     On a square board the tables are asked twice, for the state and for its mirror image, and the larger sum counts.
     `partition` gives the sets: sizes such as `5-5-5` (the default on 4x4), taken in the order of the goal or in regions
     that are known to do well, or tiles such as `1,2,5,6-3,4,7,8-9,10,11,12-13,14,15`. Tables are built once, which takes
-    seconds for `5-5-5` and a minute for `6-6-3`, with a fifth of the nodes to search, and kept in the user's cache folder.
+    seconds for `5-5-5` and a minute for `6-6-3`, with a fifth of the nodes to search (less where numba is installed), and kept
+    in the user's cache folder.
     Where the blank is among the other tiles is left out of the tables, so a slide may change the estimate by more than
     one: it is not consistent.
     """

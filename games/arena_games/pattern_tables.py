@@ -1,10 +1,12 @@
 """The tables of pattern databases: how many slides of its tiles every placement of a pattern takes, built by search."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from math import perm
 
 from arena import tell_progress
+from arena.compiled import Rules
+from arena.compiled.rules import Words
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.table_cache import cached
 
@@ -24,7 +26,54 @@ def table_of(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
     bits = (game.rows * game.columns - 1).bit_length()
     layout = f"{game.rows}x{game.columns} {list(game.goal)} {pattern}"
     name = f"tiles-{game.rows}x{game.columns}-{'.'.join(map(str, pattern))}-{blake2b(layout.encode(), digest_size=4).hexdigest()}"
-    return cached(name, 1 << bits * len(pattern), lambda: build(game, pattern))
+    return cached(name, 1 << bits * len(pattern), lambda: compiled_build(game, pattern) or build(game, pattern))
+
+
+class PatternRules(Rules):
+    """The tiles of a pattern alone. A state is their placement, and in the lowest bits the blank."""
+
+    words = 1
+    width = 4
+
+    def __init__(self, game: SlidingTiles, tiles: int) -> None:
+        cells = game.rows * game.columns
+        self.bits = (cells - 1).bit_length()
+        self.mask = (1 << self.bits) - 1
+        self.tiles = tiles
+        self.beside = [game.beside(cell) for cell in range(cells)]
+
+    def entry(self, state: Words) -> int:
+        """Return the placement."""
+        return state[0] >> self.bits
+
+    def actions(self, state: Words) -> Iterator[int]:
+        """Yield the cells beside the blank."""
+        yield from self.beside[state[0] & self.mask]
+
+    def result(self, state: Words, action: int) -> Words:
+        """Move the blank to a cell, and the tile there, if it is one of the pattern, to where the blank was."""
+        blank = state[0] & self.mask
+        placement = state[0] >> self.bits
+        for tile in range(self.tiles):
+            if (placement >> self.bits * tile) & self.mask == action:
+                placement += (blank - action) * (1 << self.bits * tile)
+        return ((placement << self.bits) | action,)
+
+
+def compiled_build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes | None:
+    """Return what `build` returns, by compiled code, which looks at every cell of the blank; None where that is not to be had."""
+    from arena.compiled.distances import distance_table
+
+    rules = PatternRules(game, len(pattern))
+    cells, bits = game.rows * game.columns, rules.bits
+    placement = sum(game.goal.index(tile) << bits * n for n, tile in enumerate(pattern))
+    start, entries = placement << bits | game.goal.index(0), 1 << bits * len(pattern)
+    states = perm(cells, len(pattern) + 1)
+    return distance_table(rules, start, entries << bits, entries, lambda seen: _tell(pattern, seen, states))
+
+
+def _tell(pattern: tuple[int, ...], seen: int, states: int) -> None:
+    tell_progress(f"pattern database of tiles {', '.join(map(str, pattern))}", min(seen, states), states)
 
 
 def build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
@@ -46,7 +95,7 @@ def build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
     while level:
         level = search.next_level(level)
         found += len(level)
-        tell_progress(f"pattern database of tiles {', '.join(map(str, pattern))}", min(found, nodes), nodes)
+        _tell(pattern, found, nodes)
     return bytes(search.table)
 
 

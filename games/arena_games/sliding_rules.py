@@ -7,6 +7,8 @@ from arena.compiled.rules import Words
 
 MOST = 16
 """Cells that one number holds."""
+BITS = 3
+"""Bits for the number of tiles in one line that belong to another, for walking distance: at most 4."""
 
 
 def _signed(bits: int) -> int:
@@ -142,3 +144,155 @@ class PatternSums(Estimate):
     def value(self, carried: Words) -> float:
         """Return the larger sum."""
         return max(self.total(carried[0]), self.total(carried[1])) if self.mirrored else self.total(carried[0])
+
+
+class ConflictSums(Estimate):
+    """The heuristic `linear-conflict`: a slide along a row changes the conflicts in two columns, and the other way round.
+
+    The tiles of a line that belong there are the digits of a number, by which a table tells what their conflicts cost.
+    """
+
+    words = 1
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        costs: list[list[int]],
+        homes: list[tuple[int, int]],
+        row_costs: list[int],
+        column_costs: list[int],
+    ) -> None:
+        self.rows, self.columns = shape
+        self.costs = costs
+        """As in TileSums: by tile and cell."""
+        places = [divmod(cell, self.columns) for cell in range(self.rows * self.columns)]
+        self.row_digits = [
+            [(home[1] + 1) * (self.columns + 1) ** column if tile and home[0] == row else 0 for tile, home in enumerate(homes)]
+            for row, column in places
+        ]
+        """By cell and tile: the digit of a tile that belongs to the row of the cell, at the place of the cell in it."""
+        self.column_digits = [
+            [(home[0] + 1) * (self.rows + 1) ** row if tile and home[1] == column else 0 for tile, home in enumerate(homes)]
+            for row, column in places
+        ]
+        self.row_costs = row_costs
+        self.column_costs = column_costs
+
+    def row(self, tiles: int, number: int) -> int:
+        """Return what the conflicts of a row cost."""
+        digits = 0
+        for cell in range(number * self.columns, (number + 1) * self.columns):
+            digits += self.row_digits[cell][(tiles >> 4 * cell) & 15]
+        return self.row_costs[digits]
+
+    def column(self, tiles: int, number: int) -> int:
+        """Return what the conflicts of a column cost."""
+        digits = 0
+        for cell in range(number, self.rows * self.columns, self.columns):
+            digits += self.column_digits[cell][(tiles >> 4 * cell) & 15]
+        return self.column_costs[digits]
+
+    def first(self, state: Words) -> Words:
+        """Return the estimate."""
+        total = 0
+        for cell in range(self.rows * self.columns):
+            total += self.costs[(state[0] >> 4 * cell) & 15][cell]
+        for number in range(self.rows):
+            total += self.row(state[0], number)
+        for number in range(self.columns):
+            total += self.column(state[0], number)
+        return (total,)
+
+    def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
+        """Return the estimate after one tile has moved to where the blank was."""
+        tile = (state[0] >> 4 * action) & 15
+        blank = state[1]
+        total = carried[0] + self.costs[tile][blank] - self.costs[tile][action]
+        old = action // self.columns
+        new = blank // self.columns
+        if old != new:
+            total += self.row(successor[0], old) + self.row(successor[0], new)
+            total -= self.row(state[0], old) + self.row(state[0], new)
+        else:
+            old = action % self.columns
+            new = blank % self.columns
+            total += self.column(successor[0], old) + self.column(successor[0], new)
+            total -= self.column(state[0], old) + self.column(state[0], new)
+        return (total,)
+
+    def value(self, carried: Words) -> float:
+        """Return the estimate."""
+        return carried[0]
+
+
+class WalkTables:
+    """Every arrangement of tiles among lines by its number: its distance, and what a slide into the blank's line makes of it."""
+
+    def __init__(self, distances: dict[int, int], blanks: list[tuple[int, int]], lines: int) -> None:
+        self.packed = sorted(distances)
+        self.distances = [distances[one] for one in self.packed]
+        numbers = {one: number for number, one in enumerate(self.packed)}
+        self.following = [
+            [
+                numbers.get(self._moved(packed, blank, line, home, lines), 0)
+                for line in (blank - 1, blank + 1)
+                for home in range(lines)
+            ]
+            for packed, blank in sorted(blanks)
+        ]
+        """By number, and by the line before the blank's or after it with the line where the tile belongs."""
+
+    def _moved(self, packed: int, blank: int, line: int, home: int, lines: int) -> int:
+        """The arrangement after a tile has moved into the line of the blank; some number that is none where it cannot."""
+        return packed - (1 << BITS * (line * lines + home)) + (1 << BITS * (blank * lines + home)) if 0 <= line < lines else -1
+
+    def number(self, packed: int) -> int:
+        """Return the number of an arrangement, by bisection."""
+        low = 0
+        high = len(self.packed)
+        while low < high:
+            middle = (low + high) >> 1
+            if self.packed[middle] < packed:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+class WalkSums(Estimate):
+    """The heuristic `walking-distance`: how the tiles are spread over the rows, and over the columns, each by a number."""
+
+    words = 2
+
+    def __init__(
+        self, shape: tuple[int, int], homes: list[tuple[int, int]], vertical: WalkTables, horizontal: WalkTables
+    ) -> None:
+        self.rows, self.columns = shape
+        self.home_rows, self.home_columns = zip(*homes, strict=True)
+        self.vertical = vertical
+        self.horizontal = horizontal
+
+    def first(self, state: Words) -> Words:
+        """Return the numbers of both arrangements."""
+        vertical = 0
+        horizontal = 0
+        for cell in range(self.rows * self.columns):
+            tile = (state[0] >> 4 * cell) & 15
+            if tile:
+                vertical += 1 << BITS * (cell // self.columns * self.rows + self.home_rows[tile])
+                horizontal += 1 << BITS * (cell % self.columns * self.columns + self.home_columns[tile])
+        return (self.vertical.number(vertical), self.horizontal.number(horizontal))
+
+    def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
+        """Return those after one tile has moved to where the blank was."""
+        tile = (state[0] >> 4 * action) & 15
+        blank = state[1]
+        if action == blank - self.columns or action == blank + self.columns:
+            side = 0 if action < blank else self.rows
+            return (self.vertical.following[carried[0]][side + self.home_rows[tile]], carried[1])
+        side = 0 if action < blank else self.columns
+        return (carried[0], self.horizontal.following[carried[1]][side + self.home_columns[tile]])
+
+    def value(self, carried: Words) -> float:
+        """Return the sum of both distances."""
+        return self.vertical.distances[carried[0]] + self.horizontal.distances[carried[1]]

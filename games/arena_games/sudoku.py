@@ -9,6 +9,7 @@ from pydantic import Field
 from arena import Puzzle, heuristic
 from arena_games.sudoku_generator import random_puzzle
 from arena_games.sudoku_grid import GridGeometry, count_solutions, geometry
+from arena_games.sudoku_rules import SudokuRules
 
 Box = Annotated[int, Field(ge=1, le=5)]
 Givens = Annotated[int, Field(ge=0)]
@@ -82,6 +83,10 @@ class Sudoku(Puzzle):
     def is_answer(self, position: int, state: int) -> bool:
         """Tell whether the grid is full without a contradiction and keeps every digit of the position."""
         return self.is_goal(state) and state & position == state
+
+    def compiled(self) -> SudokuRules:
+        """Return the rules over whole numbers."""
+        return SudokuRules(self.box, self.grid.unit_cells(), first=self.first)
 
     def solutions(self, state: int, *, nodes: int | None = None) -> int | None:
         """Return how many solutions a state has: 0, 1, or 2 for several; None where that takes more than `nodes` grids."""

@@ -50,6 +50,10 @@ class GridGeometry:
     def _units(self, firsts: Sequence[int], places: Sequence[int]) -> Units:
         return Units(_bits(firsts) * self.everywhere, tuple(places), _bits(places))
 
+    def unit_cells(self) -> list[list[int]]:
+        """Return the cells of every row, column and box."""
+        return [[first + place for place in places] for firsts, places, _ in self.units for first in _cells(firsts & self.plane)]
+
     def _peers(self) -> list[int]:
         """For every cell the plane of all others in its row, column or box."""
         peers = [0] * self.cells

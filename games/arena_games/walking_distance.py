@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from arena import heuristic
+from arena_games.sliding_rules import BITS, SlidingRules, WalkSums, WalkTables
 from arena_games.sliding_tiles import Lines, SlidingTiles, State
 
 LONGEST = 4
@@ -35,6 +36,9 @@ class WalkingDistance:
         self._columns = [(slice(c, None, width), Lines(column, c)) for c in range(width)]
         self._vertical = _walks(height, width, home // width)
         self._horizontal = _walks(width, height, home % width)
+        self._shape = (height, width)
+        self._home = (home // width, home % width)
+        self._places = places
 
     def __call__(self, state: State, player: int = 0) -> float:
         """Return the estimated number of slides to the goal."""
@@ -45,9 +49,11 @@ class WalkingDistance:
             horizontal += packed[state[part]]
         return self._vertical[vertical] + self._horizontal[horizontal]
 
-
-BITS = 3
-"""Bits for the number of tiles in one line that belong to another: at most 4."""
+    def compiled(self, rules: SlidingRules) -> WalkSums:
+        """Return the same, carried from state to state."""
+        height, width = self._shape
+        row, column = self._home
+        return WalkSums(self._shape, self._places, _tables(height, width, row), _tables(width, height, column))
 
 
 def _packed(line: int, homes: Sequence[int], lines: int) -> int:
@@ -55,9 +61,14 @@ def _packed(line: int, homes: Sequence[int], lines: int) -> int:
     return sum(1 << BITS * (line * lines + home) for home in homes)
 
 
-@cache
 def _walks(lines: int, length: int, blank: int) -> dict[int, int]:
-    """The least number of slides across lines for every arrangement that can be reached, by breadth-first search."""
+    """The least number of slides across lines for every arrangement that can be reached."""
+    return _arrangements(lines, length, blank)[0]
+
+
+@cache
+def _arrangements(lines: int, length: int, blank: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
+    """The same by breadth-first search, and the arrangements with the line of the blank of each."""
     goal = sum((length - (line == blank)) << BITS * (line * lines + line) for line in range(lines))
     found = {goal: 0}
     frontier = [(goal, blank)]
@@ -71,4 +82,9 @@ def _walks(lines: int, length: int, blank: int) -> dict[int, int]:
                         if successor not in found:
                             found[successor] = found[packed] + 1
                             frontier.append((successor, line))
-    return found
+    return found, frontier
+
+
+@cache
+def _tables(lines: int, length: int, blank: int) -> WalkTables:
+    return WalkTables(*_arrangements(lines, length, blank), lines)

@@ -18,18 +18,23 @@ from arena.identity import Stream
 from arena.match.decider import find_loop
 from arena.search import Search, SharedStart
 from arena_agents.alpha_beta import AlphaBeta
+from arena_agents.best_first import AStar
+from arena_agents.depth_first import DepthFirst
 from arena_agents.ida_star import IdaStar
 from arena_agents.min_conflicts import MinConflicts
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import OpenLines
 from arena_games.n_queens import NQueens
+from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
+from arena_games.sudoku import Sudoku
 from arena_games.tic_tac_toe import TicTacToe
+from tests.bench.twin import PatternTwin, library
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
 
-TWINS = Path(__file__).parent / "twins"
+HARD = Path(__file__).parents[2] / "tournaments" / "positions"
 
 
 @pytest.fixture
@@ -37,12 +42,7 @@ def twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], cty
     """Compile a twin with the system's compiler, and have every engine compiled."""
     monkeypatch.setenv("ARENA_COMPILE", "always")
 
-    def twin(name: str) -> ctypes.CDLL:
-        library = tmp_path / f"{name}.so"
-        subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, TWINS / f"{name}.c"], check=True)
-        return ctypes.CDLL(str(library))
-
-    return twin
+    return lambda name: library(name, tmp_path)
 
 
 def decided(agent: Agent, game: Game, state: Any, evaluation: Any) -> tuple[Any, int]:
@@ -58,7 +58,7 @@ def decided(agent: Agent, game: Game, state: Any, evaluation: Any) -> tuple[Any,
 
 def test_ida_star_with_manhattan(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) -> None:
     """On ten positions of the 15-puzzle, at most 2.5 times the time of C."""
-    library = twin("ida_star")
+    solver = twin("ida_star")
     game = SlidingTiles(rows=4, columns=4, shuffle=90)
     evaluation, positions = bind(Manhattan, game), [game.initial(random.Random(number)) for number in range(10)]
     used = ctypes.c_long()
@@ -67,7 +67,7 @@ def test_ida_star_with_manhattan(bench: "Bench", twin: Callable[[str], ctypes.CD
         return [(len(path.actions), nodes) for path, nodes in [decided(IdaStar(), game, one, evaluation) for one in positions]]
 
     def theirs() -> list[tuple[int, int]]:
-        return [(library.solve(bytes(one), bytes(game.goal), ctypes.byref(used)), used.value) for one in positions]
+        return [(solver.solve(bytes(one), bytes(game.goal), ctypes.byref(used)), used.value) for one in positions]
 
     found, expected = ours(), theirs()
     assert [length for length, _ in found] == [length for length, _ in expected]
@@ -79,25 +79,25 @@ def test_ida_star_with_manhattan(bench: "Bench", twin: Callable[[str], ctypes.CD
 @pytest.mark.parametrize("depth", [8, 12])
 def test_alpha_beta_on_connect_four(bench: "Bench", twin: Callable[[str], ctypes.CDLL], depth: int) -> None:
     """From the empty board, the same nodes as C in at most 1.5 times its time."""
-    library = twin("connect_four")
+    solver = twin("connect_four")
     game = ConnectFour()
     evaluation, agent = bind(OpenLines, game), AlphaBeta(depth=depth)
-    assert decided(agent, game, (0, 0, 0), evaluation)[1] == library.search(depth)
+    assert decided(agent, game, (0, 0, 0), evaluation)[1] == solver.search(depth)
     timings = bench.in_turns(
-        lambda: decided(agent, game, (0, 0, 0), evaluation), lambda: library.search(depth), rounds=20 if depth < 10 else 5
+        lambda: decided(agent, game, (0, 0, 0), evaluation), lambda: solver.search(depth), rounds=20 if depth < 10 else 5
     )
     bench.at_most(1.5, f"connect four, compiled alpha-beta {depth} / C", timings.ratio, "x", C=f"{timings.best[1] * 1e3:.2f} ms")
 
 
 def test_a_million_queens(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) -> None:
     """Drawn greedily, repaired and looked over: the same solution after the same nodes as in C, in at most 5 times its time."""
-    library, n = twin("queens"), 1_000_000
-    library.solve.restype = ctypes.c_long
+    solver, n = twin("queens"), 1_000_000
+    solver.solve.restype = ctypes.c_long
     game, found = NQueens(n=n, start="greedy"), (ctypes.c_int * n)()
 
     def theirs() -> int:
         start, search = [(ctypes.c_uint32 * 625)(*Stream(name).getstate()[1]) for name in ("start", "bench")]
-        nodes: int = library.solve(n, start, search, found)
+        nodes: int = solver.solve(n, start, search, found)
         return nodes
 
     answer, nodes = decided(MinConflicts(), game, (), None)
@@ -112,13 +112,13 @@ def test_a_million_queens(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) ->
 
 def test_alpha_beta_on_tic_tac_toe(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) -> None:
     """The whole game, the same nodes as C in at most 4.5 times its time: a decision is 60 us of Python before and after."""
-    library = twin("tic_tac_toe")
+    solver = twin("tic_tac_toe")
     game = TicTacToe()
     agent = AlphaBeta()
-    assert decided(agent, game, (0, 0), None)[1] == library.search()
+    assert decided(agent, game, (0, 0), None)[1] == solver.search()
     timings = bench.in_turns(
         lambda: [decided(agent, game, (0, 0), None) for _ in range(5)],
-        lambda: [library.search() for _ in range(5)],
+        lambda: [solver.search() for _ in range(5)],
         rounds=100,
     )
     ours, theirs = timings.best  # a fifth of a millisecond: on a busy machine the median is that of what came between
@@ -148,3 +148,66 @@ def test_compiling_and_loading(bench: "Bench", tmp_path: Path) -> None:
     first, again = map(float, told.split())
     bench.at_most(4.0, "alpha-beta on connect four, compiled the first time", first, " s of CPU")
     bench.at_most(0.05, "alpha-beta on connect four, from the cache", again, " s of CPU")
+
+
+def lines(name: str) -> list[str]:
+    """Return the positions of a file of the tournaments."""
+    return [line for line in (HARD / name).read_text("utf-8").splitlines() if not line.startswith("#")]
+
+
+def test_ida_star_with_pattern_databases(bench: "Bench", twin: object, tmp_path: Path) -> None:
+    """On the hundred positions of Korf (1985), whose shortest solutions have 53.05 slides on average, at most 1.5 times C."""
+    game = SlidingTiles(rows=4, columns=4, goal="blank-first")
+    evaluation, positions = PatternDB(game, partition="6-6-3"), [game.parse_state(line) for line in lines("korf-1985.txt")]
+    solver = PatternTwin(game, "6-6-3", tmp_path)
+    found = [decided(IdaStar(), game, one, evaluation) for one in positions]
+    expected = [solver.solve(one) for one in positions]
+    assert [len(path.actions) for path, _ in found] == [length for length, _ in expected]
+    assert sum(length for length, _ in expected) == 5305
+    timings = bench.in_turns(
+        lambda: [decided(IdaStar(), game, one, evaluation) for one in positions],
+        lambda: [solver.solve(one) for one in positions],
+        rounds=3,
+    )
+    nodes, its_nodes = sum(count for _, count in found), sum(count for _, count in expected)
+    bench.at_most(1.5, "Korf's hundred, 6-6-3, compiled / C", timings.ratio, "x", nodes=str(nodes), its_nodes=str(its_nodes))
+
+
+@pytest.mark.parametrize("order", ["alone", "after others"])
+def test_a_star_on_the_8_puzzle(bench: "Bench", twin: Callable[[str], ctypes.CDLL], order: str) -> None:
+    """Whole decisions on 30 positions, the same nodes as C in at most 1.5 times its time, whatever ran before."""
+    solver, game, used = twin("a_star"), SlidingTiles(), ctypes.c_long()
+    evaluation, positions = bind(Manhattan, game), [game.initial(random.Random(number)) for number in range(30)]
+    if order == "after others":
+        large = SlidingTiles(rows=4, columns=4, shuffle=60)
+        for number in range(10):
+            decided(IdaStar(), large, large.initial(random.Random(number)), bind(Manhattan, large))
+        decided(AStar(), game, game.parse_state("8 6 7 / 2 5 4 / 3 . 1"), evaluation)
+
+    def ours() -> list[tuple[int, int]]:
+        return [(len(path.actions), nodes) for path, nodes in [decided(AStar(), game, one, evaluation) for one in positions]]
+
+    def theirs() -> list[tuple[int, int]]:
+        return [(solver.solve(bytes(one), bytes(game.goal), ctypes.byref(used)), used.value) for one in positions]
+
+    assert ours() == theirs()
+    timings = bench.in_turns(ours, theirs, rounds=25)
+    bench.at_most(1.5, f"8-puzzle, compiled a-star {order} / C", timings.ratio, "x", C=f"{timings.best[1] * 1e3:.2f} ms")
+
+
+def test_sudoku(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) -> None:
+    """On the hundred hard puzzles and a hundred minimal ones, the same nodes as C, in at most 2.5 times its time."""
+    solver, game, agent = twin("sudoku"), Sudoku(), DepthFirst()
+    minimal = Sudoku(givens=0)
+    texts = lines("sudoku-hard.txt") + [game.format_state(minimal.initial(random.Random(number))) for number in range(100)]
+    positions = [game.parse_state(text) for text in texts]
+
+    def theirs() -> int:
+        return sum([solver.solve(ctypes.create_string_buffer(text.encode())) for text in texts])
+
+    def ours() -> int:
+        return sum([decided(agent, game, one, None)[1] for one in positions])
+
+    assert ours() == theirs()
+    timings = bench.in_turns(ours, theirs, rounds=15)
+    bench.at_most(2.5, "200 hard sudokus, compiled dfs / C", timings.ratio, "x", C=f"{timings.best[1] * 1e3:.2f} ms")

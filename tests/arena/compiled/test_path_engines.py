@@ -12,8 +12,10 @@ from arena import Game, Limits, Puzzle
 from arena.heuristic import bind
 from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.ida_star import IdaStar
+from arena_games.linear_conflict import LinearConflict
 from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
+from arena_games.walking_distance import WalkingDistance
 from tests.arena.compiled.conftest import decision
 
 Twice = Callable[..., Any]
@@ -85,10 +87,33 @@ def test_other_heuristics_of_tiles(twice: Twice, goal: Any) -> None:
     game = SlidingTiles(goal=goal, shuffle=30)
     for seed in range(3):
         state = game.initial(random.Random(seed))
-        lengths = {len(twice(IdaStar(), game, state, one).found.actions) for one in (Misplaced, PatternDB, Manhattan)}
+        admissible = (Misplaced, PatternDB, Manhattan, LinearConflict, WalkingDistance)
+        lengths = {len(twice(IdaStar(), game, state, one).found.actions) for one in admissible}
         assert len(lengths) == 1
-    wide = SlidingTiles(rows=3, columns=4, shuffle=60, goal=goal)
-    twice(IdaStar(), wide, wide.initial(random.Random(7)), PatternDB, {"nodes": 20_000})
+    for rows, columns in ((3, 4), (4, 2), (4, 4)):
+        wide = SlidingTiles(rows=rows, columns=columns, shuffle=60, goal=goal)
+        for one in (PatternDB, LinearConflict, WalkingDistance) if rows == 3 else (LinearConflict, WalkingDistance):
+            twice(IdaStar(), wide, wide.initial(random.Random(7)), one, {"nodes": 6_000})
+
+
+def test_estimates_carried_along_a_walk() -> None:
+    """Uncompiled, from state to state on boards of every shape: what is carried is what the heuristic says of each state."""
+    for rows, columns in ((2, 2), (2, 5), (5, 3), (4, 4), (4, 3)):
+        game = SlidingTiles(rows=rows, columns=columns, goal="blank-first" if rows == 4 else "blank-last")
+        rules: Any = game.compiled()
+        rng = random.Random(rows)
+        for heuristic in (LinearConflict, WalkingDistance) if max(rows, columns) < 5 else (LinearConflict,):
+            plain: Any = heuristic(game)
+            estimate, state = plain.compiled(rules), game.initial(rng)
+            words = rules.encode(state)
+            carried = estimate.first(words)
+            for _ in range(400):
+                number = rng.choice(list(rules.actions(words)))
+                state = game.result(state, rules.action(state, number))
+                successor = rules.result(words, number)
+                carried, words = estimate.after(carried, words, number, successor), successor
+                assert estimate.value(carried) == plain(state)
+                assert carried == estimate.first(words)
 
 
 def test_without_a_heuristic_and_beside_the_shape_of_a_square(twice: Twice) -> None:
