@@ -52,7 +52,7 @@ class BoardSpecialiser(Specialiser):
     def arguments(self, board: Any) -> tuple[Any, ...]:
         """Return what the entry takes for the fields, of another board of the same class. GoPlain where a constant differs."""
         if any(_at(board, path) is not table for path, table in self._fixed.items()):
-            raise GoPlain
+            raise GoPlain("a table of this board is another one")
         return tuple([self._argument(board, field) for field in self.fields.values()])
 
     def _argument(self, board: Any, field: NumberField) -> Any:

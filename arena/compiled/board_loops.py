@@ -75,9 +75,9 @@ class BoardLoop(Loop):
         try:
             board = board_of(self.edition.game, self.method, state)
         except NotCompilable as unfit:
-            raise GoPlain from unfit
+            raise GoPlain(str(unfit)) from unfit
         if type(board) is not type(self.edition.rules) or board.width > self.edition.width:
-            raise GoPlain
+            raise GoPlain("this board is of another kind or wider than that of the puzzle")
         view = BoardView(board, self.rules.arguments(board))
         if _begins(board):
             self._drive.fields = view.arguments
@@ -200,7 +200,7 @@ class BeamLoop(BoardLoop):
         """List the moves of all boards, and return the place of the first one of each, and their number."""
         places = sum(view.board.width for view in views)
         if places > MOST:
-            raise GoPlain
+            raise GoPlain("its boards have too many moves")
         if places > self._places:
             self._places = places
             self.memory.grow(self.sizes())

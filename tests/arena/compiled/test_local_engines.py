@@ -257,4 +257,4 @@ def test_a_decision_that_is_made_again_has_its_own_seconds(same: Same, monkeypat
     monkeypatch.setattr(board_loops, "MOST", 100)
     record = same(NQueens(n=8), Beam(), seed=3)
     assert record.decisions[0].seconds > 0
-    assert {pair.reason for pair in seam._pairs.values() if pair.engine == "beam"} == {"a number or an index did not fit"}
+    assert {pair.reason for pair in seam._pairs.values() if pair.engine == "beam"} == {"its boards have too many moves"}
