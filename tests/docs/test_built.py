@@ -30,8 +30,10 @@ def commands(command: click.Command, path: tuple[str, ...] = ("arena",)) -> Iter
     """A command and all that it has below it."""
     yield path, command
     if isinstance(command, click.Group):
+        words = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
+        before = [piece.lower() for word in words for piece in word.get_usage_pieces(click.Context(command))]
         for name, inner in command.commands.items():
-            yield from commands(inner, (*path, name))
+            yield from commands(inner, (*path, *before, name))
 
 
 def members() -> Iterator[str]:

@@ -93,9 +93,12 @@ def _read(ladder: HostedLadder, address: str, token: str | None, accept: str) ->
 def test_its_author_reads_all_of_it(private: Private) -> None:
     """Else the test below would look for what is nowhere."""
     assert f"{MARK} in a match" in private.suspended["reason"]
+    assert private.suspended["reason"].endswith(f"AssertionError: {MARK} in a match ({MARK}.py:9)")
     assert f"{MARK} in the check" in private.refused["reason"]
     assert private.suspended["file"] == private.refused["file"] == f"{MARK}.py"
     assert len(private.matches) == 2
+    for key in private.matches:
+        assert "view" in private.ladder.ask(f"/api/t/ladder/match/{key}").body, "a match of an agent that is not in play any more"
 
 
 @pytest.mark.parametrize("who", ["another author", "nobody"])
