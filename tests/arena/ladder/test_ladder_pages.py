@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.arena.ladder.hosting import GOOD, HostedLadder, agent
+from tests.arena.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
@@ -19,7 +19,8 @@ WIDE, NARROW = 1200, 390
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
     """A ladder on which ada has an agent that plays, and one that was refused."""
-    with HostedLadder(tmp_path_factory.mktemp("pages")) as hosted:
+    spec = SPEC.replace("interval: 60", "interval: 150")  # it soon rests, so that the tests do not pay for its matches
+    with HostedLadder(tmp_path_factory.mktemp("pages"), spec) as hosted:
         yield hosted
 
 
