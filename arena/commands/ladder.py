@@ -16,22 +16,35 @@ MISSING = "arena ladder needs starlette, uvicorn, Jinja2 and python-multipart; i
 store_option = click.option("--store", type=click.Path(path_type=Path), metavar="S", help="The file; default results/SPEC.db.")
 
 
+class _Spec(click.Argument):
+    """An argument of a group that does not stand between the group and its subcommand."""
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return []
+
+
 class _SpecOrAdmin(click.Group):
-    """A group whose one subcommand is `admin`: any other first word is a spec."""
+    """A command of a SPEC that hands over to its one subcommand where the first word is `admin`."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args and args[0] == "admin":
+            return admin.make_context(f"{info_name} admin", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] == "admin":
-            return super().resolve_command(ctx, args)
-        return "host", self.commands["host"], args
+        ctx.fail(f"unexpected word {args[0]!r} after the spec; what an admin does is: arena ladder admin SPEC ACTION ...")
 
 
-@click.group(cls=_SpecOrAdmin, subcommand_metavar="SPEC [OPTIONS] | admin SPEC ...", no_args_is_help=True)
-def ladder() -> None:
-    """Host an arena that never closes: agents are handed in, checked, rated, for as long as it runs."""
-
-
-@ladder.command(name="host", hidden=True)
-@click.argument("spec", type=click.Path(path_type=Path))
+@click.group(
+    cls=_SpecOrAdmin,
+    context_settings={"allow_interspersed_args": True},
+    invoke_without_command=True,
+    no_args_is_help=True,
+    subcommand_metavar="SPEC | admin SPEC ACTION ...",
+)
+@click.argument("spec", cls=_Spec, type=click.Path(path_type=Path))
 @click.option("--host", metavar="H", default="127.0.0.1", show_default=True, help="The interface.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
 @click.option(
@@ -40,10 +53,13 @@ def ladder() -> None:
 @store_option
 @click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Processes that play; default one a core.")
 @plugin_option
-def hosted(
+def ladder(
     spec: Path, host: str, port: int, public: str | None, store: Path | None, workers: int | None, plugins: tuple[str, ...]
 ) -> int:
-    """Host the ladder of SPEC until Ctrl-C or SIGTERM."""
+    """Host an arena that never closes: agents are handed in, checked, rated, for as long as it runs.
+
+    It plays until Ctrl-C or SIGTERM and goes on where it was when it is started again. The first line on stdout is its address.
+    """
     if any(find_spec(name) is None for name in (*NEEDED, "python_multipart")):
         raise ArenaError(MISSING)
     from arena.ladder.ladder_host import opened, serve
@@ -56,7 +72,7 @@ def hosted(
     return 0
 
 
-@ladder.group(subcommand_metavar="SPEC ACTION ...")
+@ladder.group(subcommand_metavar="ACTION ...")
 @click.argument("spec", type=click.Path(path_type=Path))
 @store_option
 @plugin_option

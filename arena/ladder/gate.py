@@ -79,9 +79,10 @@ class Gate:
         return (port or 80) == self._port and (name in self._names or (self._anywhere and _is_address(name)))
 
     def _is_own_origin(self, origin: str, host: str) -> bool:
-        if self._public is not None and origin.lower() == f"{self._public.scheme}://{self._public.netloc}".lower():
-            return True
-        return origin == f"http://{host}"
+        if self._public is None:
+            return origin == f"http://{host}"
+        own = f"{self._public.scheme}://{self._public.netloc}".lower()
+        return origin.lower() == own or (host.lower() != self._public.netloc.lower() and origin == f"http://{host}")
 
     def _address(self, scope: Scope, headers: Headers) -> str:
         """Who asks: behind a proxy of this machine, the last one that it names."""

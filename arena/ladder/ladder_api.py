@@ -97,19 +97,35 @@ class LadderApi:
 
     async def submission(self, request: Request) -> Response:
         """What became of a submission, for its author alone."""
-        return JSONResponse(_told(self._own(request)))
+        return JSONResponse(self._told(self._own(request)))
 
     async def submissions(self, request: Request) -> Response:
         """All submissions of an author, the latest first."""
         author = self.author(request)
-        return JSONResponse({"author": author, "rows": [_told(one) for one in reversed(self._ledger.submissions(author))]})
+        return JSONResponse({"author": author, "rows": [self._told(one) for one in reversed(self._ledger.submissions(author))]})
+
+    def _told(self, one: Submission) -> Mapping[str, Any]:
+        return {
+            "id": one.id,
+            "agent": one.label if one.version is not None else None,
+            "name": one.name,
+            "version": one.version,
+            "kind": one.kind,
+            "file": one.file,
+            "received": _time(one.received),
+            "decided": None if one.decided is None else _time(one.decided),
+            "status": one.status,
+            "reason": None if one.reason is None else self._host.folder.as_handed_in(one, one.reason),
+            "findings": list(one.findings),
+            "faults": one.faults,
+        }
 
     async def withdraw(self, request: Request) -> Response:
         """Take a submission out of play for its author."""
         one = self._own(request)
         self._ledger.withdraw(one.id, one.author)
         self._host.runner.wake()
-        return JSONResponse(_told(self._ledger.submission(one.id)))
+        return JSONResponse(self._told(self._ledger.submission(one.id)))
 
     async def join(self, request: Request) -> Response:
         """Give a newcomer a token, where anybody may register."""
@@ -199,23 +215,6 @@ async def _handed_in(request: Request) -> tuple[str | None, str, bytes]:
     if name is not None and (not isinstance(name, str) or not is_name(name)):
         raise Refusal(422, f"{str(name)[:60]!r} is no name for an agent", f"choose {NAME}")
     return name or None, shown, content
-
-
-def _told(one: Submission) -> Mapping[str, Any]:
-    return {
-        "id": one.id,
-        "agent": one.label if one.version is not None else None,
-        "name": one.name,
-        "version": one.version,
-        "kind": one.kind,
-        "file": one.file,
-        "received": _time(one.received),
-        "decided": None if one.decided is None else _time(one.decided),
-        "status": one.status,
-        "reason": one.reason,
-        "findings": list(one.findings),
-        "faults": one.faults,
-    }
 
 
 def _time(seconds: float) -> str:

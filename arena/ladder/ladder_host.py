@@ -120,6 +120,7 @@ async def serve(host: LadderHost, listening: socket.socket, name: str, public: s
         timeout_graceful_shutdown=GRACE,
         server_header=False,
         ws="none",
+        proxy_headers=False,  # the gate itself knows whom to believe
         http=BoundedConnection,
     )
     running = QuietServer(config)

@@ -44,8 +44,10 @@ class StoreRequests:
             told = shown(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
             return {**told, "play_on": None}
         board = spec.boards[number]
-        seats = [] if place is None else [board.seats[entry] for entry in place.pairing.seats]
-        return {**shown(board.game, record), "play_on": play_on(spec, board, seats) if seats else None}
+        told = shown(board.game, record)
+        if place is None or max(place.pairing.seats) >= len(board.seats):  # of a ladder, who has left play
+            return {**told, "play_on": None}
+        return {**told, "play_on": play_on(spec, board, [board.seats[entry] for entry in place.pairing.seats])}
 
     def entry(self, asked: Mapping[str, Any]) -> Reply:
         """What an entry of the last run of a store is: its options, limits and source, board by board."""

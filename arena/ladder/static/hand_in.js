@@ -11,7 +11,7 @@ const done = h("div", { role: "status" });
 let chosen = null;
 
 get("/api/ladder").then(show).catch((error) => faults.show(error.message));
-main.append(head("Hand in an agent", "It is checked in a sandbox, and plays at once if it passes."), faults.box);
+main.append(head("Hand in an agent", "It is checked first, and plays at once if it passes."), faults.box);
 
 function show(rules) {
   main.append(h("div", { class: "columns columns-two" }, form(rules), h("div", {}, howTo(rules), rules.open ? register() : null)));
@@ -20,7 +20,7 @@ function show(rules) {
 function form(rules) {
   const file = h("input", { type: "file", id: "file", onchange: () => choose(file.files[0]) });
   const named = h("p", { class: "dim" }, "No file yet.");
-  const name = h("input", { type: "text", maxlength: 40, pattern: "[a-z][a-z0-9-]*", autocomplete: "off" });
+  const name = h("input", { type: "text", maxlength: 40, pattern: "[a-z][a-z0-9\\-]*", autocomplete: "off" });
   const drop = h("div", { class: "drop", ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"), ondrop: dropped }, h("label", { class: "field" }, h("span", {}, "The file, dropped here or chosen"), file), named);
   const send = h("button", { type: "submit", class: "primary" }, "Hand in");
   return h(
@@ -84,7 +84,7 @@ function howTo(rules) {
 }
 
 function register() {
-  const name = h("input", { type: "text", required: true, maxlength: 40, pattern: "[a-z][a-z0-9-]*", autocomplete: "username" });
+  const name = h("input", { type: "text", required: true, maxlength: 40, pattern: "[a-z][a-z0-9\\-]*", autocomplete: "username" });
   const told = h("div", { role: "status" });
   return h(
     "form",

@@ -4,12 +4,14 @@ import hashlib
 import io
 import os
 import random
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -185,8 +187,29 @@ def test_who_is_not_here(ladder: HostedLadder) -> None:
 def test_a_stranger_who_guesses_tokens_is_slowed_down(tmp_path: Path) -> None:
     with HostedLadder(tmp_path) as own:
         found = [own.ask("/api/submissions", f"guess{number}").status for number in range(15)]
+        told = {"X-Forwarded-For": "203.0.113.7"}
+        elsewhere = own.ask("/api/submissions", "guess", headers=told).status
     assert set(found[:10]) == {401}
     assert found[-1] == 429
+    assert elsewhere == 429, "without --public nobody is believed to ask for another"
+
+
+def test_a_proxy_before_it_is_believed_with_public(tmp_path: Path) -> None:
+    """Its name and its origin are the ladder's own, and who asks is whom it names; as the guide sets up Caddy and nginx."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    with HostedLadder(tmp_path, SPEC, "--public", "https://arena.example.org", "--port", str(port)) as own:
+        assert own.url == "https://arena.example.org"
+        own.url = f"http://127.0.0.1:{port}"
+
+        def asked(address: str, **more: str) -> int:
+            given = {"Host": "arena.example.org", "X-Forwarded-For": f"198.51.100.1, {address}", **more}
+            return own.ask("/api/submissions", "guess", headers=given).status
+
+        assert [asked("203.0.113.7", Origin="https://arena.example.org") for _ in range(12)][-1] == 429
+        assert asked("203.0.113.8") == 401
+        assert asked("203.0.113.8", Origin="http://arena.example.org") == 403
+        assert asked("203.0.113.8", Host="evil.example") == 403
 
 
 def test_anybody_registers_where_that_is_open_and_a_name_once(ladder: HostedLadder) -> None:
