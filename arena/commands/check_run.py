@@ -105,17 +105,21 @@ class CheckRun:
         yield from _hints(value)
         how = asdict(self.how)
         if key[0] == "game":
-            yield from self._told(self._on_game(key, value), key, value)
+            found = list(self._on_game(key, value))
+            yield from self._told(iter(found), key, value)
             yield from self._default_heuristic(key[1], value)
-            yield from self._compiled(key, value, value, None)
+            if all(each.kept for each in found):  # compiled rules are held to those of the game
+                yield from self._compiled(key, value, value, None)
             yield from self._observed(value)
             fault = board_module(value).note
             if fault is not None:
                 yield True, f"  note    {fault}"
         elif key[0] == "heuristic":
             game = self.registry.game(key[1])
-            yield from self._told(heuristic_verdicts(value, game, **how), key, value)
-            yield from self._compiled(key, value, game, value)
+            found = list(heuristic_verdicts(value, game, **how))
+            yield from self._told(iter(found), key, value)
+            if all(each.kept for each in found):
+                yield from self._compiled(key, value, game, value)
         elif key[0] == "encoding":
             yield from self._told(encoding_verdicts(value, self.registry.game(key[1]), **how), key, value)
         elif key[0] == "agent":

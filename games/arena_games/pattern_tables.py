@@ -62,7 +62,7 @@ class PatternRules(Rules):
 
 def compiled_build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes | None:
     """Return what `build` returns, by compiled code, which looks at every cell of the blank; None where that is not to be had."""
-    from arena.compiled.distances import distance_table
+    from arena.compiled.pattern_distances import distance_table
 
     rules = PatternRules(game, len(pattern))
     cells, bits = game.rows * game.columns, rules.bits

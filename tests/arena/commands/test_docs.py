@@ -45,7 +45,7 @@ def test_the_wheel_has_the_pages_and_their_examples_and_no_pictures() -> None:
     assert {file.with_suffix("").as_posix() for file in below if file.suffix == ".md"} == WRITTEN
     examples = {file.relative_to(DOCS) for file in (DOCS / "examples").rglob("*") if file.is_file() and file.suffix != ".pyc"}
     assert {file for file in below if file.suffix != ".md"} == examples
-    assert {file.parts[0] for file in files} == {"arena", "arena_agents", "arena_games"}
+    assert {file.parts[0] for file in files} == {"arena", "arena_agents", "arena_bridges", "arena_games"}
     assert Path("arena_games/boards/othello.js") in files
 
 
