@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import takewhile
 from os.path import isfile
 from pathlib import Path as FilePath
 from typing import Annotated, Any, get_args
@@ -61,7 +62,10 @@ class Entry:
     @property
     def name(self) -> str:
         """What to call it where it has no label and no rival."""
-        return self.agent.name if self.command is None else called(self.command)
+        if self.command is None:
+            return self.agent.name
+        program = [*takewhile(lambda word: word[:1] != "-", self.command)] if issubclass(self.agent, EngineAgent) else []
+        return called(program or self.command)  # the options of an engine are many, and no name
 
 
 def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
