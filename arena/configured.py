@@ -2,9 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 Made = TypeVar("Made")
+SPEC_FILE = "a file of the spec"
+SpecFile = Annotated[str, SPEC_FILE]
+"""The hint of a parameter that names a file: in a spec a relative path starts where the spec lies, and a sandbox shows it."""
 
 
 class Configured:

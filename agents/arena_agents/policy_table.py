@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 from zipfile import BadZipFile
 
 from arena import Action, Agent, ArenaError, Game, Search, State
-from arena.configured import name_of, settings
+from arena.configured import SpecFile, name_of, settings
 from arena.errors import describe
 
 CHOICE = re.compile(r"\s*(\S.*?)=([-+.\w]+)(?=\s|$)")
@@ -40,7 +40,7 @@ class PolicyTable(Agent):
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
     uses_heuristic = False
 
-    def __init__(self, *, file: str, missing: Literal["error", "uniform"] = "error") -> None:
+    def __init__(self, *, file: SpecFile, missing: Literal["error", "uniform"] = "error") -> None:
         self.file = file
         self.missing = missing
         self._table = _table(file)

@@ -24,7 +24,7 @@ from arena.testing.culprits import method_at_fault, where_of
 from arena.testing.information_checks import all_seeing, observations_of
 from arena.testing.patience import PATIENCE
 from arena.testing.second_process import SecondProcess
-from arena.traits import listed, refusal
+from arena.traits import listed, made_for, refusal
 from arena.views import board_module
 
 SHARE = 5
@@ -62,6 +62,12 @@ def _hints(value: Any) -> Iterator[tuple[bool, str]]:
         except Exception as error:
             where = source_line(initializer(constructor))
             yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
+
+
+def _refused(error: Exception) -> None:
+    """Pass on why a game cannot be made here, such as a library that is not installed; that it needs parameters is no reason."""
+    if isinstance(error, ArenaError):
+        raise error
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,7 @@ class CheckRun:
 
     def _on_game(self, key: Key, game: type[Game]) -> Iterator[Verdict]:
         """The verdicts on a game; if it keeps all, and can be made without parameters, a second process tells how it plays."""
+        with_defaults(game, _refused)
         found = list(game_verdicts(game, **asdict(self.how)))
         made = with_defaults(game) if all(each.kept for each in found) else None
         other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
@@ -168,6 +175,8 @@ class CheckRun:
     def _agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
         fitting = [game for game in self.games or self.registry.games_for(agent).values() if refusal(agent, game) is None]
         if not fitting:
+            for name in sorted(made_for(agent)):
+                with_defaults(self.registry.game(name), _refused)
             raise ArenaError(f"no game fits: it needs {listed(agent.needs)}; `arena list games` tells the traits of all")
         needed = [name for name, parameter in parameters_of(agent).items() if parameter.default is parameter.empty]
         if needed:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from arena.agent import Agent, chooses, solves
-from arena.commands.catalogue import compiled_text, paragraph, summary, text_width, traits_of
+from arena.commands.catalogue import compiled_text, paragraph, summary, text_width
 from arena.commands.options import plugin_option
 from arena.commands.shadowed_plugins import namesakes
 from arena.compiled.board_edition import walks
@@ -18,6 +18,7 @@ from arena.configured import parameters_of, with_defaults
 from arena.console.notices import load
 from arena.console.output import results_alone
 from arena.encoding import encoding_info_of
+from arena.errors import ArenaError
 from arena.format import Format, own_columns, ranks
 from arena.game import Game
 from arena.heuristic import info_of
@@ -26,7 +27,7 @@ from arena.plugins.members import gives_grid, member
 from arena.plugins.registry import Key, Registry
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
-from arena.traits import TRAITS, listed
+from arena.traits import TRAITS, listed, traits
 from arena.views import board_module
 
 
@@ -86,11 +87,12 @@ def _trait_lines(registry: Registry, width: int) -> Iterator[str]:
 
 
 def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:
-    yield f"  traits: {traits_of(kind) or 'unknown without parameters'}"
+    unknown = ["unknown without parameters"]
+    game = with_defaults(kind, lambda error: unknown.append(f"unknown, {error}") if isinstance(error, ArenaError) else None)
+    yield f"  traits: {unknown[-1] if game is None else listed(traits(game))}"
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {kind.default_heuristic or 'none'}"
     yield f"  encodings: {', '.join(registry.encodings_of(name)) or 'none'}"
     yield from _pictures(kind)
-    game = with_defaults(kind)
     if game is not None:
         yield f"  compiled: {compiled_text(game)}{'; local searches by the extra fast' if walks(game) else ''}"
     fit = [] if game is None else sorted(registry.agents_for(game))

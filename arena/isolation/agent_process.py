@@ -302,7 +302,7 @@ def _started(program: Program, memory: int, isolation: Isolation, module: str, l
         calls: list[int] = []
         if isolation == "sandbox":
             proven()
-            files += [] if program.version is None else readable_files(program.version)
+            files += [*map(Path, program.files), *([] if program.version is None else readable_files(program.version))]
             calls = [stack.enter_context(filter_pipe())]
             command = enclosed(command, readable=files, folder=program.folder, calls=calls[0])
             surroundings = sandboxed(surroundings)

@@ -33,7 +33,7 @@ class AgentRaised(Exception):
 
     def __init__(self, error: BaseException) -> None:
         self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
-        self.message = clipped(describe(error))
+        self.message = clipped(str(error) if isinstance(error, Unavailable) else describe(error))
         self.traceback = clipped(author_traceback(error))
 
 

@@ -84,6 +84,8 @@ class Program:
     """Whether it may go on while others decide; else it stands still outside its own turn."""
     adapter: str | None = None
     """The module that speaks with a command in the place of arena; None where the command speaks for itself."""
+    files: tuple[str, ...] = ()
+    """Files that its options name, which a sandbox shows it."""
 
 
 @dataclass(frozen=True, slots=True)

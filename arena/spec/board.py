@@ -137,15 +137,18 @@ def make_seat(
     version: str | None = None,
     *,
     pondering: bool = False,
+    located: Mapping[str, Any] | None = None,
 ) -> Seat:
     """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one.
 
     `version` is the hash of the code of another version of the agent; with `pondering` it may think while others decide.
+    `located` are the options with which it is made, where these name files elsewhere.
     """
     make: Callable[[], Agent] = agent
     if options:
-        plain_values = all(isinstance(value, (str, int, float, bool, type(None))) for value in options.values())
-        make = partial(agent, **options) if plain_values else partial(_with_own_options, agent, options)
+        taken = options if located is None else located
+        plain_values = all(isinstance(value, (str, int, float, bool, type(None))) for value in taken.values())
+        make = partial(agent, **taken) if plain_values else partial(_with_own_options, agent, taken)
     return Seat(
         label,
         make,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
 from typing import Any
 
 from arena.agent import claim_of
@@ -128,7 +129,7 @@ def _refused(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
     if one.entry.command is not None or one.entry.versioned is not None or member(one.entry.agent, "refuses") is None:
         return None
     try:
-        reason = refused(one.entry.agent(**one.entry.options), rules.game)
+        reason = refused(one.entry.make(), rules.game)
     except Exception:  # told where it is made to play
         return None
     if reason is None or reading.several:
@@ -214,7 +215,8 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     if "moves" not in (reading.values.get("limits") or {}):
         limits = replace(limits, moves=move_limit(rules.game))
     given = (entry.agent, options, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
-    seat = make_seat(*given, pondering=_ponders(reading))
+    taken = entry.located(FilePath.cwd()) if entry.files else None
+    seat = make_seat(*given, pondering=_ponders(reading), located=taken)
     return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading, rules.name)
 
 
@@ -223,7 +225,7 @@ def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mappin
     if not isinstance(rules.game, Puzzle) or one.entry.command is not None:
         return False
     try:
-        agent = one.entry.agent(**one.entry.options)
+        agent = one.entry.make()
     except Exception:  # told where it is made to play
         return False
     known = None if heuristic is None else reading.registry.heuristics.get((rules.name, heuristic["name"]))
@@ -249,7 +251,8 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
         own = None if version is None else version.file
         plugins = organisers(reading, (game,), but=own, agent=seat.agent if version is None else None)
     adapter = adapter_of(entry.agent)
-    program = Program(entry.name, entry.options, heuristic, plugins, folder, entry.command, version, _ponders(reading), adapter)
+    options, files = entry.located(reading.document.folder), tuple(entry.files.values())
+    program = Program(entry.name, options, heuristic, plugins, folder, entry.command, version, _ponders(reading), adapter, files)
     return replace(seat, isolation=entry.isolation, program=program)
 
 

@@ -1,9 +1,11 @@
 """Reads the agents of a spec: sweeps written out, names looked up, options checked, each made once to see that it can be."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import takewhile
 from os.path import isfile
+from pathlib import Path as FilePath
 from typing import Annotated, Any, get_args
 
 from pydantic import Field, TypeAdapter
@@ -23,6 +25,7 @@ from arena.spec.games import Rules
 from arena.spec.given_plugins import note_trust
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
+from arena.spec.option_files import located, option_files
 from arena.spec.parameters import UNKNOWN_KEY, Report, adapter, checked, hinting, validated
 from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import Variant, variants
@@ -45,11 +48,24 @@ class Entry:
     """The program that plays, where it is not a Python agent."""
     versioned: VersionedAgent | None = None
     """Its agent, where that is of another version of a plugin."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The options that name files, each with the whole path."""
+
+    def make(self) -> Agent:
+        """Return its agent; whatever that raises is passed on."""
+        return self.agent(**self.located(FilePath.cwd()))
+
+    def located(self, folder: FilePath) -> Mapping[str, Any]:
+        """The options as one who stands in `folder` takes them."""
+        return located(self.options, self.files, folder) if self.files else self.options
 
     @property
     def name(self) -> str:
         """What to call it where it has no label and no rival."""
-        return self.agent.name if self.command is None else called(self.command)
+        if self.command is None:
+            return self.agent.name
+        program = [*takewhile(lambda word: word[:1] != "-", self.command)] if issubclass(self.agent, EngineAgent) else []
+        return called(program or self.command)  # the options of an engine are many, and no name
 
 
 def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
@@ -132,7 +148,8 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
         return None
     if isolation == "sandbox" and command is None:
         note_trust(reading, agent.name, versioned)
-    return Entry(path, agent, options, values.get("label"), limits, choices, isolation, command, versioned)
+    files = option_files(agent, options, reading.document.folder)
+    return Entry(path, agent, options, values.get("label"), limits, choices, isolation, command, versioned, files)
 
 
 @cache
@@ -162,7 +179,10 @@ def _options(reading: SpecReader, agent: type[Agent], path: Path, variant: Varia
     if agent is ExternalAgent:
         return given
     options = validated(agent, given, (), lambda where, message: report(where, _hinted(where, message)))
-    return None if options is None or reading.made(agent, options, path) is None else options
+    if options is None:
+        return None
+    files = option_files(agent, options, reading.document.folder)
+    return None if reading.made(agent, located(options, files, FilePath.cwd()), path) is None else options
 
 
 def _check_fits(reading: SpecReader, rules: Sequence[Rules], agent: type[Agent], path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.errors import Interrupted, PluginError, UnknownName, describe
+from arena.errors import ArenaError, Interrupted, PluginError, UnknownName, describe
 from arena.isolation.describe import Described, DescribeHost
 from arena.plugins.registry import Registry
 from arena.secret import Seed
@@ -103,7 +103,7 @@ class SpecReader:
             raise
         except Postponed:
             return _unbuilt
-        except ValueError as error:
+        except (ArenaError, ValueError) as error:  # in words of its own, such as those of a library that is not installed
             self.faults.add(path, str(error) or describe(error))
         except BaseException as error:  # a plugin's own fault, whatever it raises
             self.faults.add(path, f"cannot be made: {describe(error)}", cause=error)

@@ -26,7 +26,7 @@ def unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault | No
     if entry.limits.budget:
         return None
     try:
-        agent = entry.agent(**entry.options)
+        agent = entry.make()
     except Exception:  # told where it is made to play
         return None
     if not needs_limit(agent, entry.limits):

@@ -1,5 +1,11 @@
 """Prints which strategies can play: `python -m arena_bridges.axelrod`."""
 
-from arena_bridges.axelrod.strategies import table
+import sys
 
-print(table())
+from arena_bridges.axelrod.strategies import table
+from arena_bridges.extras import MissingExtra
+
+try:
+    print(table())
+except MissingExtra as missing:
+    sys.exit(str(missing))

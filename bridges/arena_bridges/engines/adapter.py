@@ -18,7 +18,7 @@ PATIENCE = 0.9
 """The part of the seconds for a start after which an engine has failed, so that this can still be said."""
 
 
-class Conversation(ABC):
+class EngineConversation(ABC):
     """One engine that is spoken to in the words of its protocol, match after match."""
 
     protocol: str
@@ -67,12 +67,12 @@ class Conversation(ABC):
 class Adapter:
     """Answers arena's requests with what an engine plays. After a fault the engine is ended; the next match has another one."""
 
-    def __init__(self, kind: type[Conversation], command: Sequence[str], inbox: Inbox) -> None:
+    def __init__(self, kind: type[EngineConversation], command: Sequence[str], inbox: Inbox) -> None:
         self._kind = kind
         self._command = command
         self._inbox = inbox
         self._library = Library()
-        self._talk: Conversation | None = None
+        self._talk: EngineConversation | None = None
         self._game: Any = None
         self._state: State = None
 
@@ -131,7 +131,7 @@ class Adapter:
         return {"type": "action", "action": game.format_action(self._state, action), **said}
 
 
-def serve(kind: type[Conversation], command: Sequence[str], requests: BinaryIO, replies: BinaryIO) -> None:
+def serve(kind: type[EngineConversation], command: Sequence[str], requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer requests until there are no more."""
     inbox = Inbox(requests)
     adapter = Adapter(kind, command, inbox)
@@ -145,7 +145,7 @@ def serve(kind: type[Conversation], command: Sequence[str], requests: BinaryIO, 
         adapter.end()
 
 
-def main(kind: type[Conversation]) -> None:
+def main(kind: type[EngineConversation]) -> None:
     """Serve the parent process with the engine that the command line names."""
     if len(sys.argv) < 2:
         sys.exit("expected the command of an engine")

@@ -7,7 +7,7 @@ from arena.dialects import Dialect, Gtp
 from arena.game import Action, State
 from arena.isolation.agent_host import Message
 from arena.spec.engine_agent import EngineAgent
-from arena_bridges.engines.adapter import Conversation, main
+from arena_bridges.engines.adapter import EngineConversation, main
 from arena_bridges.engines.engine_process import EngineFault
 
 Setting = str | int | float | None
@@ -26,7 +26,7 @@ class GtpEngine(EngineAgent):
         self.options = options
 
 
-class GtpConversation(Conversation):
+class GtpConversation(EngineConversation):
     """An engine that speaks GTP."""
 
     protocol = "gtp"

@@ -17,7 +17,7 @@ from arena.game import Action, State
 from arena.isolation.agent_host import Message
 from arena.limits import Limits
 from arena.spec.engine_agent import EngineAgent
-from arena_bridges.engines.adapter import Conversation, main
+from arena_bridges.engines.adapter import EngineConversation, main
 from arena_bridges.engines.engine_process import EngineFault
 
 OVERHEAD = 0.02
@@ -42,7 +42,7 @@ class UciEngine(EngineAgent):
         return super().limit_fault(limits)
 
 
-class UciConversation(Conversation):
+class UciConversation(EngineConversation):
     """An engine that speaks UCI."""
 
     protocol = "uci"

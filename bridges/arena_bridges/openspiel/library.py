@@ -1,6 +1,7 @@
 """Games of open_spiel by their text, such as `hex(board_size=5)`: loaded once a process, or refused with the reason."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -11,6 +12,8 @@ from arena_bridges.extras import library
 
 EXTRA = "openspiel"
 MOST_SEATS = 10
+SOURCE = re.compile(r"^/\S+\.(?:cc|h):\d+ ")
+"""How its faults begin: where they stand on the machine on which it was compiled."""
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a game, as in kuhn_poker()"}
 
 
@@ -35,8 +38,8 @@ def loaded(text: str) -> Any:
         try:
             game = spiel.load_game(text)
         except Exception as error:  # what it raises depends on the game
-            raise ValueError(f"open_spiel cannot load {text!r}: {' '.join(str(error).split())}") from error
-    reason = unplayable(game)
+            raise ValueError(f"open_spiel cannot load {text!r}: {_said(error)}") from error
+    reason = unplayable(game) or _unstarted(game)
     if reason:
         raise ValueError(f"{text} cannot be played here: {reason}")
     at_once = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
@@ -60,13 +63,29 @@ def unplayable(game: Any) -> str | None:
     return None
 
 
+def _unstarted(game: Any) -> str | None:
+    """Return why a game has no state to begin with: what fits its parameters is seen there at last."""
+    with _silence():
+        try:
+            first = game.new_initial_state()
+            stuck = not (first.is_terminal() or first.legal_actions())
+        except Exception as error:  # as above
+            return _said(error)
+    return "nobody has an action in its first state" if stuck else None
+
+
+def _said(error: Exception) -> str:
+    """Return what open_spiel says of a fault in one line, without the line of its source."""
+    return SOURCE.sub("", " ".join(str(error).split())) or type(error).__name__
+
+
 def _parameters(spiel: Any, text: str) -> Mapping[str, Any]:
     with _silence():
         try:
             found: Mapping[str, Any] = spiel.game_parameters_from_string(text)
         except Exception as error:
             expected = "a name, with parameters as in hex(board_size=5)"
-            raise ValueError(f"expected {expected}, got {text!r}: {' '.join(str(error).split())}") from error
+            raise ValueError(f"expected {expected}, got {text!r}: {_said(error)}") from error
     return found
 
 

@@ -7,7 +7,10 @@ from typing import Any
 from arena import Action, ArenaError, Game, State, load_plugins
 from arena.configured import name_of
 from arena.encoding import BoundEncoding, bind_encoding, encodings_of
+from arena.errors import shown
 from arena.game import gives
+from arena.spec.faults import dotted
+from arena.spec.parameters import validated
 
 TEXT = 1024
 """Bytes of the text of an observation, where a game has no encoding."""
@@ -16,12 +19,22 @@ MOST_ACTIONS = 1024
 
 
 def made(game: Game | str | Mapping[str, Any]) -> Game:
-    """Return a game object from one, from the name of a game, or from a mapping with `name` and parameters."""
+    """Return a game object from one, from the name of a game, or from a mapping with `name` and parameters.
+
+    UnknownName for another name; ValueError for what is none of these, and for parameters that the game does not take.
+    """
     if isinstance(game, Game):
         return game
-    given = {"name": game} if isinstance(game, str) else dict(game)
-    kind = load_plugins().game(given.pop("name", ""))
-    return kind(**given)
+    given = {"name": game} if isinstance(game, str) else game
+    if not isinstance(given, Mapping) or "name" not in given:
+        raise ValueError(f"expected a game, its name, or a mapping with its name and parameters, got {shown(game)}")
+    faults: list[str] = []
+    kind = load_plugins().game(given["name"])
+    parameters = {name: value for name, value in given.items() if name != "name"}
+    checked = validated(kind, parameters, (), lambda path, told: faults.append(f"{dotted(path)}: {told}" if path else told))
+    if checked is None:
+        raise ValueError(f"{given['name']}: {'; '.join(faults)}")
+    return kind(**checked)
 
 
 class Coder:

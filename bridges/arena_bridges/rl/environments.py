@@ -77,10 +77,10 @@ class TurnEnvironment(_Seats, AECEnv):  # type: ignore[misc]
 
     def step(self, action: int | None) -> None:
         """Play for the seat whose turn it is; None once play is over. An illegal action ends the play, and its seat loses."""
-        agent = self.agent_selection
         if self._episode.returns is not None:
             self._was_dead_step(action)
             return
+        agent = self.agent_selection
         self._episode.play(action)
         self._select(agent)
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from arena import Action
+from arena import Action, ArenaError
 from arena.match.chance_streams import Chance, has_chance, settled
 from arena.match.match import move_limit
 from arena.match.payoffs import checked_returns, lost, standing
@@ -17,8 +17,16 @@ class Episode:
     def __init__(self, coder: Coder, moves: int | None) -> None:
         self.coder = coder
         self.game = game = coder.game
+        if moves is not None and (type(moves) is not int or moves < 1):
+            raise ValueError(f"moves: expected a whole number from 1, got {moves!r}")
         self._moves = move_limit(game) if moves is None else moves
         self._chance = has_chance(game)
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise ArenaError where a play is asked for before it has begun."""
+        if name in ("returns", "state"):
+            raise ArenaError("play has not begun: call reset")
+        raise AttributeError(name)
 
     def begin(self, rng: random.Random, position: str | None = None) -> None:
         """Draw a position and all that chance does first; `position` is a text of one instead."""

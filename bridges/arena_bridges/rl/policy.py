@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from arena import Action, Agent, ArenaError, Game, Search, State
-from arena.configured import name_of, settings
+from arena.configured import SpecFile, name_of, settings
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.networks import network_of
 
@@ -27,7 +27,7 @@ class Policy(Agent):
     def __init__(
         self,
         *,
-        weights: str,
+        weights: SpecFile,
         encoding: str | None = None,
         temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0,
         activation: Literal["relu", "tanh"] = "relu",

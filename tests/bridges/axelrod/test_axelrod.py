@@ -1,7 +1,9 @@
 """The strategies of the Axelrod library against the library itself: its own matches, and payoffs that it gave elsewhere."""
 
 import json
+import os
 import random
+import subprocess
 import sys
 import warnings
 from importlib.util import find_spec
@@ -126,5 +128,14 @@ def test_a_strategy_that_cannot_play_is_a_fault_of_the_spec(axelrod: Any, strate
 def test_without_the_library_the_name_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is installed or not: here it cannot be imported."""
     monkeypatch.setitem(sys.modules, "axelrod", None)
-    with pytest.raises(arena.SpecError, match=r"axelrod is not installed: pip install 'gamearena\[axelrod\]'"):
+    with pytest.raises(arena.SpecError, match=r"agents\[0\]: axelrod is not installed: pip install 'gamearena\[axelrod\]'$"):
         load_spec({"game": "prisoners-dilemma", "agents": [entry("TitForTat"), "grim"]})
+
+
+def test_without_the_library_the_table_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "axelrod.py").write_text('raise ModuleNotFoundError("No module named \'axelrod\'", name="axelrod")\n')
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command, environment = [sys.executable, "-m", "arena_bridges.axelrod"], {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "axelrod is not installed: pip install 'gamearena[axelrod]'\n"

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from arena_bridges.engines.adapter import Conversation, serve
+from arena_bridges.engines.adapter import EngineConversation, serve
 from arena_bridges.engines.gtp import GtpConversation
 from arena_bridges.engines.uci import UciConversation
 
 HERE = Path(__file__).parent
 NOUGHTS = str(HERE / "noughts.py")
 LIMITS = {"nodes": None, "seconds": None, "depth": None, "moves": 1000}
-KINDS: dict[str, type[Conversation]] = {"uci": UciConversation, "gtp": GtpConversation}
+KINDS: dict[str, type[EngineConversation]] = {"uci": UciConversation, "gtp": GtpConversation}
 
 MakeEngine = Callable[..., Path]
 

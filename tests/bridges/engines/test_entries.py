@@ -138,3 +138,12 @@ def test_the_protocol_is_part_of_the_id_where_it_is_given(engine: MakeEngine) ->
     )
     assert without == expected
     assert with_it == expected.replace('"agent":"command"', '"agent":"uci"').replace('"depth":4}', '"depth":4,"options":null}')
+
+
+@pytest.mark.parametrize(
+    ("words", "name"), [(["--mode", "gtp", "--seed", "1"], "engine"), (["own.py", "--level", "3"], "own"), ([], "engine")]
+)
+def test_an_engine_is_called_after_its_program_and_not_after_an_option(engine: MakeEngine, words: list[str], name: str) -> None:
+    values = spec_of(engine("gtp"), "gtp")
+    values["agents"][0]["agent"]["command"] += words
+    assert load_spec(values).boards[0].seats[0].label == name

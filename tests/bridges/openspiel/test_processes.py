@@ -130,6 +130,7 @@ def test_without_it_a_spec_has_a_fault_that_says_what_to_install(without: Callab
     done = without("validate", "openspiel.yaml")
     assert done.returncode == 2
     assert SENTENCE in done.stderr
+    assert f"games[0]: {SENTENCE}" in done.stderr
     assert "openspiel.yaml:" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -142,9 +143,19 @@ def test_without_it_lists_are_whole_and_silent(without: Callable[..., Any], word
 
 
 @pytest.mark.parametrize(
-    "words", [["play", "openspiel", "random", "random"], ["export", "openspiel", "--format", "efg"], ["check", "openspiel"]]
+    "words",
+    [
+        ["play", "openspiel", "random", "random"],
+        ["export", "openspiel", "--format", "efg"],
+        ["check", "openspiel"],
+        ["check", "openspiel-mcts"],
+        ["show", "openspiel"],
+    ],
 )
 def test_without_it_what_uses_it_says_so(without: Callable[..., Any], words: list[str]) -> None:
+    """In one sentence: neither a traceback nor the name of a class."""
     done = without(*words)
-    assert SENTENCE in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
+    told = done.stderr + done.stdout
+    assert SENTENCE in told
+    assert "Traceback" not in told
+    assert "MissingExtra" not in told

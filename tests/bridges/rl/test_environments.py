@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena import Game, UnknownName
+from arena import ArenaError, Game, UnknownName
 from arena.game import CHANCE
 from arena_bridges import rl
 from arena_bridges.extras import MissingExtra
@@ -206,6 +206,29 @@ class Plain(TicTacToe):
 
     name = "plain-tic-tac-toe"
     action_space = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "told"),
+    [
+        ({"name": "othello", "rows": 4}, {}, "othello: rows: unknown key"),
+        ({"name": "tic-tac-toe", "rows": "x"}, {}, "tic-tac-toe: rows: expected an integer, got 'x'"),
+        ({"rows": 4}, {}, "expected a game, its name, or a mapping with its name and parameters, got {'rows': 4}"),
+        (3, {}, "expected a game, its name, or a mapping with its name and parameters, got 3"),
+        ("othello", {"moves": -1}, "moves: expected a whole number from 1, got -1"),
+    ],
+)
+def test_what_is_no_game_and_no_limit_is_told(game: Any, options: Any, told: str, environments: Any) -> None:
+    with pytest.raises(ValueError, match=r"expected|unknown") as caught:
+        environments.aec_env(game, **options)
+    assert str(caught.value).startswith(told)
+
+
+def test_play_begins_with_reset(environments: Any) -> None:
+    aec, parallel = environments.aec_env("othello"), environments.parallel_env("goofspiel")
+    for asked in (aec.render, lambda: aec.step(0), parallel.render, lambda: parallel.step({})):
+        with pytest.raises(ArenaError, match="play has not begun: call reset"):
+            asked()
 
 
 @pytest.mark.filterwarnings("ignore")
