@@ -12,7 +12,7 @@ from typing import Any
 from arena.errors import SpecError, StoreFull
 from arena.ladder.ladder_spec import LadderSpec
 from arena.ladder.ledger import CoursePoint, Ledger, Submission
-from arena.ladder.matchmaking import Standings, pairs_to_meet, standings
+from arena.ladder.matchmaking import BoardStandings, pairs_to_meet, standings
 from arena.ladder.season import Season, begin_season
 from arena.match.record import FAULTS, Record
 from arena.results.pairs import Entries
@@ -40,7 +40,7 @@ LaidOut = Callable[[Sequence[Submission]], list[dict[str, Any]]]
 class Contest:
     """What is going on: read by pages from other threads, written by the one that plays."""
 
-    standings: Sequence[Standings] = ()
+    standings: Sequence[BoardStandings] = ()
     state: str = "starting"
     """`playing`, `idle`, `paused`, `over`, or what is in the way, in a sentence."""
     matches: int = 0
@@ -159,7 +159,7 @@ class ContestRunner:
             elif faults != known[label].faults:
                 self._ledger.count_faults(label, faults)
 
-    def _rate(self, season: Season) -> Sequence[Standings]:
+    def _rate(self, season: Season) -> Sequence[BoardStandings]:
         """Compute the standings of all boards, keep what has changed, and return them."""
         boards = range(len(season.spec.boards))
         before = {(one.title, row["agent"]): row["games"] for one in self.contest.standings for row in one.rows}
@@ -204,7 +204,7 @@ class SeasonPlans:
     """
 
     def __init__(
-        self, season: Season, ledger: Ledger, goes_on: Callable[[], bool], rate: Callable[[], Sequence[Standings]]
+        self, season: Season, ledger: Ledger, goes_on: Callable[[], bool], rate: Callable[[], Sequence[BoardStandings]]
     ) -> None:
         self._season, self._ledger, self._goes_on, self._rate = season, ledger, goes_on, rate
         self._waiting = self._left_over()

@@ -37,7 +37,7 @@ LOOK = 0.5
 Finding = dict[str, Any]
 
 
-class Unfit(ArenaError):
+class NotPassed(ArenaError):
     """A submission does not pass, and why; `findings` are what the checks say."""
 
     def __init__(self, reason: str, findings: Sequence[Finding] = ()) -> None:
@@ -76,7 +76,7 @@ class Examiner:
         """Check one submission and note what became of it."""
         try:
             passed = examined(self._ladder, self._folder, one)
-        except (Unfit, BadSubmission) as error:
+        except (NotPassed, BadSubmission) as error:
             reason, findings = self._folder.as_handed_in(one, [str(error), getattr(error, "findings", [])])
             self._ledger.refuse(one.id, reason, findings)
             self._folder.forget(one)
@@ -88,7 +88,7 @@ class Examiner:
 
 
 def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission) -> Passed:
-    """Check a submission as `arena check` does, on the boards of the ladder; Unfit or BadSubmission where it does not pass."""
+    """Check a submission as `arena check` does, on the boards of the ladder; NotPassed or BadSubmission where it does not pass."""
     file = folder.laid_out(one)
     isolation: Isolation = ladder.spec.document.values.get("isolation") or "sandbox"
     if one.kind == "program":
@@ -101,7 +101,7 @@ def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission) -> Passed:
         agent = _agent_of(told, one.name)
         boards = [board for board in ladder.spec.boards if _fits(told, agent, board)]
         if not boards:
-            raise Unfit(f"{agent} can play none of {', '.join(board.name for board in ladder.spec.boards)}")
+            raise NotPassed(f"{agent} can play none of {', '.join(board.name for board in ladder.spec.boards)}")
         return _judged(one, agent, [finding for board in boards for finding in process.check(agent, board)])
 
 
@@ -110,7 +110,7 @@ def _memory(ladder: LadderSpec) -> int:
 
 
 class CheckProcess:
-    """The process in which the code of a submission is loaded and checked; Unfit where it is lost."""
+    """The process in which the code of a submission is loaded and checked; NotPassed where it is lost."""
 
     def __init__(self, program: Program, isolation: Isolation, memory_mb: int) -> None:
         self._left = CPU_SECONDS
@@ -118,7 +118,7 @@ class CheckProcess:
         try:
             self._process = AgentProcess(program, memory_mb, isolation, module=HOST)
         except AgentLost as lost:
-            raise Unfit(f"its process cannot be started: {lost.message}") from lost
+            raise NotPassed(f"its process cannot be started: {lost.message}") from lost
 
     def __enter__(self) -> "CheckProcess":
         """Return itself."""
@@ -129,18 +129,18 @@ class CheckProcess:
         self._process.end()
 
     def ask(self, request: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-        """Return the answer to a request; Unfit where there is none in time, or where it says what failed."""
+        """Return the answer to a request; NotPassed where there is none in time, or where it says what failed."""
         try:
             self._process.begin()
             answer = self._process.ask(protocol.line(request), SECONDS, what="the check", cpu_seconds=max(0.1, self._left))
             self._left -= self._process.processors()[1]
             protocol.expected(answer, kind, "failed")
         except AgentLost as lost:
-            raise Unfit(_lost(request["type"], lost)) from lost
+            raise NotPassed(_lost(request["type"], lost)) from lost
         except Broken as broken:
-            raise Unfit(f"its process does not answer as it should: {broken}") from broken
+            raise NotPassed(f"its process does not answer as it should: {broken}") from broken
         if answer["type"] == "failed":
-            raise Unfit(cut(str(answer.get("message")), FINDING))
+            raise NotPassed(cut(str(answer.get("message")), FINDING))
         return answer
 
     def check(self, agent: str, board: Board) -> list[Finding]:
@@ -150,16 +150,16 @@ class CheckProcess:
         kept = {key: value for key, value in asdict(limits).items() if key in ("nodes", "seconds", "depth") and value is not None}
         first = self.ask({"type": "decide", **about, "limits": kept}, "decided")
         if first.get("fault"):
-            raise Unfit(f"{board.name}: its first move: {cut(str(first['fault']), FINDING)}")
+            raise NotPassed(f"{board.name}: its first move: {cut(str(first['fault']), FINDING)}")
         try:
             answer = self.ask({"type": "check", **about, "matches": MATCHES, "patience": PATIENCE}, "checked")
-        except Unfit as error:
+        except NotPassed as error:
             if isinstance(error.__cause__, AgentLost) and error.__cause__.reason == "timeout":
                 return [_finding(board, "time", "all checks are made", None, reached=False)]
             raise
         verdicts = answer.get("verdicts")
         if not isinstance(verdicts, list) or not all(isinstance(one, dict) for one in verdicts):
-            raise Unfit("its process does not answer as it should: verdicts are no list")
+            raise NotPassed("its process does not answer as it should: verdicts are no list")
         return [
             _finding(board, str(one.get("check")), str(one.get("promise")), one.get("found"), reached=bool(one.get("reached")))
             for one in verdicts
@@ -188,12 +188,12 @@ def _agent_of(told: Mapping[str, Any], wanted: str | None) -> str:
     try:
         names = [protocol.text_of({**one, "type": "agents"}, "name") for one in told["agents"]]
     except (Broken, TypeError, KeyError) as error:
-        raise Unfit(f"its process does not answer as it should: {describe(error)}") from error
+        raise NotPassed(f"its process does not answer as it should: {describe(error)}") from error
     if wanted in names:
         return wanted
     if len(names) != 1:
         found = f"{len(names)}: {', '.join(names[:5])}" if names else "none; an @hookimpl arena_agents() returns it"
-        raise Unfit(f"expected one agent in the file, found {found}")
+        raise NotPassed(f"expected one agent in the file, found {found}")
     return names[0]
 
 
@@ -224,12 +224,12 @@ def _in_short(found: str) -> str:
 
 
 def _judged(one: Submission, agent: str | None, findings: list[Finding]) -> Passed:
-    """What passes with these findings; Unfit with them where a promise is broken."""
+    """What passes with these findings; NotPassed with them where a promise is broken."""
     broken = [finding for finding in findings if not finding["kept"]]
     if broken:
         first = broken[0]
-        raise Unfit(f"{first['game']}, {first['check']}: {_in_short(str(first['found']))}", findings)
+        raise NotPassed(f"{first['game']}, {first['check']}: {_in_short(str(first['found']))}", findings)
     name = one.name or agent or one.file.partition(".")[0].lower()
     if not is_name(name):
-        raise Unfit(f"{cut(repr(name))} is no name for an agent here; expected {NAME}; give one with --name")
+        raise NotPassed(f"{cut(repr(name))} is no name for an agent here; expected {NAME}; give one with --name")
     return Passed(name, agent, findings)

@@ -21,7 +21,7 @@ PAIRS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
+class BoardStandings:
     """The ratings on one board at one moment."""
 
     title: str
@@ -34,7 +34,7 @@ class Standings:
     anchor: int
 
 
-def standings(season: Season, board: int, interval: float, anchor: str) -> Standings:
+def standings(season: Season, board: int, interval: float, anchor: str) -> BoardStandings:
     """Rate a board: everyone's matches count, those in play are shown. `interval` is the half-width that is narrow enough."""
     tally, labels, playing = season.tallies[board], season.labels(board), season.playing(board)
     zero = labels.index(anchor) if anchor in labels else 0
@@ -58,7 +58,7 @@ def standings(season: Season, board: int, interval: float, anchor: str) -> Stand
         {**_known(versus_row(merits.index(bounds[entry][0]) + 1, entry, tally, rated, ())), "settled": entry not in wanted}
         for entry in order
     ]
-    return Standings(season.run.boards[board].title, tuple(rows), wanted, fitted, zero)
+    return BoardStandings(season.run.boards[board].title, tuple(rows), wanted, fitted, zero)
 
 
 def plan_size(playing: Sequence[int]) -> int:
@@ -67,7 +67,7 @@ def plan_size(playing: Sequence[int]) -> int:
 
 
 def pairs_to_meet(
-    season: Season, board: int, found: Standings, barred: Sequence[tuple[int, int]] = ()
+    season: Season, board: int, found: BoardStandings, barred: Sequence[tuple[int, int]] = ()
 ) -> list[tuple[int, str, str]]:
     """Return the pairs of the next plan of a board, by its number and labels; none where nothing is left to learn.
 
