@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from arena.errors import ArenaError, IsolationError, cut, describe
+from arena.console.notices import say
+from arena.errors import ArenaError, IsolationError, StoreError, cut, describe
 from arena.isolation import protocol
 from arena.isolation.agent_process import AgentLost, AgentProcess
 from arena.isolation.protocol import Broken
@@ -33,6 +35,8 @@ FINDING = 4000
 """Characters of a finding."""
 LOOK = 0.5
 """Seconds between two looks at the queue."""
+HELD_UP = 2.0
+"""Seconds between two tries where the store cannot be written to."""
 
 Finding = dict[str, Any]
 
@@ -57,7 +61,7 @@ class Passed:
 
 
 class Examiner:
-    """Takes submissions from the queue and checks them, one at a time, on a thread of its own."""
+    """Takes submissions from the queue and checks them, one at a time on every thread that runs it."""
 
     def __init__(self, ladder: LadderSpec, ledger: Ledger, folder: CodeFolder) -> None:
         self._ladder, self._ledger, self._folder = ladder, ledger, folder
@@ -65,12 +69,24 @@ class Examiner:
 
     def run(self) -> None:
         """Check until `stopping` is set; a check that is interrupted is made again by the next process."""
+        one: Submission | None = None
         while not self.stopping.is_set():
-            one = self._ledger.next_to_check()
-            if one is None:
-                self.stopping.wait(LOOK)
-            else:
-                self.examine(one)
+            try:
+                one = one or self._ledger.next_to_check()
+                if one is not None:
+                    self.examine(one)
+                    one = None
+                    continue
+            except StoreError as error:  # a full disk, or a program that holds the store: this one is checked again
+                say(f"a check waits: {error}")
+                self.stopping.wait(HELD_UP)
+            except Exception as error:  # the next ones are checked, whatever this one did to arena
+                say(f"error: the check of submission {one and one.id}: {describe(error)}")
+                with suppress(StoreError):
+                    if one is not None:
+                        self._ledger.refuse(one.id, "it could not be checked, by an error of arena itself: tell the host", ())
+                one = None
+            self.stopping.wait(LOOK)
 
     def examine(self, one: Submission) -> None:
         """Check one submission and note what became of it."""
@@ -88,7 +104,7 @@ class Examiner:
 
 
 def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission) -> Passed:
-    """Check a submission as `arena check` does, on the boards of the ladder; NotPassed or BadSubmission where it does not pass."""
+    """Check a submission as `arena check` does, on the ladder's boards; NotPassed or BadSubmission where it does not pass."""
     file = folder.laid_out(one)
     isolation: Isolation = ladder.spec.document.values.get("isolation") or "sandbox"
     if one.kind == "program":

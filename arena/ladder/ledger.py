@@ -244,6 +244,10 @@ class Ledger:
             else self._submissions("WHERE author = ? ORDER BY number", author)
         )
 
+    def in_play(self) -> list[Submission]:
+        """The submissions that play, in the order in which they came."""
+        return self._submissions("WHERE status = 'playing' ORDER BY number")
+
     def content(self, key: str) -> bytes:
         """What was handed in."""
         return bytes(self._value("SELECT content FROM ladder_submission WHERE id = ?", key))
