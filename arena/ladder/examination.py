@@ -4,6 +4,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from time import monotonic
 from typing import Any
 
 from arena.console.notices import say
@@ -17,7 +19,7 @@ from arena.ladder.ledger import Ledger, Submission
 from arena.match.match import Isolation, Program
 from arena.plugins.versions import submission as version_of
 from arena.spec import Board
-from arena.testing.program_checks import program_verdicts
+from arena.testing.program_checks import PatientProcess, program_verdicts
 from arena.testing.verdicts import Verdict
 
 HOST = "arena.ladder.check_host"
@@ -109,7 +111,9 @@ def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission) -> Passed:
     isolation: Isolation = ladder.spec.document.values.get("isolation") or "sandbox"
     if one.kind == "program":
         program = Program(one.file, {}, None, (), str(file.parent), (str(file),))
-        return _judged(one, None, [verdict for board in ladder.spec.boards for verdict in _of_program(program, board, isolation)])
+        start = partial(CheckedProgram, CheckBounds(), _memory(ladder))
+        verdicts = [verdict for board in ladder.spec.boards for verdict in _of_program(program, board, isolation, start)]
+        return _judged(one, None, verdicts)
     version = version_of(str(file), file.parent, ())
     program = Program(version.source, {}, None, ladder.spec.plugins, str(file.parent), version=version)
     with CheckProcess(program, isolation, _memory(ladder)) as process:
@@ -182,6 +186,41 @@ class CheckProcess:
         ]
 
 
+@dataclass(slots=True)
+class CheckBounds:
+    """What is left of the time of a check, whichever processes it is made in."""
+
+    seconds: float = SECONDS
+    cpu_seconds: float = CPU_SECONDS
+
+
+class CheckedProgram(PatientProcess):
+    """A process of a program that is checked: all answers together are held to the bounds of its check."""
+
+    def __init__(self, left: CheckBounds, most_mb: int, program: Program, memory_mb: int | None, isolation: Isolation) -> None:
+        self._left = left
+        super().__init__(PATIENCE, program, memory_mb or most_mb, isolation)
+
+    def ask(
+        self,
+        request: bytes,
+        seconds: float | None,
+        margin: float = 0.0,
+        what: str = "a decision",
+        cpu_seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """Write a request and return the answer to it, as any agent process does."""
+        left = self._left
+        began, used = monotonic(), self.processors()[1]
+        try:
+            longest = max(0.1, min(PATIENCE if seconds is None else seconds, left.seconds))
+            most = max(0.1, left.cpu_seconds if cpu_seconds is None else min(cpu_seconds, left.cpu_seconds))
+            return super().ask(request, longest, margin, what, most)
+        finally:
+            left.seconds -= monotonic() - began
+            left.cpu_seconds -= max(0.0, self.processors()[1] - used)
+
+
 def _lost(step: str, lost: AgentLost) -> str:
     where = {"describe": "while it was loaded", "decide": "during its first move", "check": "during the check"}[step]
     return f"{where}: {lost.message.replace('a decision', 'the check')}"
@@ -218,8 +257,8 @@ def _fits(told: Mapping[str, Any], agent: str, board: Board) -> bool:
     return not games or board.name in games
 
 
-def _of_program(program: Program, board: Board, isolation: Isolation) -> list[Finding]:
-    verdicts: list[Verdict] = list(program_verdicts(program, board.game, matches=1, patience=PATIENCE, isolation=isolation))
+def _of_program(program: Program, board: Board, isolation: Isolation, start: "partial[CheckedProgram]") -> list[Finding]:
+    verdicts: list[Verdict] = list(program_verdicts(program, board.game, matches=1, isolation=isolation, start=start))
     return [
         _finding(
             board,

@@ -1,6 +1,7 @@
 """One process that is a ladder: the contest, the checks of what is handed in, and the pages."""
 
 import asyncio
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -113,6 +114,9 @@ async def serve(host: LadderHost, listening: socket.socket, name: str, public: s
 
     `name` is the interface, `public` the address of a proxy before it. ArenaError if the contest cannot go on.
     """
+    logging.getLogger("python_multipart").setLevel(
+        logging.CRITICAL
+    )  # it tells stderr of every form of a stranger that it cannot read
     application = LadderApp(host)
     port = listening.getsockname()[1]
     largest = host.ladder.submissions.size_kb << 10
