@@ -204,7 +204,8 @@ class ContestRunner:
             self._waiting.clear()
 
     def _reveal(self) -> None:
-        """End the ladder for ever: its seed is shown."""
+        """End the ladder for ever: its seed is shown, and what waits for its check never plays."""
+        self._ledger.turn_away("the ladder was over before it was checked")
         self._rate(self._season())
         self._store.end()
 

@@ -14,6 +14,7 @@ import pytest
 import arena
 from arena.errors import StoreError
 from arena.ladder.code_folder import BadSubmission, CodeFolder
+from arena.ladder.ladder_host import opened
 from arena.ladder.ladder_spec import load_ladder
 from arena.ladder.ledger import Ledger
 from arena.ladder.season import begin_season, played
@@ -147,3 +148,44 @@ def test_a_spec_that_has_become_stricter_suspends_what_it_does_not_take(tmp_path
         assert "more than 16 KiB when unpacked" in found["reason"]
         labels = wait(lambda: len(rows := ladder.ask("/api/standings").body["rows"]) == 4 and {row["agent"] for row in rows}, 60)
         assert labels == {"random", "greedy", "lookahead", "ada/small@1"}
+
+
+def test_what_waits_when_a_ladder_ends_never_plays(tmp_path: Path) -> None:
+    (tmp_path / "course.yaml").write_text(SPEC)
+    with opened(load_ladder(tmp_path / "course.yaml"), tmp_path / "a.db", 1) as host:
+        key = host.ledger.submit("ada", "mine", "python", "mine.py", agent(), 10).id
+        host.ledger.set("over", "yes", "admin")
+        assert host.ledger.next_to_check() is None
+        host.runner.play()
+        one = host.ledger.submission(key)
+        assert host.runner.contest.state == "over"
+    assert (one.status, one.reason) == ("withdrawn", "the ladder was over before it was checked")
+
+
+def test_a_secret_seed_is_told_when_a_ladder_ends_and_not_before(tmp_path: Path) -> None:
+    """After that nothing is taken or played, also by the next start."""
+    with HostedLadder(tmp_path, SPEC.replace("seed: 5\n", "")) as ladder:
+        (token,) = ladder.tokens("ada")
+        wait(lambda: ladder.ask("/health").body["matches"] > 5)
+        with sqlite3.connect(tmp_path / "results" / "course.db") as store:
+            (secret,) = store.execute("SELECT secret FROM run").fetchone()
+        match = ladder.ask("/api/t/ladder/matches").body["matches"][0]["id"]
+        pages = ["/", "/health", "/metrics", "/api/ladder", "/api/live", "/api/standings", "/api/t/ladder/matches"]
+        pages += [f"/api/t/ladder/match/{match}", "/api/t/ladder/entry?name=random", "/api/agents/random"]
+        assert secret not in str([ladder.ask(page).body for page in pages])
+        assert ladder.ask("/api/ladder").body["commitment"]
+        command = [sys.executable, "-m", "arena", "export", "results/course.db"]
+        exported = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout
+        assert match in exported
+        assert secret not in exported
+        assert secret not in ladder.errors.read_text()
+        assert ladder.admin("reveal").returncode == 0
+        wait(lambda: ladder.ask("/health").body["state"] == "over")
+        answer = ladder.submit(token, agent())
+        assert (answer.status, answer.body["error"]) == (422, "this ladder is over")
+        code, said = ladder.end()
+        assert (code, said) == (0, f"seed: {secret}\n")
+        ladder.again()
+        wait(lambda: ladder.ask("/health").body["state"] == "over")
+        assert ladder.ask("/health").body["matches"] == 0
+        assert ladder.submit(token, agent()).status == 422
