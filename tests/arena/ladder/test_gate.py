@@ -7,10 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from arena.ladder.code_folder import CodeFolder
@@ -57,32 +58,22 @@ def test_forms_that_are_none(ladder: HostedLadder, body: bytes) -> None:
 
 
 def test_one_address_does_not_shut_out_another(tmp_path: Path) -> None:
-    """Bodies that never end hold connections, but no more than an address may have; the proxy's word counts for who asks."""
-    with HostedLadder(tmp_path, SPEC, "--public", "https://arena.example.org") as ladder:
-        port = int(ladder.url.rpartition(":")[2]) if "127" in ladder.url else _port(ladder)
-        head = "POST /api/authors HTTP/1.1\r\nHost: arena.example.org\r\nX-Forwarded-For: {}\r\nContent-Length: {}\r\n\r\n"
-        slow = []
+    """Streams that never end hold connections, but no more than an address may have; a proxy's word counts for who asks."""
+    with HostedLadder(tmp_path, SPEC, "--public", "https://arena.example.org") as ladder, ExitStack() as streams:
+        (listening,) = [one for one in psutil.Process(ladder.process.pid).net_connections() if one.status == "LISTEN"]
+        port = int(listening.laddr.port)
         for _ in range(MOST_OPEN):
-            one = socket.create_connection(("127.0.0.1", port))
-            one.sendall(head.format("203.0.113.5", 9).encode() + b"{")
-            slow.append(one)
-        assert _status(port, head.format("203.0.113.5", 2).encode() + b"{}") == 429
-        assert _status(port, head.format("203.0.113.6", 2).encode() + b"{}") == 422
-        for one in slow:
-            one.close()
+            assert _asked(streams, port, "/api/events", "203.0.113.5") == 200
+        assert _asked(streams, port, "/health", "203.0.113.5") == 429
+        assert _asked(streams, port, "/health", "198.51.100.1, 203.0.113.5") == 429
+        assert _asked(streams, port, "/health", "203.0.113.6") == 200
 
 
-def _port(ladder: HostedLadder) -> int:
-    import psutil
-
-    (listening,) = [one for one in psutil.Process(ladder.process.pid).net_connections() if one.status == "LISTEN"]
-    return int(listening.laddr.port)
-
-
-def _status(port: int, request: bytes) -> int:
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as asking:
-        asking.sendall(request)
-        found = re.match(rb"HTTP/1.1 (\d+)", asking.recv(1000))
+def _asked(streams: ExitStack, port: int, path: str, who: str) -> int:
+    """The status of an answer to a request that a proxy passes on; the connection stays open."""
+    asking = streams.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+    asking.sendall(f"GET {path} HTTP/1.1\r\nHost: arena.example.org\r\nX-Forwarded-For: {who}\r\n\r\n".encode())
+    found = re.match(rb"HTTP/1.1 (\d+)", asking.recv(1000))
     assert found
     return int(found[1])
 
