@@ -1,11 +1,12 @@
 """The code of submissions on the disk: laid out from the store where processes can load it."""
 
+import errno
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, StoreFull
 from arena.ladder.archive import BadArchive, unpacked
 from arena.ladder.ladder_spec import Kind
 from arena.ladder.ledger import Ledger, Submission
@@ -14,6 +15,8 @@ from arena.plugins.versions import LAID_OUT
 MAIN = "agent.py"
 """The plugin of a zip, unless there is one file of Python alone at its top."""
 ELF = b"\x7fELF"
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says where there is no room."""
 
 
 class BadSubmission(ArenaError):
@@ -39,31 +42,39 @@ class CodeFolder:
         self._most = most_bytes
         self.path = ledger.path.resolve().with_name(f"{ledger.path.name}.code")
 
-    def entries(self, playing: Sequence[Submission]) -> list[dict[str, Any]]:
-        """Return the entries of a spec for submissions in play, whose code is there then."""
-        return [{**self.entry(one), "label": one.label} for one in playing]
-
     def entry(self, one: Submission) -> dict[str, Any]:
-        """Return the entry of a spec for a submission, without a label."""
+        """Return the entry of a spec for a submission in play, whose code is there then; BadSubmission where that cannot be."""
         file = self.laid_out(one)
-        return {"agent": {"command": [str(file)]}} if one.kind == "program" else {"agent": one.agent, "plugin": str(file)}
+        plays = {"agent": {"command": [str(file)]}} if one.kind == "program" else {"agent": one.agent, "plugin": str(file)}
+        return {**plays, "label": one.label}
 
     def laid_out(self, one: Submission) -> Path:
-        """Lay out the code of a submission and return the file to load or to start; BadSubmission where that cannot be."""
+        """Lay out the code of a submission and return the file to load or to start.
+
+        BadSubmission where that cannot be, StoreFull where the disk is full.
+        """
         folder = self.path / one.id
         if not (folder / LAID_OUT).exists():
-            files = self._files(one)
-            part = folder.with_suffix(".part")
-            shutil.rmtree(part, ignore_errors=True)
-            shutil.rmtree(folder, ignore_errors=True)
-            for name, content in files.items():
-                (part / name).parent.mkdir(parents=True, exist_ok=True)
-                (part / name).write_bytes(content)
-            if one.kind == "program":
-                (part / _name(one)).chmod(0o755)
-            (part / LAID_OUT).touch()
-            part.replace(folder)
+            try:
+                self._lay_out(one, self._files(one), folder)
+            except OSError as error:
+                if error.errno in FULL:
+                    raise StoreFull(f"{self.path}: the disk is full; make room for the code of what is handed in") from error
+                reason = error.strerror or type(error).__name__
+                raise BadSubmission(f"its files cannot be laid out: {reason}; give them shorter names, each its own") from error
         return folder / (_name(one) if one.kind != "zip" else _module(one))
+
+    def _lay_out(self, one: Submission, files: Mapping[str, bytes], folder: Path) -> None:
+        part = folder.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        for name, content in files.items():
+            (part / name).parent.mkdir(parents=True, exist_ok=True)
+            (part / name).write_bytes(content)
+        if one.kind == "program":
+            (part / _name(one)).chmod(0o755)
+        (part / LAID_OUT).touch()
+        part.replace(folder)
 
     def as_handed_in(self, one: Submission, told: Any) -> Any:
         """Return texts, or lists and mappings of them, in which files are called as their author calls them."""

@@ -10,6 +10,7 @@ from time import time
 from typing import Any
 
 from arena.errors import SpecError, StoreFull
+from arena.ladder.code_folder import BadSubmission, CodeFolder
 from arena.ladder.ladder_spec import LadderSpec
 from arena.ladder.ledger import CoursePoint, Ledger, Submission
 from arena.ladder.matchmaking import BoardStandings, pairs_to_meet, standings
@@ -26,14 +27,11 @@ VOIDS = 3
 """Void pairs of matches in a row after which two agents are not paired any more in a season."""
 LOOK = 0.5
 """Seconds between two looks at what other processes have changed."""
-FULL_DISK = 10.0
+FULL_DISK = 2.0
 """Seconds between two tries to write on a full disk."""
 
 TREND = 40
 """Ratings that a page shows as a course."""
-
-LaidOut = Callable[[Sequence[Submission]], list[dict[str, Any]]]
-"""Lays out the code of submissions on the disk and returns their entries of a spec."""
 
 
 @dataclass(slots=True)
@@ -63,12 +61,15 @@ class Closing(Exception):
 class ContestRunner:
     """Plays a ladder until it is stopped. Everything it decides follows from the store, so that it goes on as if never ended."""
 
-    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, entries: LaidOut, workers: int) -> None:
-        self._ladder, self._store, self._ledger, self._entries, self._workers = ladder, store, ledger, entries, workers
+    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, folder: CodeFolder, workers: int) -> None:
+        self._ladder, self._store, self._ledger, self._folder, self._workers = ladder, store, ledger, folder, workers
         self.contest = Contest()
         self.stopping = threading.Event()
         self._waiting = threading.Event()
         self._described: dict[Any, Any] = {}
+        self._playing: dict[str, Submission] = {}
+        self._faults: dict[str, int] = {}
+        """Matches in a row that each submission in play has lost by faults."""
 
     def stop(self) -> None:
         """Have it end: matches in progress are dropped, their plans stay."""
@@ -81,21 +82,32 @@ class ContestRunner:
 
     def play(self) -> None:
         """Play until `stop`. ArenaError for what nobody but an admin can mend."""
-        while not self.stopping.is_set():
-            changes = self._ledger.changes()
-            if self._ledger.setting("over") is not None:
-                self._reveal()
-                return
-            season = self._season()
-            self._rate(season)
-            if self._ledger.setting("paused") == "yes":
-                self._rest("paused", changes)
-                continue
-            plans = SeasonPlans(season, self._ledger, partial(self._goes_on, changes), partial(self._rate, season))
-            self._play_season(season, plans)
-            if not self.stopping.is_set() and self._ledger.changes() == changes:
-                self._rest("idle", changes)
-        self._tell("stopped")
+        over = False
+        while not over and not self.stopping.is_set():
+            try:
+                self._store.flush()
+                over = self._go_on()
+            except StoreFull as error:  # a season that begins anew plays what has no record yet
+                self._tell(f"paused: {error}")
+                self.stopping.wait(FULL_DISK)
+        self._tell("over" if over else "stopped")
+
+    def _go_on(self) -> bool:
+        """Play until something changes, and rest where nothing is left to play; return True where the ladder is over for ever."""
+        changes = self._ledger.changes()
+        if self._ledger.setting("over") is not None:
+            self._reveal()
+            return True
+        season = self._season()
+        self._rate(season)
+        if self._ledger.setting("paused") == "yes":
+            self._rest("paused", changes)
+            return False
+        plans = SeasonPlans(season, self._ledger, partial(self._goes_on, changes), partial(self._rate, season))
+        self._play_season(season, plans)
+        if self._goes_on(changes):
+            self._rest("idle", changes)
+        return False
 
     def _goes_on(self, changes: int) -> bool:
         return not self.stopping.is_set() and self._ledger.changes() == changes
@@ -103,61 +115,66 @@ class ContestRunner:
     def _season(self) -> Season:
         """A season with all submissions in play; one that cannot be loaded any more is suspended."""
         while True:
-            playing = [one for one in self._ledger.submissions() if one.status == "playing"]
+            playing, entries = self._laid_out()
             try:
-                season = begin_season(self._ladder, self._store, self._entries(playing), self._described)
+                season = begin_season(self._ladder, self._store, entries, self._described)
             except SpecError as error:
                 house = len(self._ladder.spec.document.values["agents"])
                 faulty = {place - house: fault.message for fault in error.faults if (place := _entry(fault.where)) >= house}
                 if not faulty:
                     raise
                 for place, message in faulty.items():
-                    self._ledger.suspend(playing[place].label, f"it cannot be loaded any more: {message}")
+                    self._suspend(playing[place].label, f"it cannot be loaded any more: {message}")
                 continue
             self._described.update(season.spec.described)
             return season
+
+    def _suspend(self, label: str, reason: str) -> None:
+        """Take a submission out of play; its author reads why, with files by the names that he gave them."""
+        self._ledger.suspend(label, self._folder.as_handed_in(self._playing.pop(label), reason))
+        self._faults.pop(label, None)
+
+    def _laid_out(self) -> tuple[list[Submission], list[dict[str, Any]]]:
+        """The submissions in play and their entries; one that cannot be laid out by the spec of now is suspended."""
+        playing, entries = self._ledger.in_play(), []
+        self._playing = {one.label: one for one in playing}
+        self._faults = {one.label: one.faults for one in playing}
+        for one in playing:
+            try:
+                entries.append(self._folder.entry(one))
+            except BadSubmission as error:
+                self._suspend(one.label, f"it cannot be loaded any more: {error}")
+        return [one for one in playing if one.label in self._playing], entries
 
     def _play_season(self, season: Season, plans: "SeasonPlans") -> None:
         pool = WorkerPool(season.spec, self._workers, plans.take, check=self._check, code=season.run.plugins)
         matches = pool.play()
         with suppress(Closing), closing(matches):  # type: ignore[type-var]  # it is a generator
             for scheduled, record in matches:
-                self._write(scheduled, record)
+                self._store.add(scheduled, record)
+                self._store.flush()
                 plans.finished(scheduled, record)
                 self.contest.matches += 1
                 self.contest.voids += record.termination == "void"
-                self._judge(season, scheduled, record)
+                self._judge(record)
 
     def _check(self) -> None:
         if self.stopping.is_set():
             raise Closing
 
-    def _write(self, scheduled: Scheduled, record: Record) -> None:
-        """Keep a record; on a full disk wait until there is room."""
-        self._store.add(scheduled, record)
-        while True:
-            try:
-                self._store.flush()
-            except StoreFull as error:
-                self._tell(str(error))
-                if self.stopping.wait(FULL_DISK):
-                    raise Closing from error
-            else:
-                return
-
-    def _judge(self, season: Season, scheduled: Scheduled, record: Record) -> None:
+    def _judge(self, record: Record) -> None:
         """Count faults in a row, and suspend a submission that has too many."""
-        known = {one.label: one for one in self._ledger.submissions() if one.status == "playing"}
         for seat, label in enumerate(record.labels):
-            if label not in known or record.termination == "void":
+            if label not in self._faults or record.termination == "void":
                 continue
             at_fault = record.termination in FAULTS and record.seat == seat
-            faults = known[label].faults + 1 if at_fault else 0
+            faults = self._faults[label] + 1 if at_fault else 0
             if faults >= FAULTS_IN_ROW:
-                reason = f"it lost {faults} matches in a row by its own fault, the last one so: {record.termination}"
-                self._ledger.suspend(label, reason + (f", {record.message}" if record.message else ""))
-            elif faults != known[label].faults:
+                last = ", ".join(filter(None, (record.termination, record.message)))
+                self._suspend(label, f"it lost {faults} matches in a row by its own fault, the last one so: {last}")
+            elif faults != self._faults[label]:
                 self._ledger.count_faults(label, faults)
+                self._faults[label] = faults
 
     def _rate(self, season: Season) -> Sequence[BoardStandings]:
         """Compute the standings of all boards, keep what has changed, and return them."""
@@ -187,10 +204,10 @@ class ContestRunner:
             self._waiting.clear()
 
     def _reveal(self) -> None:
-        """End the ladder for ever: its seed is shown."""
+        """End the ladder for ever: its seed is shown, and what waits for its check never plays."""
+        self._ledger.turn_away("the ladder was over before it was checked")
         self._rate(self._season())
         self._store.end()
-        self._tell("over")
 
     def _tell(self, state: str) -> None:
         self.contest.state = state

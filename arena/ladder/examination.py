@@ -2,10 +2,14 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from time import monotonic
 from typing import Any
 
-from arena.errors import ArenaError, IsolationError, cut, describe
+from arena.console.notices import say
+from arena.errors import ArenaError, IsolationError, StoreError, cut, describe
 from arena.isolation import protocol
 from arena.isolation.agent_process import AgentLost, AgentProcess
 from arena.isolation.protocol import Broken
@@ -15,7 +19,7 @@ from arena.ladder.ledger import Ledger, Submission
 from arena.match.match import Isolation, Program
 from arena.plugins.versions import submission as version_of
 from arena.spec import Board
-from arena.testing.program_checks import program_verdicts
+from arena.testing.program_checks import PatientProcess, program_verdicts
 from arena.testing.verdicts import Verdict
 
 HOST = "arena.ladder.check_host"
@@ -33,11 +37,13 @@ FINDING = 4000
 """Characters of a finding."""
 LOOK = 0.5
 """Seconds between two looks at the queue."""
+HELD_UP = 2.0
+"""Seconds between two tries where the store cannot be written to."""
 
 Finding = dict[str, Any]
 
 
-class CheckFailed(ArenaError):
+class NotPassed(ArenaError):
     """A submission does not pass, and why; `findings` are what the checks say."""
 
     def __init__(self, reason: str, findings: Sequence[Finding] = ()) -> None:
@@ -57,7 +63,7 @@ class Passed:
 
 
 class Examiner:
-    """Takes submissions from the queue and checks them, one at a time, on a thread of its own."""
+    """Takes submissions from the queue and checks them, one at a time on every thread that runs it."""
 
     def __init__(self, ladder: LadderSpec, ledger: Ledger, folder: CodeFolder) -> None:
         self._ladder, self._ledger, self._folder = ladder, ledger, folder
@@ -65,18 +71,30 @@ class Examiner:
 
     def run(self) -> None:
         """Check until `stopping` is set; a check that is interrupted is made again by the next process."""
+        one: Submission | None = None
         while not self.stopping.is_set():
-            one = self._ledger.next_to_check()
-            if one is None:
-                self.stopping.wait(LOOK)
-            else:
-                self.examine(one)
+            try:
+                one = one or self._ledger.next_to_check()
+                if one is not None:
+                    self.examine(one)
+                    one = None
+                    continue
+            except StoreError as error:  # a full disk, or a program that holds the store: this one is checked again
+                say(f"a check waits: {error}")
+                self.stopping.wait(HELD_UP)
+            except Exception as error:  # the next ones are checked, whatever this one did to arena
+                say(f"error: the check of submission {one and one.id}: {describe(error)}")
+                with suppress(StoreError):
+                    if one is not None:
+                        self._ledger.refuse(one.id, "it could not be checked, by an error of arena itself: tell the host", ())
+                one = None
+            self.stopping.wait(LOOK)
 
     def examine(self, one: Submission) -> None:
         """Check one submission and note what became of it."""
         try:
             passed = examined(self._ladder, self._folder, one)
-        except (CheckFailed, BadSubmission) as error:
+        except (NotPassed, BadSubmission) as error:
             reason, findings = self._folder.as_handed_in(one, [str(error), getattr(error, "findings", [])])
             self._ledger.refuse(one.id, reason, findings)
             self._folder.forget(one)
@@ -88,12 +106,14 @@ class Examiner:
 
 
 def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission) -> Passed:
-    """Check a submission as `arena check` does, on the boards of the ladder; CheckFailed or BadSubmission if it does not pass."""
+    """Check a submission as `arena check` does, on the ladder's boards; NotPassed or BadSubmission where it does not pass."""
     file = folder.laid_out(one)
     isolation: Isolation = ladder.spec.document.values.get("isolation") or "sandbox"
     if one.kind == "program":
         program = Program(one.file, {}, None, (), str(file.parent), (str(file),))
-        return _judged(one, None, [verdict for board in ladder.spec.boards for verdict in _of_program(program, board, isolation)])
+        start = partial(CheckedProgram, CheckBounds(), _memory(ladder))
+        verdicts = [verdict for board in ladder.spec.boards for verdict in _of_program(program, board, isolation, start)]
+        return _judged(one, None, verdicts)
     version = version_of(str(file), file.parent, ())
     program = Program(version.source, {}, None, ladder.spec.plugins, str(file.parent), version=version)
     with CheckProcess(program, isolation, _memory(ladder)) as process:
@@ -101,7 +121,7 @@ def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission) -> Passed:
         agent = _agent_of(told, one.name)
         boards = [board for board in ladder.spec.boards if _fits(told, agent, board)]
         if not boards:
-            raise CheckFailed(f"{agent} can play none of {', '.join(board.name for board in ladder.spec.boards)}")
+            raise NotPassed(f"{agent} can play none of {', '.join(board.name for board in ladder.spec.boards)}")
         return _judged(one, agent, [finding for board in boards for finding in process.check(agent, board)])
 
 
@@ -110,7 +130,7 @@ def _memory(ladder: LadderSpec) -> int:
 
 
 class CheckProcess:
-    """The process in which the code of a submission is loaded and checked; CheckFailed where it is lost."""
+    """The process in which the code of a submission is loaded and checked; NotPassed where it is lost."""
 
     def __init__(self, program: Program, isolation: Isolation, memory_mb: int) -> None:
         self._left = CPU_SECONDS
@@ -118,7 +138,7 @@ class CheckProcess:
         try:
             self._process = AgentProcess(program, memory_mb, isolation, module=HOST)
         except AgentLost as lost:
-            raise CheckFailed(f"its process cannot be started: {lost.message}") from lost
+            raise NotPassed(f"its process cannot be started: {lost.message}") from lost
 
     def __enter__(self) -> "CheckProcess":
         """Return itself."""
@@ -129,18 +149,18 @@ class CheckProcess:
         self._process.end()
 
     def ask(self, request: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-        """Return the answer to a request; CheckFailed where there is none in time, or where it says what failed."""
+        """Return the answer to a request; NotPassed where there is none in time, or where it says what failed."""
         try:
             self._process.begin()
             answer = self._process.ask(protocol.line(request), SECONDS, what="the check", cpu_seconds=max(0.1, self._left))
             self._left -= self._process.processors()[1]
             protocol.expected(answer, kind, "failed")
         except AgentLost as lost:
-            raise CheckFailed(_lost(request["type"], lost)) from lost
+            raise NotPassed(_lost(request["type"], lost)) from lost
         except Broken as broken:
-            raise CheckFailed(f"its process does not answer as it should: {broken}") from broken
+            raise NotPassed(f"its process does not answer as it should: {broken}") from broken
         if answer["type"] == "failed":
-            raise CheckFailed(cut(str(answer.get("message")), FINDING))
+            raise NotPassed(cut(str(answer.get("message")), FINDING))
         return answer
 
     def check(self, agent: str, board: Board) -> list[Finding]:
@@ -150,20 +170,55 @@ class CheckProcess:
         kept = {key: value for key, value in asdict(limits).items() if key in ("nodes", "seconds", "depth") and value is not None}
         first = self.ask({"type": "decide", **about, "limits": kept}, "decided")
         if first.get("fault"):
-            raise CheckFailed(f"{board.name}: its first move: {cut(str(first['fault']), FINDING)}")
+            raise NotPassed(f"{board.name}: its first move: {cut(str(first['fault']), FINDING)}")
         try:
             answer = self.ask({"type": "check", **about, "matches": MATCHES, "patience": PATIENCE}, "checked")
-        except CheckFailed as error:
+        except NotPassed as error:
             if isinstance(error.__cause__, AgentLost) and error.__cause__.reason == "timeout":
                 return [_finding(board, "time", "all checks are made", None, reached=False)]
             raise
         verdicts = answer.get("verdicts")
         if not isinstance(verdicts, list) or not all(isinstance(one, dict) for one in verdicts):
-            raise CheckFailed("its process does not answer as it should: verdicts are no list")
+            raise NotPassed("its process does not answer as it should: verdicts are no list")
         return [
             _finding(board, str(one.get("check")), str(one.get("promise")), one.get("found"), reached=bool(one.get("reached")))
             for one in verdicts
         ]
+
+
+@dataclass(slots=True)
+class CheckBounds:
+    """What is left of the time of a check, whichever processes it is made in."""
+
+    seconds: float = SECONDS
+    cpu_seconds: float = CPU_SECONDS
+
+
+class CheckedProgram(PatientProcess):
+    """A process of a program that is checked: all answers together are held to the bounds of its check."""
+
+    def __init__(self, left: CheckBounds, most_mb: int, program: Program, memory_mb: int | None, isolation: Isolation) -> None:
+        self._left = left
+        super().__init__(PATIENCE, program, memory_mb or most_mb, isolation)
+
+    def ask(
+        self,
+        request: bytes,
+        seconds: float | None,
+        margin: float = 0.0,
+        what: str = "a decision",
+        cpu_seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """Write a request and return the answer to it, as any agent process does."""
+        left = self._left
+        began, used = monotonic(), self.processors()[1]
+        try:
+            longest = max(0.1, min(PATIENCE if seconds is None else seconds, left.seconds))
+            most = max(0.1, left.cpu_seconds if cpu_seconds is None else min(cpu_seconds, left.cpu_seconds))
+            return super().ask(request, longest, margin, what, most)
+        finally:
+            left.seconds -= monotonic() - began
+            left.cpu_seconds -= max(0.0, self.processors()[1] - used)
 
 
 def _lost(step: str, lost: AgentLost) -> str:
@@ -188,12 +243,12 @@ def _agent_of(told: Mapping[str, Any], wanted: str | None) -> str:
     try:
         names = [protocol.text_of({**one, "type": "agents"}, "name") for one in told["agents"]]
     except (Broken, TypeError, KeyError) as error:
-        raise CheckFailed(f"its process does not answer as it should: {describe(error)}") from error
+        raise NotPassed(f"its process does not answer as it should: {describe(error)}") from error
     if wanted in names:
         return wanted
     if len(names) != 1:
         found = f"{len(names)}: {', '.join(names[:5])}" if names else "none; an @hookimpl arena_agents() returns it"
-        raise CheckFailed(f"expected one agent in the file, found {found}")
+        raise NotPassed(f"expected one agent in the file, found {found}")
     return names[0]
 
 
@@ -202,8 +257,8 @@ def _fits(told: Mapping[str, Any], agent: str, board: Board) -> bool:
     return not games or board.name in games
 
 
-def _of_program(program: Program, board: Board, isolation: Isolation) -> list[Finding]:
-    verdicts: list[Verdict] = list(program_verdicts(program, board.game, matches=1, patience=PATIENCE, isolation=isolation))
+def _of_program(program: Program, board: Board, isolation: Isolation, start: "partial[CheckedProgram]") -> list[Finding]:
+    verdicts: list[Verdict] = list(program_verdicts(program, board.game, matches=1, isolation=isolation, start=start))
     return [
         _finding(
             board,
@@ -224,12 +279,12 @@ def _in_short(found: str) -> str:
 
 
 def _judged(one: Submission, agent: str | None, findings: list[Finding]) -> Passed:
-    """What passes with these findings; CheckFailed with them where a promise is broken."""
+    """What passes with these findings; NotPassed with them where a promise is broken."""
     broken = [finding for finding in findings if not finding["kept"]]
     if broken:
         first = broken[0]
-        raise CheckFailed(f"{first['game']}, {first['check']}: {_in_short(str(first['found']))}", findings)
+        raise NotPassed(f"{first['game']}, {first['check']}: {_in_short(str(first['found']))}", findings)
     name = one.name or agent or one.file.partition(".")[0].lower()
     if not is_name(name):
-        raise CheckFailed(f"{cut(repr(name))} is no name for an agent here; expected {NAME}; give one with --name")
+        raise NotPassed(f"{cut(repr(name))} is no name for an agent here; expected {NAME}; give one with --name")
     return Passed(name, agent, findings)

@@ -1,8 +1,11 @@
 """Checks before every request to a ladder: for which host, from which page, from which address, and with how large a body."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from ipaddress import ip_address
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +20,12 @@ from arena.web.guard import BODY_SECONDS, HEADERS, BodyTooLong, is_wildcard, nam
 MULTIPART = 64 << 10
 """Bytes of a request beside the file that it hands in."""
 FORWARDED = "x-forwarded-for"
+WHOLE_BODY_SECONDS = 60.0
+"""For a whole body: who sends a byte now and then does not hold a connection for ever."""
+MOST_OPEN = 120
+"""Requests of one address that are answered at a time, below the connections of the server, so that it shuts out nobody else."""
+DRAINED = 64 << 20
+"""Bytes of a body that is too long that are read and dropped, so that its sender reads why it is not taken."""
 
 
 def refused(refusal: Refusal) -> Response:
@@ -35,6 +44,7 @@ class Gate:
         self._public = None if public is None else urlsplit(public)
         self._limits = limits
         self._largest = largest + MULTIPART
+        self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -44,13 +54,19 @@ class Gate:
             return
         headers = Headers(scope=scope)
         answered = _with_headers(send)
-        scope["client_address"] = self._address(scope, headers)
+        who = scope["client_address"] = self._address(scope, headers)
+        self._open[who] += 1
         try:
             self._check(scope, headers)
+            await self._app(scope, self._limited(receive), answered)
         except Refusal as refusal:
+            if refusal.status == 413:
+                await _drained(receive)
             await refused(refusal)(scope, receive, answered)
-            return
-        await self._app(scope, self._limited(receive), answered)
+        finally:
+            self._open[who] -= 1
+            if not self._open[who]:
+                del self._open[who]
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")
@@ -61,10 +77,12 @@ class Gate:
             raise Refusal(403, f"Origin {origin[:100]!r} is another site", "only pages of this ladder may ask")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             raise Refusal(403, "the request comes from a page of another site", "only pages of this ladder may ask")
+        self._limits.take(PAGES, scope["client_address"])
+        if self._open[scope["client_address"]] > MOST_OPEN:
+            raise Refusal(429, f"{MOST_OPEN} requests of this address are open already", "close some pages")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._largest:
             raise Refusal(413, f"the body is larger than {self._largest >> 10:,} KiB", "hand in less")
-        self._limits.take(PAGES, scope["client_address"])
 
     def _is_own(self, host: str) -> bool:
         try:
@@ -95,18 +113,31 @@ class Gate:
 
     def _limited(self, receive: Receive) -> Receive:
         taken, whole = 0, False
+        until = monotonic() + WHOLE_BODY_SECONDS
 
         async def limited() -> Message:
             nonlocal taken, whole
-            async with asyncio.timeout(None if whole else BODY_SECONDS):
+            async with asyncio.timeout(None if whole else max(0.0, min(BODY_SECONDS, until - monotonic()))):
                 message = await receive()
             whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
             if taken > self._largest:
+                await _drained(receive)
                 raise BodyTooLong
             return message
 
         return limited
+
+
+async def _drained(receive: Receive) -> None:
+    """Read a body to its end and keep nothing of it, as far as DRAINED goes."""
+    dropped, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(BODY_SECONDS):
+            while more and dropped < DRAINED:
+                message = await receive()
+                dropped += len(message.get("body", b""))
+                more = message.get("more_body", False)
 
 
 def _is_address(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -208,7 +208,7 @@ async def _handed_in(request: Request) -> tuple[str | None, str, bytes]:
                 raise expected
             content = await file.read()
             said = file.filename or "agent.py"
-    except MultiPartException as error:
+    except HTTPException as error:  # starlette makes it of a form that it cannot read
         raise expected from error
     plain = said.replace("\\", "/").rpartition("/")[2][-LONGEST_FILE_NAME:]
     shown = "".join(letter for letter in plain if letter.isprintable()) or "agent.py"

@@ -1,6 +1,7 @@
 """One process that is a ladder: the contest, the checks of what is handed in, and the pages."""
 
 import asyncio
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ from arena.store import Store
 from arena.web.connections import BoundedConnection
 from arena.web.server import GRACE, QuietServer, address_of, ended_by_signals
 
+EXAMINERS = 2
+"""Checks at a time: one that waits until its time is up does not hold up all others."""
+
 
 class LadderHost:
     """A ladder whose store is open: its parts, and the threads that work."""
@@ -32,7 +36,7 @@ class LadderHost:
     def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int) -> None:
         self.ladder, self.store, self.ledger = ladder, store, ledger
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
-        self.runner = ContestRunner(ladder, store, ledger, self.folder.entries, workers)
+        self.runner = ContestRunner(ladder, store, ledger, self.folder, workers)
         self.closing = False
         """Whether it ends: nothing more is taken."""
         self.trouble: BaseException | None = None
@@ -40,7 +44,7 @@ class LadderHost:
         self.examiner = Examiner(ladder, ledger, self.folder)
         self._threads = [
             threading.Thread(target=self._contest, name="contest"),
-            threading.Thread(target=self.examiner.run, name="examiner"),
+            *[threading.Thread(target=self.examiner.run, name="examiner") for _ in range(EXAMINERS)],
         ]
 
     @property
@@ -110,6 +114,9 @@ async def serve(host: LadderHost, listening: socket.socket, name: str, public: s
 
     `name` is the interface, `public` the address of a proxy before it. ArenaError if the contest cannot go on.
     """
+    logging.getLogger("python_multipart").setLevel(
+        logging.CRITICAL
+    )  # it tells stderr of every form of a stranger that it cannot read
     application = LadderApp(host)
     port = listening.getsockname()[1]
     largest = host.ladder.submissions.size_kb << 10

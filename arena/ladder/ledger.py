@@ -244,6 +244,10 @@ class Ledger:
             else self._submissions("WHERE author = ? ORDER BY number", author)
         )
 
+    def in_play(self) -> list[Submission]:
+        """The submissions that play, in the order in which they came."""
+        return self._submissions("WHERE status = 'playing' ORDER BY number")
+
     def content(self, key: str) -> bytes:
         """What was handed in."""
         return bytes(self._value("SELECT content FROM ladder_submission WHERE id = ?", key))
@@ -251,11 +255,11 @@ class Ledger:
     def next_to_check(self) -> Submission | None:
         """The submission that has waited longest, which is `checking` from now on; None where none waits.
 
-        Fair among authors: of those who wait, who had the fewest checked in 24 hours comes first.
+        Fair among authors: of those who wait, who had the fewest checked in 24 hours comes first. None once the ladder is over.
         """
         with self._writing() as write:
             waiting = self._submissions("WHERE status = 'queued' ORDER BY number")
-            if not waiting:
+            if not waiting or self.setting("over") is not None:
                 return None
             counts = dict(
                 self._rows("SELECT author, count(*) FROM ladder_submission WHERE decided > ? GROUP BY author", time() - DAY)
@@ -304,6 +308,11 @@ class Ledger:
         with self._writing() as write:
             self._retire(write, "id = ? AND status IN ('queued', 'checking', 'playing', 'suspended')", (key,), reason)
             _note(write, who, "withdraw", key)
+
+    def turn_away(self, reason: str) -> None:
+        """Take all out of the queue, those that are being checked too."""
+        with self._writing() as write:
+            self._retire(write, "status IN ('queued', 'checking')", (), reason)
 
     def suspend(self, label: str, reason: str) -> None:
         """Take a playing submission out of play for its faults."""

@@ -79,9 +79,8 @@ def begin_season(ladder: LadderSpec, store: Store, agents: Sequence[Mapping[str,
         labels = (*sheet.labels, *(label for label in others if label not in sheet.labels))
         boards.append(replace(sheet, labels=labels, format="ladder", ranked_by="rating", exact=False, anchor=ladder.anchor))
     run = checked(store, spec, replace(run, boards=boards), _nobody)
-    store.begin(run)
     entries = [{label: entry for entry, label in enumerate(sheet.labels)} for sheet in boards]
-    store.place([(one.record, _scheduled(one, entries[one.board])) for one in before])
+    store.begin(run, [(one.record, _scheduled(one, entries[one.board])) for one in before])
     return Season(spec, run, tallies_of(store, boards), {one.number for one in before})
 
 

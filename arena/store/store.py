@@ -118,9 +118,10 @@ class Store:
 
     # Runs
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: Run, placed: Iterable[tuple[int, Scheduled]] = ()) -> None:
         """Note that a run starts. For another schedule than the last one's, no record is on a board until it is placed.
 
+        Those `placed`, records by their numbers with their places, are on a board at once, so that no kill takes them off it.
         A run that has its times already, as one of another store has, keeps them. StoreDamaged where what is there is damaged.
         """
         self.verify()
@@ -132,6 +133,7 @@ class Store:
             row = row_of(run)
             values = (*row, digest(row), run.started or now(), run.ended, run.revealed)
             write.execute(f"INSERT INTO run ({RUN}, digest, started, ended, revealed) VALUES ({_marks(13)})", values)
+            write.executemany(_PLACE, [_place(number, scheduled) for number, scheduled in placed])
         self._secret, self._known = run.secret, None
 
     def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:

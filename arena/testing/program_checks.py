@@ -109,13 +109,14 @@ def program_verdicts(
     matches: int = 4,
     patience: float = PATIENCE,
     isolation: Isolation = "process",
+    start: Callable[[Program, int | None, Isolation], AgentProcess] | None = None,
 ) -> Iterator[Verdict]:
     """Let a program play a game: yield a verdict for every promise; after a broken one the others are not reached.
 
     Its opponents play at random, and it is told a limit of nodes, which nobody can count but itself. No answer may take longer
-    than `patience` seconds.
+    than `patience` seconds, or what the processes that `start` makes allow.
     """
-    with AgentProcesses(partial(PatientProcess, patience)) as processes:
+    with AgentProcesses(start or partial(PatientProcess, patience)) as processes:
         check = ProgramCheck(program, game, processes, seed, matches, isolation)
         broken = False
         for name, promise in CHECKS.items():

@@ -73,7 +73,7 @@ def test_a_name_that_comes_twice_is_refused() -> None:
         unpacked(out.getvalue(), MOST)
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no zip at all", packed({"a.py": b"x" * 5000})[:-40]])
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no zip at all", packed({"a.py": b"x" * 5000})[:-40]], ids=range(4))
 def test_what_is_no_zip_is_refused(content: bytes) -> None:
     with pytest.raises(BadArchive, match="cannot be read"):
         unpacked(content, MOST)
