@@ -38,7 +38,7 @@ def shallow(game: Game) -> Game:
     if not _is_its_attributes(type(game)):
         return copy(game)
     made: Game = object.__new__(type(game))
-    made.__dict__.update(game.__dict__)
+    made.__dict__ = dict(game.__dict__)
     return made
 
 
