@@ -290,7 +290,8 @@ def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[st
             timing["compiled"] = True
         if player.started is not None:
             started[player.number] = round(player.started, 6)
-        lack[player.number] = round(player.lack_of_cpu, 6)
+        if player.lack_of_cpu:
+            lack[player.number] = round(player.lack_of_cpu, 6)
         if player.seat.limits.cpu_seconds is not None:
             used[player.number] = round(player.cpu, 6)
     if started != [None] * len(started):
