@@ -6,6 +6,7 @@ own `hash`. So a match keeps its key, and with it its random streams, when agent
 
 import json
 import random
+from _random import Random as Twister
 from hashlib import blake2b
 from typing import Any
 
@@ -70,7 +71,8 @@ def _awake(generator: random.Random) -> random.Random:
     if isinstance(generator, Stream):
         seed = generator.first_seed
         generator.__class__ = random.Random  # type: ignore[assignment]
-        generator.seed(seed)
+        generator.gauss_next = None
+        Twister.seed(generator, seed)  # what `random.Random.seed` does with a whole number, without its questions
     return generator
 
 

@@ -9,6 +9,8 @@ from arena.game import Game
 def bounds(game: Game) -> tuple[float, float]:
     """Return `min_return` and `max_return` of a game; the default of one that the author uses for something else."""
     low, high = game.min_return, game.max_return
+    if type(low) is type(high) is float and isfinite(low) and not isnan(high):  # as a rule; every match asks
+        return low, high
     return low if _is_number(low) and isfinite(low) else Game.min_return, high if _is_number(high) else Game.max_return
 
 

@@ -32,7 +32,8 @@ class SharedStart:
 
     __slots__ = ("_game", "_rng", "_state")
 
-    def __init__(self, game: Game, rng: random.Random) -> None:
+    def __init__(self, game: Game, rng: random.Random | None) -> None:
+        """`rng` may be None where the game is no puzzle: then there is nothing to draw."""
         self._game = game
         self._rng = rng
         self._state: list[State] = []
@@ -40,7 +41,7 @@ class SharedStart:
     def state(self) -> State:
         """The state; the same object at every call."""
         if not self._state:
-            if not isinstance(self._game, Puzzle):
+            if self._rng is None or not isinstance(self._game, Puzzle):
                 raise TypeError(f"search.start() is for puzzles with random_state; {name_of(self._game)} is a game")
             self._state.append(self._game.random_state(self._rng))
         return self._state[0]

@@ -126,7 +126,8 @@ class Decider:
         seconds = perf_counter() - began
         if meter.paused:
             seconds, meter.paused = seconds - meter.paused, 0.0
-        self.used = (meter.nodes, meter.evaluations, seconds, search.depth, search.value, search.spent, seen.states)
+        last = search._last  # noqa: SLF001 - what `depth` and `value` read, without two calls a decision
+        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, search.spent, seen.states)
         if search.exchanges:
             self.exchanges += search.exchanges
         return choice if stopped is None else self._after(stopped, search, legal)

@@ -99,7 +99,8 @@ class MatchState:
 
 
 def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: PlayerMaker) -> Ending:
-    start = SharedStart(match.game, position_stream(match.position.key, "start"))
+    game, puzzle, adjudication = match.game, state.stepper.puzzle, match.adjudication
+    start = SharedStart(game, None if puzzle is None else position_stream(match.position.key, "start"))
     for number in range(len(match.seats)):
         if on_turn is not None:
             on_turn(number)
@@ -109,7 +110,6 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
             player.make_agent()
         except Unavailable as error:
             state.ask_again(player.make_agent, error)
-    game, puzzle, adjudication = match.game, state.stepper.puzzle, match.adjudication
     if puzzle is None:
         turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
         ending = _take_turns(state, on_turn, turn)
@@ -145,7 +145,7 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
             if player.used:
                 note((seat, *player.used))
             raise
-        note((seat, *player.used))
+        note((seat,) + player.used)  # noqa: RUF005 - a display would make a list first, at every move
         advance(action)
     reason = stepper.ending()
     if reason == "normal":
@@ -290,7 +290,8 @@ def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[st
             timing["compiled"] = True
         if player.started is not None:
             started[player.number] = round(player.started, 6)
-        lack[player.number] = round(player.lack_of_cpu, 6)
+        if player.lack_of_cpu:
+            lack[player.number] = round(player.lack_of_cpu, 6)
         if player.seat.limits.cpu_seconds is not None:
             used[player.number] = round(player.cpu, 6)
     if started != [None] * len(started):

@@ -153,9 +153,11 @@ class MatchRunner:
 
     def _adjusted(self, board: Board, record: Record, position: Position) -> Record:
         """Return the record with the returns corrected for luck; as it is where that cannot be done."""
+        if not board.has_chance or record.termination == "void":
+            return record
         default = board.game.default_heuristic
         heuristic = self.spec.registry.heuristics.get((board.name, default or ""))
-        if heuristic is None or not board.has_chance or record.termination == "void":
+        if heuristic is None:
             return record
         evaluation = self._evaluations.setdefault(board.title, bind(heuristic, board.game))
         corrected = foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
