@@ -19,8 +19,8 @@ OWN, OTHER, MOVES, ROW = 0, 2, 4, 5
 """A row: the points of the side that moves and those of the other side, two numbers each, and the moves that led there."""
 ROOM = 3_072
 """Rows of a part: more than the 3,060 ways to share four moves among fifteen checkers."""
-HIGHER, LOWER, BOTH, OTHERS, START = 0, ROOM, 2 * ROOM, 3 * ROOM, 4 * ROOM
-"""The parts of the scratch array, by the row that they begin with."""
+START = 4 * ROOM
+"""The row of what there is before the first move, after the four parts."""
 ONES = sum(1 << 4 * point for point in range(HALF))
 """A bit of every point of a number."""
 
@@ -33,7 +33,7 @@ class CheckerRules(Rules):
     """
 
     words = 6
-    scratch = ("rows",)
+    scratch = ("rows", "counts")
     width = ROOM
 
     def __init__(self, rolls: Mapping[str, tuple[Sequence[int], float]], names: Mapping[tuple[int, int], str]) -> None:
@@ -46,7 +46,11 @@ class CheckerRules(Rules):
         self.in_high = [1 << 4 * (point - HALF) if point >= HALF else 0 for point in range(BAR + 1)]
         """What a checker on a point adds to the two numbers of a side."""
         self.rows = array("q", bytes(8 * ROW * (START + 1)))
-        """What the throw leads to, for the moment."""
+        self.counts = array("q", bytes(8 * 5))
+        """What the throw leads to, for the moment, in four parts: after each of four equal dice; else after the higher one, the
+        lower one, both, and both in the other order. And how many there are in each."""
+        self.sources = [[4, 4, 1, 0], [4, 0, 1, 2]]
+        """The part from which another one is reached; 4 is where the throw finds the board."""
 
     def encode(self, state: tuple[int, int, int, str]) -> Words:
         """Return the numbers of a state of the game."""
@@ -118,27 +122,32 @@ class CheckerRules(Rules):
         """Tell whether fewer than two checkers of the other side stand on a point."""
         return self.count(self.rows[ROW * row + OTHER], self.rows[ROW * row + OTHER + 1], BAR - point) < 2
 
+    def leaving(self, row: int, half: int, die: int) -> int:
+        """Return the points that a move could leave, a bit each: of the low or the high number; of 2 that to bear off from."""
+        low, high = self.rows[ROW * row], self.rows[ROW * row + 1]
+        if half == 2:
+            if high > 0 or low >> 4 * (HOME + 1) > 0:
+                return 0
+            return self.in_low[min(die, (low.bit_length() - 1) // 4)] & self.taken(low) & ~1
+        if high >= self.in_high[BAR]:  # a checker on the bar comes first
+            return self.in_high[BAR] if half == 1 else 0
+        return self.taken(high) if half == 1 else self.taken(low) >> 4 * (die + 1) << 4 * (die + 1)
+
+    def taken(self, side: int) -> int:
+        """Return the points of one of the two numbers that have a checker, a bit each."""
+        return (side | side >> 1 | side >> 2 | side >> 3) & ONES
+
     def part_filled(self, source: int, number: int, part: int, die: int) -> int:
         """Fill a part with every position after one more move from those of some rows; return how many there are."""
-        rows = self.rows
         count = 0
         for row in range(source, source + number):
-            for half in range(2):
-                side = rows[ROW * row + half]
-                taken = (side | side >> 1 | side >> 2 | side >> 3) & ONES
-                if rows[ROW * row + 1] >= self.in_high[BAR]:  # a checker on the bar comes first
-                    taken = self.in_high[BAR] if half == 1 else 0
-                while taken > 0:
-                    point = HALF * half + (taken & -taken).bit_length() // 4
-                    taken &= taken - 1
-                    if point > die and self.is_open(row, point - die):
+            for half in range(3):
+                points = self.leaving(row, half, die)
+                while points > 0:
+                    point = HALF * (half % 2) + (points & -points).bit_length() // 4
+                    points &= points - 1
+                    if half == 2 or self.is_open(row, point - die):
                         count = self.add(part, count, row, point, die)
-            low = rows[ROW * row]
-            if rows[ROW * row + 1] == 0 and low >> 4 * (HOME + 1) == 0:
-                highest = (low.bit_length() - 1) // 4
-                point = min(die, highest)
-                if point > 0 and self.count(low, 0, point) > 0:
-                    count = self.add(part, count, row, point, die)
         return count
 
     def plays(self, state: Words) -> int:
@@ -148,33 +157,30 @@ class CheckerRules(Rules):
             self.rows[ROW * START + half] = state[2 - other + half]
             self.rows[ROW * START + OTHER + half] = state[other + half]
         self.rows[ROW * START + MOVES] = 0
+        self.counts[4] = 1
         high, low = self.high[state[5]], self.low[state[5]]
-        if high == low:
-            return self.by_equal_dice(high)
-        higher, lower = self.part_filled(START, 1, HIGHER, high), self.part_filled(START, 1, LOWER, low)
-        both = self.merged(self.part_filled(LOWER, lower, BOTH, high), self.part_filled(HIGHER, higher, OTHERS, low))
-        if both > 0:
-            return START * both + BOTH
-        return START * higher + HIGHER if higher > 0 else START * lower + LOWER
-
-    def by_equal_dice(self, die: int) -> int:
-        """Write the positions after as many moves as there can be, up to four."""
-        source, count, part = START, 1, HIGHER
-        for _ in range(4):
-            further = self.part_filled(source, count, part, die)
-            if further == 0:
-                break
-            source, count, part = part, further, HIGHER + LOWER - part
-        return 0 if source == START else START * count + source
+        equal = 1 if high == low else 0
+        last = 0
+        for turn in range(4):
+            source = self.sources[equal][turn]
+            self.counts[turn] = self.part_filled(ROOM * source, self.counts[source], ROOM * turn, low if turn % 2 == 1 else high)
+            if self.counts[turn] > 0:
+                last = turn
+        if equal == 0:
+            last = 0 if self.counts[0] > 0 else 1
+            both = self.merged(self.counts[2], self.counts[3])
+            if both > 0:
+                return START * both + ROOM * 2
+        return START * self.counts[last] + ROOM * last
 
     def merged(self, both: int, others: int) -> int:
-        """Add the positions of OTHERS to those of BOTH, and their moves to those that are known; return how many there are."""
+        """Add the last part to the one before, where what is known gets its moves; return how many there are."""
         rows = self.rows
-        for row in range(OTHERS, OTHERS + others):
-            place = self.known(BOTH, both, row)
+        for row in range(3 * ROOM, 3 * ROOM + others):
+            place = self.known(2 * ROOM, both, row)
             for word in range(ROW):
                 self.rows[ROW * place + word] = rows[ROW * row + word]
-            if place == BOTH + both:
+            if place == 2 * ROOM + both:
                 both += 1
         return both
 
