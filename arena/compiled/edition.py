@@ -18,7 +18,9 @@ from arena.heuristic import Evaluation
 from arena.returns import bounds
 from arena.unmetered import WATCHED
 
-METHODS = ("to_move", "actions", "result", "is_terminal", "returns", "is_goal", "step_cost", "threats", "is_quiet")
+METHODS = (
+    "to_move", "actions", "result", "is_terminal", "returns", "is_goal", "step_cost", "threats", "is_quiet", "chance_outcomes",
+)  # fmt: skip
 """The rules of a game, as far as a search asks for them."""
 OPTIONAL = ("threats", "step_cost")
 """Methods that rules have where their game has them."""
@@ -44,6 +46,8 @@ class Edition(NamedTuple):
     def specialised(self) -> Specialiser:
         """Return a fresh specialiser of the rules."""
         made = Specialiser("rules", self.rules, {"width": self.width, "words": self.words})
+        made.scratch = tuple(self.rules.scratch) if isinstance(self.rules, Rules) else ()
+        made.changes = bool(made.scratch)
         if not self.in_place:
             helpers(made, self.words)
         return made
@@ -75,25 +79,32 @@ class Edition(NamedTuple):
         return getattr(type(self.rules), method, None) is not None
 
 
-def edition_of(game: Game) -> Edition:
-    """Return the edition of a game; NotCompilable says why there is none."""
-    for method, why in (("chance_outcomes", "it has chance"), ("observation", "it has hidden information")):
-        if gives(game, method):
-            raise NotCompilable(why)
-    if bounds(game) != (-1.0, 1.0):
-        raise NotCompilable("its returns are not from -1 to 1")
+def edition_of(game: Game, *, searched: bool = True) -> Edition:
+    """Return the edition of a game; NotCompilable says why there is none. `searched`: not only played at random."""
+    if searched:
+        _require_searchable(game)
     own = set(vars(game)) - ({"result"} if type(game) in WATCHED else set())
     shadowed = [method for method in METHODS if method in own]
     if shadowed:
         raise NotCompilable(f"this object has a {shadowed[0]} of its own")
     samples = tuple(_samples(game))
     rules = rules_of(game)
+    if gives(game, "chance_outcomes") and not hasattr(type(rules), "chance"):
+        raise NotCompilable("it has chance, and no compiled() with a method chance")
     if rules is None:
         return _plain(game, samples)
     for method in OPTIONAL:
         if overrides(game, method) and not hasattr(type(rules), method):
             raise NotCompilable(f"{type(rules).__name__} has no {method}, and the game has one")
     return Edition(game, rules, rules.words, rules.width, rules.players, rules.encode, rules.action, samples)
+
+
+def _require_searchable(game: Game) -> None:
+    for method, why in (("chance_outcomes", "it has chance"), ("observation", "it has hidden information")):
+        if gives(game, method):
+            raise NotCompilable(why)
+    if bounds(game) != (-1.0, 1.0):
+        raise NotCompilable("its returns are not from -1 to 1")
 
 
 def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:

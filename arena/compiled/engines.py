@@ -20,6 +20,7 @@ from arena.compiled.negamax_loops import (
     TableLoop,
     TypeAPlusLoop,
 )
+from arena.compiled.random_loop import RandomLoop
 from arena.compiled.reached_loops import BreadthFirstLoop, DepthFirstLoop, PathLoop
 from arena.game import Game
 
@@ -43,6 +44,7 @@ ENGINES: dict[str, type[Loop]] = {
     "iterative-deepening": PathLoop,
     "mcts": MctsLoop,
     "min-conflicts": MinConflictsLoop,
+    "random": RandomLoop,
     "type-a": QuietLoop,
     "type-a-plus": TypeAPlusLoop,
     "uniform-cost": CostLoop,

@@ -28,6 +28,8 @@ class Loop:
     """Whether it can follow states that actions change in place."""
     informed: ClassVar[bool] = True
     """Whether it asks the heuristic."""
+    searches: ClassVar[bool] = True
+    """Whether it searches: then not games with chance, hidden information or returns beyond -1 and 1."""
     levels = LEVELS
     kept: Any = None
     """The tables that the kernel reads."""

@@ -3,7 +3,7 @@
 import ast
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from math import log, sqrt
+from math import log, nextafter, sqrt
 from operator import getitem
 from time import perf_counter
 from typing import Any
@@ -13,7 +13,7 @@ from arena.compiled.fields import LARGEST, SMALLEST, NotCompilable
 from arena.compiled.module import Module
 from arena.compiled.specialiser import Specialiser, where
 from arena.errors import Interrupted, describe
-from arena.game import Game, Puzzle, State
+from arena.game import CHANCE, Game, Puzzle, State
 from arena.heuristic import Evaluation
 from arena.unmetered import seen
 
@@ -260,6 +260,9 @@ class Rehearsal:
             return
         if self._has("rules_to_move"):
             self._same(state, "to_move", int(self._rules("to_move", words)), game.to_move(state))
+        if self._has("rules_chance") and game.to_move(state) == CHANCE:
+            self._outcomes(state, words)
+            return
         self._threats(state, words)
         legal = list(game.actions(state))
         numbers = self._filled("actions", words)
@@ -270,6 +273,21 @@ class Rehearsal:
         carried = self._carried(state, words)
         for number, action in list(zip(numbers, legal, strict=True))[:TRIED]:
             self._step(state, words, carried, number, action)
+
+    def _outcomes(self, state: State, words: tuple[Any, ...]) -> None:
+        """Compare the outcome of the least and of the greatest random number for each, and some steps."""
+        below, reached, tried_ones = 0.0, 0.0, 0
+        outcomes = self._game.chance_outcomes(state)
+        for action, probability in outcomes:
+            reached += probability
+            last = 1.0 if action == outcomes[-1][0] else reached
+            for number in {below, max(below, nextafter(min(1.0, last), 0.0))}:
+                outcome = int(self._rules("chance", words, number))
+                self._same(state, f"chance with {number}", self._edition.action(state, outcome), action)
+            if tried_ones < TRIED:
+                self._step(state, words, None, outcome, action)
+                tried_ones += 1
+            below = reached
 
     def _threats(self, state: State, words: tuple[Any, ...]) -> None:
         if self._has("rules_threats"):

@@ -24,6 +24,8 @@ class Rules:
     """The most actions that a state can have."""
     players: int = 2
     """The number of seats."""
+    scratch: Sequence[str] = ()
+    """Attributes, arrays of 64 bits ("q"), into which methods write for the moment; nothing may follow from what was there."""
     tree: bool = False
     """Whether no state can be reached in two ways from any one start: searches then need not remember where they have been."""
 
@@ -57,6 +59,13 @@ class Rules:
 
         def is_goal(self, state: Words) -> bool:
             """Tell whether a state solves the puzzle."""
+
+        def chance(self, state: Words, number: float) -> int:
+            """Return the outcome that a random number from 0 to 1 stands for where chance moves, `to_move` being CHANCE (-1).
+
+            It is the first of the game's `chance_outcomes` whose cumulated probability is above the number, else the last.
+            Games with chance are played at random by compiled code, and searched by plain code.
+            """
 
         def step_cost(self, state: Words, action: int, successor: Words) -> float:
             """Return the cost of a step, where the puzzle gives one."""

@@ -123,19 +123,32 @@ def _load(pair: CompiledPair, *, compiling: bool) -> None:
 
 def drawn(game: Game, rng: random.Random) -> Board:
     """Return the board of `compiled_draw` of a puzzle, filled by its `draw`: compiled if that code is there, else plain."""
-    if not plain_wanted() and type(rng) in (random.Random, Stream) and not _bounded():
-        pair = _pair(game, None, "draw")
-        if pair.loop is None and pair.reason is None:
-            _prepare(pair, 0.0)
-        if pair.loop is not None:
-            try:
-                filled: Board = pair.loop.filled(rng)  # type: ignore[attr-defined]
-                return filled
-            except GoPlain:
-                pair.loop, pair.reason = None, UNFIT
+    loop = unmetered(game, "draw", rng)
+    if loop is not None:
+        try:
+            filled: Board = loop.filled(rng)  # type: ignore[attr-defined]
+            return filled
+        except GoPlain:
+            unfit(game, "draw")
     board = board_of(game, "compiled_draw")
     board.draw(rng)
     return board
+
+
+def unmetered(game: Game, engine: str, rng: random.Random, spent: float = 0.0) -> Loop | None:
+    """Return the loop of an engine for work outside a decision, which has spent so many seconds; None for the plain path."""
+    if plain_wanted() or type(rng) not in (random.Random, Stream) or _bounded():
+        return None
+    pair = _pair(game, None, engine)
+    if pair.loop is None and pair.reason is None:
+        _prepare(pair, spent)
+    return pair.loop
+
+
+def unfit(game: Game, engine: str) -> None:
+    """Note that an engine cannot go on with a game."""
+    pair = _pair(game, None, engine)
+    pair.loop, pair.reason = None, UNFIT
 
 
 def _bounded() -> bool:
@@ -211,7 +224,7 @@ def assembly(
         rules: Specialiser = BoardSpecialiser(edition.rules)
         estimate = Specialiser("estimate", None)
     else:
-        edition = edition_of(game)
+        edition = edition_of(game, searched=kind.searches)
         if edition.in_place and not kind.in_place:
             raise NotCompilable("its states are changed in place, which bfs, dfs and iterative-deepening can follow alone")
         rules, estimate = edition.specialised(), estimate_of(edition, evaluation if kind.informed else None)

@@ -7,6 +7,7 @@ and tables that any method reads. What is called from there - other methods, fun
 import ast
 import inspect
 import textwrap
+from array import array
 from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
@@ -58,6 +59,8 @@ class Specialiser:
         """Numbers that belong to the object beside its attributes."""
         self.words = 1
         """How many numbers an estimate carries along."""
+        self.scratch: tuple[str, ...] = ()
+        """Attributes that are arrays which methods may change."""
         self.changes = False
         """Whether methods write into the arrays of the object."""
         self.fields: dict[str, NumberField] = {}
@@ -105,6 +108,10 @@ class Specialiser:
 
     def found(self, name: str, path: tuple[str, ...], value: Any) -> tuple[NumberField, ...]:
         """Return the fields that a value makes."""
+        if len(path) == 1 and path[0] in self.scratch:
+            if not isinstance(value, array) or value.typecode != "q":
+                raise NotCompilable(f"{name}: expected an array of whole numbers of 64 bits for scratch")
+            return (NumberField(name, "words", value, (len(value),), written=True),)
         return field_of(name, value)
 
     def attribute(self, name: str) -> ast.expr:

@@ -11,6 +11,7 @@ from math import erf, sqrt
 from typing import ClassVar
 
 from arena import CHANCE, Action, Game, heuristic
+from arena_games.backgammon_rules import CheckerRules
 
 State = tuple[int, int, int, str]
 """The checkers of both sides, the seat whose turn it is, and what it has thrown; '' before the throw."""
@@ -102,6 +103,10 @@ class Backgammon(Game):
     def returns(self, state: State) -> Sequence[float]:
         """Return 1 for the side that has borne all off and -1 for the other."""
         return (1.0, -1.0) if state[0] == ALL_OFF else (-1.0, 1.0)
+
+    def compiled(self) -> CheckerRules:
+        """Return the rules over whole numbers, for random play."""
+        return CheckerRules(ROLLS, NAMES)
 
     def render(self, state: State) -> str:
         """Return the board in the view of a, o for the checkers of b, with the bars, the checkers off and the throw."""

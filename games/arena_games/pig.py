@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Game, heuristic, uniform
+from arena_games.pig_rules import RaceRules
 
 State = tuple[int, bool, int, int, int]
 """The seat whose turn it is, whether its die is in the air, what it has gathered this turn, and both scores."""
@@ -73,6 +74,10 @@ class Pig(Game):
     def returns(self, state: State) -> Sequence[float]:
         """Return 1 for the seat with the target and -1 for the other."""
         return (1.0, -1.0) if state[3] >= self.target else (-1.0, 1.0)
+
+    def compiled(self) -> RaceRules:
+        """Return the rules over whole numbers, for random play."""
+        return RaceRules(self.target, self._outcomes, CHOICES)
 
     def action_space(self) -> Sequence[Action]:
         """Return `roll` and `hold`."""

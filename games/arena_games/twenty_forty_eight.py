@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Game, heuristic
+from arena_games.twenty_forty_eight_rules import TileRules
 
 Line = tuple[int, ...]
 State = tuple[tuple[Line, ...], int, int]
@@ -87,6 +88,10 @@ class TwentyFortyEight(Game):
     def standing(self, state: State) -> Sequence[float]:
         """Return the score so far."""
         return (float(state[1]),)
+
+    def compiled(self) -> TileRules:
+        """Return the rules over whole numbers, for random play."""
+        return TileRules(self.rows, self.columns, self._names, DIRECTIONS, TILES)
 
     def action_space(self) -> Sequence[Action]:
         """Return the four directions."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from arena import Agent, Game, Limits, Puzzle
+from arena.compiled import playouts
 from arena.counting import Meter, counting_view
 from arena.heuristic import bind
 from arena.identity import Stream
@@ -22,13 +23,17 @@ from arena_agents.best_first import AStar
 from arena_agents.depth_first import DepthFirst
 from arena_agents.ida_star import IdaStar
 from arena_agents.min_conflicts import MinConflicts
+from arena_games.backgammon import Backgammon
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import OpenLines
 from arena_games.n_queens import NQueens
 from arena_games.pattern_db import PatternDB
+from arena_games.pig import Pig
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.sudoku import Sudoku
 from arena_games.tic_tac_toe import TicTacToe
+from arena_games.twenty_forty_eight import TwentyFortyEight
+from tests.bench.bench_chance import play_theirs
 from tests.bench.twin import PatternTwin, library
 
 if TYPE_CHECKING:
@@ -123,6 +128,32 @@ def test_alpha_beta_on_tic_tac_toe(bench: "Bench", twin: Callable[[str], ctypes.
     )
     ours, theirs = timings.best  # a fifth of a millisecond: on a busy machine the median is that of what came between
     bench.at_most(4.5, "tic-tac-toe, compiled alpha-beta / C", ours / theirs, "x", C=f"{theirs / 5 * 1e6:.0f} us")
+
+
+CHANCE_GAMES: dict[str, tuple[Game, str, int]] = {
+    "pig": (Pig(), "pig(horizon=100000)", 60),
+    "backgammon": (Backgammon(), "backgammon(scoring_type=winloss_scoring,max_player_turns=100000)", 10),
+    "2048": (TwentyFortyEight(), "2048", 10),
+}
+"""Each game, open_spiel's name of it, and its matches of a round."""
+
+
+@pytest.mark.parametrize("name", CHANCE_GAMES)
+def test_random_play_of_games_with_chance(bench: "Bench", monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Plies a second, at least 0.8 times those of open_spiel driven from Python; ten times as many matches here."""
+    pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed", exc_type=ImportError)
+    monkeypatch.setenv("ARENA_COMPILE", "always")
+    game, theirs, matches = CHANCE_GAMES[name]
+    spiel, state = pyspiel.load_game(theirs), game.initial(random.Random(1))
+
+    def played() -> int:
+        return sum([one.plies for one in playouts(game, state, random.Random(1), 10 * matches)])
+
+    plies, peer_plies = played(), play_theirs(spiel, matches)
+    timings = bench.in_turns(played, lambda: play_theirs(spiel, matches), rounds=10)
+    ours, peer = [f"{count / seconds:,.0f}/s" for count, seconds in zip((plies, peer_plies), timings.best, strict=True)]
+    share = plies / peer_plies / timings.ratio
+    bench.at_least(0.8, f"{name}: compiled random plies a second / open_spiel's", share, "x", ours=ours, peer=peer)
 
 
 FIRST = """
