@@ -29,6 +29,10 @@ def references(registry: Registry, game: Game) -> list[str]:
 
 
 def first_game(registry: Registry, *, puzzle: bool) -> str | None:
-    """Return the first puzzle, or the first game for several, that came with arena, else of all plugins; None without any."""
+    """Return the first puzzle, or the first game for several, that came with arena, else of all plugins; None without any.
+
+    Games whose rules may take the process down come last.
+    """
     found = [name for name, kind in registry.games.items() if issubclass(kind, Puzzle) == puzzle]
-    return min(found, key=lambda name: not registry.sources["game", name].own, default=None)
+    native = {name: bool(member(registry.games[name], "native")) for name in found}
+    return min(found, key=lambda name: (not registry.sources["game", name].own, native[name]), default=None)
