@@ -66,7 +66,7 @@ class ContestRunner:
         self.contest = Contest()
         self.stopping = threading.Event()
         self._waiting = threading.Event()
-        self._described: dict[Any, Any] = {}
+        self._described: dict[Any, Any] = dict(ledger.described())
         self._playing: dict[str, Submission] = {}
         self._faults: dict[str, int] = {}
         """Matches in a row that each submission in play has lost by faults."""
@@ -126,7 +126,10 @@ class ContestRunner:
                 for place, message in faulty.items():
                     self._suspend(playing[place].label, f"it cannot be loaded any more: {message}")
                 continue
-            self._described.update(season.spec.described)
+            new = {key: told for key, told in season.spec.described.items() if key not in self._described}
+            if new:
+                self._described.update(new)
+                self._ledger.keep_described(new)
             return season
 
     def _suspend(self, label: str, reason: str) -> None:

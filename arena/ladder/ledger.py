@@ -17,7 +17,9 @@ from time import time
 from typing import Any, Literal, NamedTuple, get_args
 
 from arena.errors import ArenaError, StoreError
+from arena.isolation.describe import Described
 from arena.store.database import PATIENCE, copied, told
+from arena.version import __version__
 
 Status = Literal["queued", "checking", "playing", "refused", "withdrawn", "suspended"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -43,6 +45,7 @@ CREATE TABLE IF NOT EXISTS ladder_rating (
     elo REAL NOT NULL, low REAL, high REAL
 );
 CREATE INDEX IF NOT EXISTS ladder_course ON ladder_rating (label, board);
+CREATE TABLE IF NOT EXISTS ladder_description (key TEXT PRIMARY KEY, answers TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ladder_audit (
     number INTEGER PRIMARY KEY, time REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, detail TEXT NOT NULL
 );
@@ -381,6 +384,28 @@ class Ledger:
         return [
             CoursePoint(*row) for row in self._rows(f"SELECT {columns} FROM ladder_rating WHERE label = ? ORDER BY number", label)
         ]
+
+    # Descriptions
+
+    def described(self) -> dict[tuple[str, ...], dict[bytes, Mapping[str, Any]]]:
+        """What plugins were told to bring, so that a process that begins anew need not ask each of them again."""
+        found: dict[tuple[str, ...], dict[bytes, Mapping[str, Any]]] = {}
+        for key, answers in self._rows("SELECT key, answers FROM ladder_description"):
+            arena, *rest = json.loads(key)
+            if arena == __version__:
+                found[tuple(rest)] = {asked.encode(): answer for asked, answer in json.loads(answers)}
+        return found
+
+    def keep_described(self, found: Described) -> None:
+        """Keep what plugins bring. Another version of arena asks them again."""
+        with self._writing() as write:
+            write.executemany(
+                "INSERT OR REPLACE INTO ladder_description (key, answers) VALUES (?, ?)",
+                [
+                    (json.dumps([__version__, *key]), json.dumps([[asked.decode(), answer] for asked, answer in answers.items()]))
+                    for key, answers in found.items()
+                ],
+            )
 
     # Audit
 

@@ -189,3 +189,20 @@ def test_a_secret_seed_is_told_when_a_ladder_ends_and_not_before(tmp_path: Path)
         wait(lambda: ladder.ask("/health").body["state"] == "over")
         assert ladder.ask("/health").body["matches"] == 0
         assert ladder.submit(token, agent()).status == 422
+
+
+def test_a_restart_does_not_load_what_is_known(tmp_path: Path) -> None:
+    """Its module says when it is loaded: the check does, the first season does, and after a restart nobody, until it plays."""
+    said = tmp_path / "loaded.txt"
+    noisy = f"open({str(said)!r}, 'a').write('x')\n".encode() + agent()
+    with HostedLadder(tmp_path) as ladder:
+        assert ladder.admin("pause").returncode == 0
+        (token,) = ladder.tokens("ada")
+        assert ladder.verdict(token, ladder.submit(token, noisy).body["id"])["status"] == "playing"
+        wait(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.ask("/api/standings").body["rows"]))
+        before = said.read_text()
+        assert before
+        ladder.end()
+        ladder.again()
+        wait(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.ask("/api/standings").body["rows"]))
+        assert said.read_text() == before
