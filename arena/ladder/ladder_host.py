@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from arena.ladder.gate import Gate
 from arena.ladder.ladder_app import LadderApp
 from arena.ladder.ladder_spec import LadderSpec
 from arena.ladder.ledger import Ledger
+from arena.processes.stderr import QUIET
 from arena.schedule.runner import check_sandbox
 from arena.store import Store
 from arena.web.connections import BoundedConnection
@@ -117,6 +119,7 @@ async def serve(host: LadderHost, listening: socket.socket, name: str, public: s
     logging.getLogger("python_multipart").setLevel(
         logging.CRITICAL
     )  # it tells stderr of every form of a stranger that it cannot read
+    os.environ[QUIET] = "1"  # what strangers' agents print is no message of the host's
     application = LadderApp(host)
     port = listening.getsockname()[1]
     largest = host.ladder.submissions.size_kb << 10

@@ -10,6 +10,8 @@ from typing import IO
 MOST = 64 * 1024
 """Bytes that are passed on of what an agent process prints in one match."""
 DROPPED = f"\nan agent prints more than {MOST:,} bytes in a match; the rest of it is dropped\n".encode()
+QUIET = "ARENA_QUIET_AGENTS"
+"""The environment variable by which nothing is passed on: where strangers' agents play for months."""
 CHUNK = 64 * 1024
 PAUSE = 0.001
 """Seconds between two reads of text that is dropped, so that a flood takes no time from others."""
@@ -29,7 +31,8 @@ class StderrRelay:
 
     def __init__(self, pipe: IO[bytes], name: str | None = None) -> None:
         self._pipe = pipe
-        self._left = MOST
+        self._most = 0 if os.environ.get(QUIET) else MOST
+        self._left = self._most
         self._head = b"" if name is None else f"{name}: ".encode(errors="backslashreplace")
         self._fresh = True
         self._thread = threading.Thread(target=self._pass_on, name="chatter", daemon=True)
@@ -37,7 +40,7 @@ class StderrRelay:
 
     def again(self) -> None:
         """Another match begins."""
-        self._left = MOST
+        self._left = self._most
 
     def end(self, seconds: float) -> None:
         """Wait until all that was printed is through, but not longer than that."""

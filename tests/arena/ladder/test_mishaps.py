@@ -206,3 +206,13 @@ def test_a_restart_does_not_load_what_is_known(tmp_path: Path) -> None:
         ladder.again()
         wait(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.ask("/api/standings").body["rows"]))
         assert said.read_text() == before
+
+
+def test_what_agents_print_is_not_the_hosts_to_say(tmp_path: Path) -> None:
+    """A hostile one would fill the log of a ladder in a night."""
+    with HostedLadder(tmp_path) as ladder:
+        (token,) = ladder.tokens("ada")
+        loud = agent("print('noise ' * 50, file=sys.stderr)\n        " + GOOD).replace(b"import os", b"import sys, os")
+        assert ladder.verdict(token, ladder.submit(token, loud).body["id"])["status"] == "playing"
+        wait(lambda: any(row["agent"] == "ada/mine@1" and row["games"] for row in ladder.ask("/api/standings").body["rows"]))
+        assert "noise" not in ladder.end()[1]
