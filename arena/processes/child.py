@@ -122,7 +122,8 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
         """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
-        if self.meanwhile is not None and not self._lines:
+        due = self._looked + self._look if end is None else min(end, self._looked + self._look)
+        if self.meanwhile is not None and not self._lines and perf_counter() < due:
             if self._readable.poll(SHORT * 1000):  # as a rule: and then nothing else has to be looked at
                 self._split(self._read())
             else:
