@@ -98,6 +98,7 @@ def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Regi
 
 def test_every_built_in_game_has_a_board(registry: Registry) -> None:
     built_in = {key[1] for key, source in registry.sources.items() if key[0] == "game" and source.name.startswith("gamearena:")}
+    built_in -= {"openspiel"}  # a hundred games with texts of their own
     modules = {name: board_module(registry.games[name]) for name in built_in or {name for name, _ in GAMES}}
     assert {name: module.note for name, module in modules.items()} == dict.fromkeys(modules)
     assert all("export function draw" in str(module.source) for module in modules.values())
