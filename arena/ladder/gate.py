@@ -2,20 +2,18 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from ipaddress import ip_address
 from time import monotonic
-from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.ladder.ledger import Refusal
 from arena.ladder.rate_limits import PAGES, RateLimits
-from arena.web.guard import BODY_SECONDS, HEADERS, BodyTooLong, is_wildcard, names_of
+from arena.web.guard import BODY_SECONDS, BodyTooLong, is_address, is_wildcard, names_of, with_headers
 
 MULTIPART = 64 << 10
 """Bytes of a request beside the file that it hands in."""
@@ -53,7 +51,7 @@ class Gate:
                 await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        answered = _with_headers(send)
+        answered = with_headers(send)
         who = scope["client_address"] = self._address(scope, headers)
         self._open[who] += 1
         try:
@@ -94,7 +92,7 @@ class Gate:
             return False
         if self._public is not None and host.lower() == self._public.netloc.lower():
             return True
-        return (port or 80) == self._port and (name in self._names or (self._anywhere and _is_address(name)))
+        return (port or 80) == self._port and (name in self._names or (self._anywhere and is_address(name)))
 
     def _is_own_origin(self, origin: str, host: str) -> bool:
         if self._public is None:
@@ -107,7 +105,7 @@ class Gate:
         client = scope.get("client")
         peer = client[0] if client else "unknown"
         told = headers.get(FORWARDED, "").rpartition(",")[2].strip()
-        if self._public is not None and told and _is_address(told) and _is_address(peer) and ip_address(peer).is_loopback:
+        if self._public is not None and told and is_address(told) and is_address(peer) and ip_address(peer).is_loopback:
             return told
         return str(peer)
 
@@ -138,23 +136,3 @@ async def _drained(receive: Receive) -> None:
                 message = await receive()
                 dropped += len(message.get("body", b""))
                 more = message.get("more_body", False)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _with_headers(send: Send) -> Callable[[Any], Awaitable[None]]:
-    async def answered(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-            headers.setdefault("cache-control", "no-store")
-        await send(message)
-
-    return answered

@@ -52,7 +52,7 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        answered = _with_headers(send)
+        answered = with_headers(send)
         refused = self._foreign(headers) or self._unknown(scope, headers) or _wrong_form(scope, headers)
         if refused is not None:
             await refused(scope, receive, answered)
@@ -82,7 +82,7 @@ class Guard:
             return False
         if port != self._port or parts.path or parts.username is not None:
             return False
-        return name in self._names or (self._anywhere and _is_address(name))
+        return name in self._names or (self._anywhere and is_address(name))
 
     def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
         """401 without the token, if there is one."""
@@ -130,7 +130,8 @@ def is_wildcard(host: str) -> bool:
         return not host
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Tell whether a name is an IP address."""
     try:
         ip_address(name)
     except ValueError:
@@ -179,7 +180,9 @@ def _limited(receive: Receive) -> Receive:
     return limited
 
 
-def _with_headers(send: Send) -> Callable[[Any], Awaitable[None]]:
+def with_headers(send: Send) -> Callable[[Any], Awaitable[None]]:
+    """Return what sends an answer with HEADERS, those that it has itself first."""
+
     async def answered(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
