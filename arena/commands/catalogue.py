@@ -39,7 +39,7 @@ def traits_of(kind: type[Game]) -> str:
 
 
 def compiled_text(game: Game, heuristic: Any = None) -> str:
-    """Whether searches of a game compile, with a heuristic if one is given, and why not."""
+    """Return a word on whether searches of a game compile, with a heuristic if one is given, and why not."""
     evaluation = None if heuristic is None else foreign(lambda: bind(heuristic, game), lambda _: None)
     reason = why_plain(game, evaluation)
     return "by the extra fast" if reason is None else f"no, {reason}"
