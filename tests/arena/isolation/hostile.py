@@ -203,7 +203,7 @@ class BadConstructor(Hostile):
     name = "bad-constructor"
 
     def __init__(self) -> None:
-        if "arena.isolation.agent_host" in sys.modules or sys.argv[0].endswith("agent_host.py"):
+        if "ARENA_AGENT_PROCESS" in os.environ:  # and not where the spec is read
             os._exit(4)
 
 
