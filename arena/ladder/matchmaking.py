@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import ArenaError
 from arena.identity import Stream
 from arena.ladder.season import Season
 from arena.results.board_rows import Row, versus_row
 from arena.results.rating import Strengths
-from arena.stats.bradley_terry import Fit, fit
-from arena.stats.design import next_pairs
-from arena.stats.intervals import Ratings, rate
 from arena.stats.observations import table_of
+
+if TYPE_CHECKING:  # numpy and scipy are loaded where something is rated
+    from arena.stats.bradley_terry import Fit
+    from arena.stats.intervals import Ratings
 
 REPEATS = 5
 """Rounds that two agents may repeat, beside as many as they have not, before they are taken to have no others."""
@@ -29,13 +30,16 @@ class BoardStandings:
     """Those in play, the best first, with the keys of a versus row, and `settled`: whether the interval is narrow enough."""
     wanted: tuple[int, ...]
     """The numbers of those in play whose intervals are too wide still."""
-    fit: Fit[int]
+    fit: "Fit[int]"
     """Of everyone who has played or is in play."""
     anchor: int
 
 
 def standings(season: Season, board: int, interval: float, anchor: str) -> BoardStandings:
     """Rate a board: everyone's matches count, those in play are shown. `interval` is the half-width that is narrow enough."""
+    from arena.stats.bradley_terry import fit
+    from arena.stats.intervals import rate
+
     tally, labels, playing = season.tallies[board], season.labels(board), season.playing(board)
     zero = labels.index(anchor) if anchor in labels else 0
     pairings = tally.matches.pairings()
@@ -73,6 +77,8 @@ def pairs_to_meet(
 
     The `barred` pairs of entries do not meet.
     """
+    from arena.stats.design import next_pairs
+
     labels, playing = season.labels(board), season.playing(board)
     exhausted = [*_exhausted(season, board), *barred]
     chosen = next_pairs(found.fit, found.anchor, found.wanted, playing, plan_size(playing), exhausted)

@@ -35,7 +35,7 @@ def arena_agents():
 RATINGS = {
     *("arena.stats.bootstrap", "arena.stats.bradley_terry", "arena.stats.intervals", "arena.stats.newton"),
     *("arena.stats.pairwise_likelihood", "arena.stats.plackett_luce", "arena.stats.prior", "arena.stats.profile"),
-    "arena.stats.sandwich",
+    *("arena.stats.design", "arena.stats.sandwich"),
 }
 """The modules that import numpy and scipy with themselves."""
 
