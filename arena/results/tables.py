@@ -170,7 +170,7 @@ def _cross(board: Leaderboard, style: str, width: int | None) -> str:
 def remarks(board: Leaderboard) -> list[str]:
     """The remarks on a board, in sentences; the agents' failures stand apart."""
     what = "games" if board.kind == "versus" else "attempts"
-    distinct = "" if board.has_chance else f", {board.distinct_games:,} distinct"  # with chance no match counts as a repeat
+    distinct = "" if board.sheet.has_chance else f", {board.distinct_games:,} distinct"  # with chance no match counts as a repeat
     lines = [f"{board.games:,} {what}{distinct}."]
     if board.folded:
         lines[0] += " Repeated games say nothing new about the agents."
@@ -191,9 +191,9 @@ def remarks(board: Leaderboard) -> list[str]:
         lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
     lines += fallback_remarks(board)
     lines += unmetered_remarks(board)
-    if board.soft:
-        lines.append(f"Time limits are soft for {', '.join(board.soft)}: isolation is none, so nobody stops them.")
-    if board.timed:
+    if board.sheet.soft:
+        lines.append(f"Time limits are soft for {', '.join(board.sheet.soft)}: isolation is none, so nobody stops them.")
+    if board.sheet.timed:
         lines.append("Some decisions had a time limit: the same matches may come out otherwise another time.")
     return lines
 
