@@ -8,8 +8,7 @@ from typing import NamedTuple
 from arena.match.record import Reason
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO
-from arena.store.store import seats_of
+from arena.store.rows import NANO, seats_of
 
 
 class Attempt(NamedTuple):

@@ -10,8 +10,7 @@ from arena.match.record import Reason, Record
 from arena.results.attempts import stopped
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO
-from arena.store.store import seats_of
+from arena.store.rows import NANO, seats_of
 
 TOLERANCE = 1e-9
 """The relative difference of two costs that sums of the same steps may have."""

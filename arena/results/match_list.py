@@ -12,8 +12,7 @@ from arena.format import result_points
 from arena.match.record import FAULTS, Reason
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO, returns_of
-from arena.store.store import seats_of
+from arena.store.rows import NANO, returns_of, seats_of
 
 RESULTS = ("win", "draw", "loss", "void", "fault")
 """The results that one can ask for; of a puzzle a win is a solution, and a loss an attempt without one."""

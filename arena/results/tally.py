@@ -22,8 +22,7 @@ from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.stats.bracket import Tie
 from arena.store import Store
-from arena.store.rows import NANO, play_hash_of, returns_of, spending_decisions
-from arena.store.store import seats_of
+from arena.store.rows import NANO, play_hash_of, returns_of, seats_of, spending_decisions
 
 
 @dataclass(slots=True)

@@ -11,8 +11,7 @@ from arena.results.match_list import outcome
 from arena.results.rating_curve import Point, curve_of
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import returns_of
-from arena.store.store import seats_of
+from arena.store.rows import returns_of, seats_of
 from arena.web.match_filter import PLACED
 
 

@@ -8,8 +8,7 @@ from arena.match.record import FAULTS
 from arena.results.match_list import outcome
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import returns_of
-from arena.store.store import seats_of
+from arena.store.rows import returns_of, seats_of
 
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
 """The matches on the boards of the last run, as every question here begins."""
