@@ -67,7 +67,7 @@ def _lines(evidence: Evidence, least: float, spent: Callable[[Effort], float]) -
         entry, effort = match.seats[0], match.efforts[0]
         amount = max(least, spent(effort))
         used[entry].append(amount if match.solved else None)
-        if not match.solved and stopped(evidence.sheet.limits.get(labels[entry], {}), match.termination, *effort):
+        if not match.solved and stopped(evidence.sheet.limits_of(entry), match.termination, *effort):
             ends[entry] = min(ends[entry], amount)
     return [_Line(solved_by_budget(costs), end) for costs, end in zip(used, ends, strict=True)]
 

@@ -120,7 +120,8 @@ def _interval(row: Row, key: str, text: Callable[[float], str]) -> str:
     return figures.between(low, high)
 
 
-def _kinds(found: dict[str, int] | None) -> str:
+def kinds(found: dict[str, int] | None) -> str:
+    """The numbers of several kinds as text."""
     return " ".join([f"{kind}:{count}" for kind, count in (found or {}).items()])
 
 
@@ -131,5 +132,5 @@ _TEXT: dict[str, Callable[[Any], str]] = {
     "share": figures.share,
     "elo": figures.elo,
     "score": figures.score,
-    "kinds": _kinds,
+    "kinds": kinds,
 }

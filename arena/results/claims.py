@@ -73,7 +73,7 @@ class Claims:
             self._solutions[round_].append(SolutionCost(number, entry, key.hex(), cost, bound))
 
     def _bound(self, entry: int, termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:
-        limits = self.sheet.limits.get(self.sheet.labels[entry], {})
+        limits = self.sheet.limits_of(entry)
         return entry in self.entries and decisions == 1 and not stopped(limits, termination, decisions, nodes, seconds)
 
     def refuted(self) -> tuple[Refutation, ...]:

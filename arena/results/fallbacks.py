@@ -73,7 +73,7 @@ def _used(marks: str) -> list[bool]:
 
 
 def _budgets(sheet: BoardInfo, seats: Sequence[int]) -> list[Budget]:
-    return [sheet.limits.get(sheet.labels[entry], {}) for entry in seats]
+    return [sheet.limits_of(entry) for entry in seats]
 
 
 def _able(budgets: Sequence[Budget], used_rng: Sequence[bool]) -> tuple[int, ...]:

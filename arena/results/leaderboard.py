@@ -14,7 +14,8 @@ from arena.match.record import Record
 from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, spent_cells, versus_row
 from arena.results.claims import Refutation
 from arena.results.rating import SprtState, Strengths, UnknownRatings, sprt_state, strengths, unknown_ratings
-from arena.results.tally import Count, Failure, Tally, tallies_of
+from arena.results.stored_tallies import tallies_of
+from arena.results.tally import Count, Failure, Tally
 from arena.schedule.board_info import BoardInfo, board_info
 from arena.spec import Spec
 from arena.stats.bracket import Tie
