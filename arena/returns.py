@@ -11,10 +11,11 @@ def bounds(game: Game) -> tuple[float, float]:
     low, high = game.min_return, game.max_return
     if type(low) is type(high) is float and isfinite(low) and not isnan(high):  # as a rule; every match asks
         return low, high
-    return low if _is_number(low) and isfinite(low) else Game.min_return, high if _is_number(high) else Game.max_return
+    return low if is_number(low) and isfinite(low) else Game.min_return, high if is_number(high) else Game.max_return
 
 
-def _is_number(given: Any) -> bool:
+def is_number(given: Any) -> bool:
+    """Tell whether something is a number, infinity among them."""
     return isinstance(given, (int, float)) and not isinstance(given, bool) and not isnan(given)
 
 

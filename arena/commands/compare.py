@@ -23,7 +23,7 @@ from arena.results.claims import without_refuted
 from arena.results.comparison import Comparison, GamesComparison, comparisons, corrected
 from arena.results.layout import DEFAULT, folded
 from arena.results.leaderboard import complete
-from arena.results.tally import distinct_of, tallies_of
+from arena.results.stored_tallies import distinct_of, tallies_of
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 

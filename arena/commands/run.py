@@ -236,29 +236,14 @@ def _play(
         progress.expect(feed.expected)
 
         try:
-            if cluster is not None:
+            if cluster is None:
+                _play_here(options, spec, planned, feed, progress, note)
+            else:
                 coordinator = cluster(feed)
                 progress.ask(coordinator.staff)
                 record_all(feed, coordinator.play(), note)
                 if feed.postponed:
                     record_all(feed, cluster(feed).play(), note)
-            else:
-                safe = trusted(spec)
-                workers, code = workers_for(options.workers, spec.size), planned.plugins
-                if safe and options.workers is not None and waiting_seats(spec):
-                    options.note(f"agents wait for something outside: one process plays {options.concurrency} matches at a time")
-                play_all(
-                    spec,
-                    feed,
-                    workers,
-                    note,
-                    code=code,
-                    alone=ALONE if safe else None,
-                    guarded=not safe,
-                    watch=progress.watch,
-                    note=options.note,
-                    concurrency=options.concurrency,
-                )
         except (ClusterLost, Interrupted):
             if store is not None:
                 store.flush()
@@ -270,6 +255,27 @@ def _play(
         if feed.held:
             options.note(_what_was_there(feed, store))
     return sorted(played, key=lambda one: one.number)
+
+
+def _play_here(
+    options: RunOptions, spec: Spec, planned: Run, feed: MatchQueue, progress: Progress, observe: Callable[[PlayedMatch], None]
+) -> None:
+    """Play in processes of this machine."""
+    safe = trusted(spec)
+    if safe and options.workers is not None and waiting_seats(spec):
+        options.note(f"agents wait for something outside: one process plays {options.concurrency} matches at a time")
+    play_all(
+        spec,
+        feed,
+        workers_for(options.workers, spec.size),
+        observe,
+        code=planned.plugins,
+        alone=ALONE if safe else None,
+        guarded=not safe,
+        watch=progress.watch,
+        note=options.note,
+        concurrency=options.concurrency,
+    )
 
 
 def _what_was_there(feed: MatchQueue, store: Store) -> str:

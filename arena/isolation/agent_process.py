@@ -1,13 +1,7 @@
 """Agents in processes of their own: started when first needed, kept from match to match, killed when they do not behave."""
 
-import os
-import shutil
-import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
@@ -15,35 +9,20 @@ from typing import Any, Self
 from arena.errors import IsolationError, cut
 from arena.game import Game
 from arena.isolation import protocol
+from arena.isolation.agent_start import MOST_PROCESSES, PLAYS, started
 from arena.isolation.processor_use import ProcessorUse
 from arena.isolation.protocol import Broken
 from arena.isolation.request_limits import RequestLimits
-from arena.isolation.sandbox import enclosed, prove
-from arena.isolation.sandbox import environment as sandboxed
-from arena.isolation.system_calls import filter_pipe
 from arena.limits import START_SECONDS, Limits
 from arena.match.match import Isolation, Program
 from arena.match.record import Reason
-from arena.plugins.sources import ENVIRONMENT, is_file, whole
-from arena.plugins.versions import moved_path, readable_files
-from arena.processes.child import SHORT, ChildLost, ChildProcess, python_environment, signal_name
-from arena.processes.control_group import new_group
+from arena.processes.child import SHORT, ChildLost, signal_name
 from arena.version import __version__
 
 STARTING = 60.0
 """Seconds for a process to say hello: it knows of no match then."""
-MOST_PROCESSES = 64
-"""Processes that an agent may have at a time."""
-MOST_THREADS = 4096
-"""Processes and threads together, which the kernel counts as one: a Java program on a large machine has hundreds of threads."""
-KEEPERS = 2
-"""Processes above it that keep it apart, bubblewrap's or the launcher's."""
-ALLOWANCE = 16 << 20
-"""Bytes that the kernel allows an agent beyond its limit, for those above it; they are counted apart more exactly."""
 SIGNALLED = 128
 """Added by bubblewrap to the signal that killed its program: the sum is its own exit code."""
-PLAYS = "arena.isolation.agent_host"
-"""The module of a process that plays."""
 KEPT = 32
 """Processes that are kept while others play."""
 
@@ -69,6 +48,9 @@ class AgentProcess:
     soon as that sees fit.
     """
 
+    patience: float | None = None
+    """Seconds that an answer without a limit of time is waited for; None for any time."""
+
     def __init__(self, program: Program, memory_mb: int | None, isolation: Isolation, module: str = PLAYS) -> None:
         """Start it; `module` is what Python runs where the program is no command."""
         self._memory_mb = memory_mb
@@ -90,7 +72,7 @@ class AgentProcess:
         self.alive = True
         self._enclosed = isolation == "sandbox"
         try:
-            self._process = _started(program, (memory_mb or 0) << 20, isolation, module, self._look)
+            self._process = started(program, (memory_mb or 0) << 20, isolation, module, self._look)
         except OSError as error:
             raise NoAgentProcess(f"cannot start a process for {program.agent}: {error}") from error
         self._greet(plays=module == PLAYS)
@@ -183,6 +165,7 @@ class AgentProcess:
         as it had to wait for a processor. Reports that come before the answer count for `best`, the last one alone.
         """
         self.wake()
+        seconds = self.patience if seconds is None else seconds
         turn = self._turn = RequestLimits(seconds, margin, cpu_seconds)
         if turn.measured and self._use is None:
             self._use = ProcessorUse(self._process.clock)
@@ -287,68 +270,6 @@ _CRASHES = {
     "long": f"sent a line of more than {protocol.LONGEST_LINE >> 20} MiB",
     "processes": f"started more than {MOST_PROCESSES} processes",
 }
-
-
-def _started(program: Program, memory: int, isolation: Isolation, module: str, look: Callable[[], None]) -> ChildProcess:
-    alone = program.version is not None and program.version.submitted  # then all that it is to load is in its plugins
-    asked = [] if alone else [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
-    command = _command(program, module)
-    own = os.environ if program.command else python_environment()
-    surroundings = {**own, ENVIRONMENT: os.pathsep.join(asked)} if program.adapter or not program.command else own
-    files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
-    if program.version is not None:
-        surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(moved_path(program.version.moved))}
-    with ExitStack() as stack:
-        calls: list[int] = []
-        if isolation == "sandbox":
-            proven()
-            files += [*map(Path, program.files), *([] if program.version is None else readable_files(program.version))]
-            calls = [stack.enter_context(filter_pipe())]
-            command = enclosed(command, readable=files, folder=program.folder, calls=calls[0])
-            surroundings = sandboxed(surroundings)
-        return _child(program, command, memory, surroundings, isolation, calls, look)
-
-
-def _command(program: Program, module: str) -> Sequence[str]:
-    """What is started: arena's host, an adapter with the program behind it, or the program itself."""
-    if program.command is None:
-        return (sys.executable, "-P", "-m", module)
-    if program.adapter is None:
-        return program.command
-    engine, *words = program.command
-    if "/" not in engine:
-        engine = shutil.which(engine) or engine  # in a sandbox PATH is another one
-    return (sys.executable, "-P", "-m", program.adapter, engine, *words)
-
-
-def _child(
-    program: Program,
-    command: Sequence[str],
-    memory: int,
-    surroundings: Mapping[str, str],
-    isolation: Isolation,
-    descriptors: Sequence[int],
-    look: Callable[[], None],
-) -> ChildProcess:
-    return ChildProcess(
-        command,
-        program.folder,
-        memory,
-        surroundings,
-        program.agent,
-        apart=isolation == "process",
-        most=MOST_PROCESSES + KEEPERS,
-        longest=protocol.LONGEST_LINE,
-        check=look,
-        group=new_group(memory + ALLOWANCE if memory else 0, MOST_THREADS),
-        descriptors=descriptors,
-    )
-
-
-@cache
-def proven() -> None:
-    """Prove the sandbox, once a process."""
-    prove()
 
 
 class AgentProcesses:

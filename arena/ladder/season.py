@@ -13,7 +13,8 @@ from arena.isolation.describe import Described
 from arena.ladder.ladder_spec import LadderSpec
 from arena.ladder.ledger import Plan
 from arena.match.record import Record
-from arena.results.tally import Tally, tallies_of
+from arena.results.stored_tallies import tallies_of
+from arena.results.tally import Tally
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec, reload_spec
 from arena.store import Run, Store

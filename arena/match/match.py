@@ -110,6 +110,11 @@ class Seat:
     optimal: bool = False
     """Whether every solution it finds is a cheapest one."""
 
+    @property
+    def version(self) -> PluginVersion | None:
+        """The other version of its plugin that it plays; None where that is the current one."""
+        return None if self.program is None else self.program.version
+
 
 @dataclass(frozen=True, slots=True)
 class Position:

@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import getattr_static
-from math import isfinite, isnan
+from math import isfinite
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
 from arena.errors import foreign, shown
 from arena.game import Game, takes
 from arena.limits import Limits
+from arena.returns import is_number
 from arena.traits import TRAITS
 
 LONGEST_MARK = 8
@@ -120,10 +121,6 @@ def _method(name: str, parameters: str) -> Member:
     return Member(default, f"a method {name}({parameters})", lambda given: given is default or takes(given, count))
 
 
-def _is_number(given: Any) -> bool:
-    return isinstance(given, (int, float)) and not isinstance(given, bool) and not isnan(given)
-
-
 def _are_colors(given: Any) -> bool:
     return isinstance(given, Mapping) and all(
         isinstance(mark, str) and isinstance(color, str) and _COLOR.fullmatch(color) for mark, color in given.items()
@@ -151,11 +148,11 @@ _OF_GAMES = {
     "standing": _method("standing", "self, state"),
     "dialects": _method("dialects", "self"),
     "perfect_recall": Member(True, "True or False", lambda given: isinstance(given, bool)),
-    "min_return": Member(-1.0, "a finite number", lambda given: _is_number(given) and isfinite(given)),
+    "min_return": Member(-1.0, "a finite number", lambda given: is_number(given) and isfinite(given)),
     "default_moves": Member(
         None, "a whole number from 1 or None", lambda given: given is None or (type(given) is int and given > 0)
     ),
-    "max_return": Member(1.0, "a number", _is_number),
+    "max_return": Member(1.0, "a number", is_number),
     "native": Member(False, "True or False", lambda given: isinstance(given, bool)),
 }
 _OF_AGENTS = {

@@ -52,6 +52,14 @@ class ChildProcess(subprocess.Popen[bytes]):
     control group `group`, which is removed with it, and is given `descriptors`. One thread at a time may use it.
     """
 
+    meanwhile: Callable[[], None] | None = None
+    """What is done where an answer is not there after SHORT."""
+    _still: ControlGroup | StoppedFamily | None = None
+    _resting = False
+    _alone = 0
+    _clock: FamilyClock | None = None
+    _over = False
+
     def __init__(
         self,
         command: Sequence[str],
@@ -70,12 +78,6 @@ class ChildProcess(subprocess.Popen[bytes]):
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
         self._group = group
-        self._still: ControlGroup | StoppedFamily | None = None
-        self._resting = False
-        self._alone = 0
-        self._clock: FamilyClock | None = None
-        self.meanwhile: Callable[[], None] | None = None
-        """What is done where an answer is not there after SHORT."""
         entrances = "" if group is None else "\n".join(map(str, group.entrances))
         try:
             super().__init__(
@@ -103,7 +105,6 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._readable = select.poll()
         self._readable.register(self._out, select.POLLIN)
         self._lines: list[bytes] = []
-        self._over = False
         self._rest = bytearray()
         self._looked = self._seen = perf_counter()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from arena.report.evidence import Effort, Evidence
 from arena.report.palette import Palette
-from arena.report.plot import MOST_LINES, Plot, legend, room_for, share_axis, short, tick_text
+from arena.report.plot import MOST_LINES, Plot, legend, lines_height, room_for, share_axis, short, tick_text
 from arena.results.attempts import stopped
 from arena.stats.solved_share import BudgetStep, share_at, solved_by_budget
 
@@ -53,7 +53,7 @@ def _plot(evidence: Evidence, unit: str, heading: str, least: float, spent: Call
         f"The share of positions that each agent solved with at most so many {unit} an attempt.{note}",
         ("Agent", *[f"{budget:.10g}" for budget in budgets]),
         tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in evidence.ranked]),
-        2.5 + 0.16 * ((len(kept) + 1) // 2),
+        lines_height(len(kept)),
         lambda axes, palette: _draw(axes, palette, heading, budgets, [(labels[entry], lines[entry]) for entry in kept]),
     )
 
@@ -67,7 +67,7 @@ def _lines(evidence: Evidence, least: float, spent: Callable[[Effort], float]) -
         entry, effort = match.seats[0], match.efforts[0]
         amount = max(least, spent(effort))
         used[entry].append(amount if match.solved else None)
-        if not match.solved and stopped(evidence.sheet.limits.get(labels[entry], {}), match.termination, *effort):
+        if not match.solved and stopped(evidence.sheet.limits_of(entry), match.termination, *effort):
             ends[entry] = min(ends[entry], amount)
     return [_Line(solved_by_budget(costs), end) for costs, end in zip(used, ends, strict=True)]
 

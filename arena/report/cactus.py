@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from arena.report.evidence import Effort, Evidence
 from arena.report.palette import Palette
-from arena.report.plot import MOST_LINES, Plot, count_axis, legend, log_axis, room_for, short
+from arena.report.plot import MOST_LINES, Plot, count_axis, legend, lines_height, log_axis, room_for, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def _plot(evidence: Evidence, unit: str, heading: str, least: float, spent: Call
         f"of them (a cactus plot). The further right and the lower, the better.{note}",
         ("Agent", *[f"{count:,} solved" for count in counts]),
         tuple([(labels[entry], *[_at(sorted_efforts[entry], count) for count in counts]) for entry in evidence.ranked]),
-        2.5 + 0.16 * ((len(kept) + 1) // 2),
+        lines_height(len(kept)),
         lambda axes, palette: _draw(axes, palette, heading, [(labels[entry], sorted_efforts[entry]) for entry in kept]),
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from arena.format import Kind
 from arena.report.evidence import Evidence
 from arena.report.palette import Palette
-from arena.report.plot import MOST_LINES, Plot, count_axis, legend, room_for, share_axis, short
+from arena.report.plot import MOST_LINES, Plot, count_axis, legend, lines_height, room_for, share_axis, short
 from arena.results.rating_curve import CURVES, Point, curve_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def convergence_plot(evidence: Evidence) -> Plot | None:
         f"{'Ratings, fitted anew to all matches until then' if versus else means}, in the order in which they were played.{note}",
         ("Matches", *[labels[entry] for entry in evidence.ranked]),
         tuple([(point.played, *[point.values.get(entry) for entry in evidence.ranked]) for point in points]),
-        2.6 + 0.16 * ((len(kept) + 1) // 2),
+        lines_height(len(kept), 2.6),
         lambda axes, palette: _draw(axes, palette, [(labels[entry], entry) for entry in kept], points, evidence.sheet.kind),
     )
 

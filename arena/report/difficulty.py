@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from arena.report.evidence import Evidence, MatchSummary
 from arena.report.palette import Palette
-from arena.report.plot import MOST_LINES, Plot, legend, room_for, share_axis, short
+from arena.report.plot import MOST_LINES, Plot, legend, lines_height, room_for, share_axis, short
 from arena.stats.solved_share import wilson
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def difficulty_plot(evidence: Evidence) -> Plot | None:
                 if share.attempts
             ]
         ),
-        2.5 + 0.16 * ((len(kept) + 1) // 2),
+        lines_height(len(kept)),
         lambda axes, palette: _draw(axes, palette, scale.name, groups, [(labels[entry], shares[entry]) for entry in kept]),
     )
 

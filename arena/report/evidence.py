@@ -9,12 +9,11 @@ from typing import NamedTuple
 from arena.errors import StoreError
 from arena.match.record import Reason
 from arena.results.leaderboard import Leaderboard, of_tallies
-from arena.results.tally import tallies_of
+from arena.results.stored_tallies import tallies_of
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO, returns_of
+from arena.store.rows import NANO, returns_of, seats_of
 from arena.store.run import Run
-from arena.store.store import seats_of
 
 
 class Effort(NamedTuple):

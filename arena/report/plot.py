@@ -60,6 +60,11 @@ def row_height(rows: int) -> float:
     return 0.8 + 0.25 * rows
 
 
+def lines_height(agents: int, least: float = 2.5) -> float:
+    """The height of a plot with so many lines and their legend below it, in two columns."""
+    return least + 0.16 * ((agents + 1) // 2)
+
+
 def room_for(agents: Sequence[int], most: int) -> tuple[tuple[int, ...], str]:
     """The agents that a plot shows, the best ones, and a sentence where these are not all."""
     if len(agents) <= most:

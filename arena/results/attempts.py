@@ -8,8 +8,7 @@ from typing import NamedTuple
 from arena.match.record import Reason
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO
-from arena.store.store import seats_of
+from arena.store.rows import NANO, seats_of
 
 
 class Attempt(NamedTuple):
@@ -33,8 +32,7 @@ def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts
     found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
     for board, round_, seats, solved, termination, moves, cost, decisions, nodes, nanoseconds in store.query(_ATTEMPTS):
         sheet, entry, seconds = sheets[board], seats_of(seats)[0], nanoseconds / NANO
-        limits = sheet.limits.get(sheet.labels[entry], {})
-        cut = not solved and stopped(limits, termination, decisions, nodes, seconds)
+        cut = not solved and stopped(sheet.limits_of(entry), termination, decisions, nodes, seconds)
         found[board][entry][round_] = Attempt(bool(solved), moves, cost, nodes, seconds, cut)
     return {board: dict(attempts) for board, attempts in found.items()}
 

@@ -58,9 +58,9 @@ def _half_open(row: Row) -> bool:
 def board_table(board: Leaderboard) -> BoardTable:
     """The columns that the spec wants, or those that are usual and have a value; the rows by rank, or as the spec sorts them."""
     there = with_own(board.kind, board.own_columns)
-    if board.columns is not None:
+    if board.sheet.columns is not None:
         named = by_key(there)
-        columns = [named[key] for key in board.columns if key in named]
+        columns = [named[key] for key in board.sheet.columns if key in named]
     else:
         columns = [column for column in there if _shown(column, board)]
     return BoardTable(tuple(columns), tuple(_sorted(board, by_key(there))), unrated_agents(board))
@@ -76,19 +76,20 @@ def _shown(column: Column, board: Leaderboard) -> bool:
     if column.shown == "known":
         return any(row.get(column.key) not in (None, {}, row.get(column.repeats)) for row in board.rows)
     if column.shown == "returns":
-        return board.by_returns or board.has_chance
+        return board.by_returns or board.sheet.has_chance
     return column.shown == "always"
 
 
 def _sorted(board: Leaderboard, named: dict[str, Column]) -> list[Row]:
     """The rows, those without a value last."""
-    key = (board.sort or "").removeprefix("-")
+    sort = board.sheet.sort or ""
+    key = sort.removeprefix("-")
     if key not in named:
         return list(board.rows)
     hidden = unrated_agents(board) if key in _RATING else frozenset()
     known = [row for row in board.rows if row.get(key) is not None and row["agent"] not in hidden]
     unknown = [row for row in board.rows if row not in known]
-    return sorted(known, key=lambda row: _rank(row[key]), reverse=(board.sort or "").startswith("-")) + unknown
+    return sorted(known, key=lambda row: _rank(row[key]), reverse=sort.startswith("-")) + unknown
 
 
 def _rank(value: Any) -> tuple[float, str]:
@@ -119,7 +120,8 @@ def _interval(row: Row, key: str, text: Callable[[float], str]) -> str:
     return figures.between(low, high)
 
 
-def _kinds(found: dict[str, int] | None) -> str:
+def kinds(found: dict[str, int] | None) -> str:
+    """The numbers of several kinds as text."""
     return " ".join([f"{kind}:{count}" for kind, count in (found or {}).items()])
 
 
@@ -130,5 +132,5 @@ _TEXT: dict[str, Callable[[Any], str]] = {
     "share": figures.share,
     "elo": figures.elo,
     "score": figures.score,
-    "kinds": _kinds,
+    "kinds": kinds,
 }

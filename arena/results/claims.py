@@ -10,8 +10,7 @@ from arena.match.record import Reason, Record
 from arena.results.attempts import stopped
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO
-from arena.store.store import seats_of
+from arena.store.rows import NANO, seats_of
 
 TOLERANCE = 1e-9
 """The relative difference of two costs that sums of the same steps may have."""
@@ -74,7 +73,7 @@ class Claims:
             self._solutions[round_].append(SolutionCost(number, entry, key.hex(), cost, bound))
 
     def _bound(self, entry: int, termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:
-        limits = self.sheet.limits.get(self.sheet.labels[entry], {})
+        limits = self.sheet.limits_of(entry)
         return entry in self.entries and decisions == 1 and not stopped(limits, termination, decisions, nodes, seconds)
 
     def refuted(self) -> tuple[Refutation, ...]:

@@ -7,7 +7,6 @@ from typing import Any
 from arena.match.record import Record
 from arena.results.csv_cells import csv_line
 from arena.results.tidy import tidy_rows
-from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 
 KEYS = (
@@ -66,16 +65,11 @@ def _tidy(store: Store) -> Iterator[str]:
 def _rows(store: Store) -> Iterator[dict[str, Any]]:
     """Every record with its place."""
     runs = store.runs()
-    boards = [_board(sheet) for sheet in runs[-1].boards] if runs else []
+    boards = [(sheet.title, sheet.parameters) for sheet in runs[-1].boards] if runs else []
     for record, place in store.records(sound=True):
         title, parameters = (None, None) if place is None or place.board >= len(boards) else boards[place.board]
         where = (title, None if place is None else place.pairing.round, parameters)
         yield {**ordered(record), **dict(zip(PLACED, where, strict=True))}
-
-
-def _board(sheet: BoardInfo) -> tuple[str, dict[str, Any]]:
-    """The title of a board and the parameters of its game."""
-    return sheet.title, {name: value for name, value in sheet.game.items() if name != "name"}
 
 
 def ordered(record: Record) -> dict[str, Any]:
@@ -85,9 +79,7 @@ def ordered(record: Record) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """A value as a cell: lists and mappings as JSON, nothing where there is nothing."""
-    if value is None:
-        return ""
+    """A value as a cell: lists and mappings as JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value, allow_nan=False) if isinstance(value, (list, tuple, dict)) else value

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from arena.match.record import Decision
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import decisions_of
-from arena.store.store import seats_of
+from arena.store.rows import decisions_of, seats_of
 
 Budget = Mapping[str, float]
 """The limits of a decision, of `nodes` and of `seconds`; empty where there are none."""
@@ -74,7 +73,7 @@ def _used(marks: str) -> list[bool]:
 
 
 def _budgets(sheet: BoardInfo, seats: Sequence[int]) -> list[Budget]:
-    return [sheet.limits.get(sheet.labels[entry], {}) for entry in seats]
+    return [sheet.limits_of(entry) for entry in seats]
 
 
 def _able(budgets: Sequence[Budget], used_rng: Sequence[bool]) -> tuple[int, ...]:

@@ -14,8 +14,9 @@ from arena.match.record import Record
 from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, spent_cells, versus_row
 from arena.results.claims import Refutation
 from arena.results.rating import SprtState, Strengths, UnknownRatings, sprt_state, strengths, unknown_ratings
-from arena.results.tally import Count, Failure, Tally, tallies_of
-from arena.schedule.board_info import board_info
+from arena.results.stored_tallies import tallies_of
+from arena.results.tally import Count, Failure, Tally
+from arena.schedule.board_info import BoardInfo, board_info
 from arena.spec import Spec
 from arena.stats.bracket import Tie
 from arena.store import Store
@@ -43,6 +44,7 @@ class UnratedAgents(NamedTuple):
 class Leaderboard:
     """The table of one board. Rows are plain values with the keys of the JSON output; None if a value is not known."""
 
+    sheet: BoardInfo
     title: str
     game: dict[str, Any]
     kind: Kind
@@ -63,16 +65,8 @@ class Leaderboard:
     """The number of matches of the whole schedule; None if it depends on the results."""
     finished: bool
     """True if all of them are there."""
-    timed: tuple[str, ...]
-    """Entries with a time limit: their matches need not come out the same again."""
-    soft: tuple[str, ...]
-    """Those of them whose limit nobody enforces."""
     store: str | None
     """The store that holds the matches; None if they are in memory."""
-    columns: tuple[str, ...] | None
-    """The columns that the spec wants."""
-    sort: str | None
-    """The column by which the spec wants rows sorted where they are shown."""
     anchor: str | None
     """The agent whose rating is 0; None where the field's mean is."""
     method: str | None
@@ -103,8 +97,6 @@ class Leaderboard:
     """The rounds of a knockout, the first one first."""
     by_returns: bool = False
     """True if it is ranked by mean returns."""
-    has_chance: bool = False
-    """True if chance moves in the game."""
     unmetered: tuple[tuple[str, int], ...] = ()
     """The agents that have generated states past their views, and how many were seen."""
 
@@ -211,12 +203,12 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
     refuted = tally.claims.refuted()
     by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
     level = level_by_returns(tally) if versus and by_returns else {} if rated is None else rated.level
-    rows = _rows(tally, rated, level, order, placings, refuted)
     return Leaderboard(
+        sheet=sheet,
         title=sheet.title,
         game=sheet.game,
         kind=sheet.kind,
-        rows=rows,
+        rows=_rows(tally, rated, level, order, placings, refuted),
         cross=_cross(counts, [entry for _, entry in order]) if versus else None,
         games=tally.games,
         distinct_games=tally.distinct_games,
@@ -226,11 +218,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         failures=tally.failures(),
         size=sheet.size if sheet.exact else None,
         finished=complete(tally, ended=finished),
-        timed=sheet.timed,
-        soft=sheet.soft,
         store=store,
-        columns=sheet.columns,
-        sort=sheet.sort,
         anchor=sheet.anchor if sheet.anchor in sheet.labels else None,
         method=None if rated is None else rated.method,
         cycles=_cycles(rated, sheet.labels),
@@ -245,7 +233,6 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Le
         unclear=tuple([label for label, count in zip(sheet.labels, counts, strict=True) if count.fallbacks is None]),
         bracket=tally.bracket(),
         by_returns=by_returns,
-        has_chance=sheet.has_chance,
         unmetered=tuple([(label, count.unmetered) for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered]),
     )
 

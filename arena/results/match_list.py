@@ -3,7 +3,7 @@
 They are read from the tables that hold their sums, so that a list of a million matches takes seconds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -12,8 +12,7 @@ from arena.format import result_points
 from arena.match.record import FAULTS, Reason
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO, returns_of
-from arena.store.store import seats_of
+from arena.store.rows import NANO, returns_of, seats_of
 
 RESULTS = ("win", "draw", "loss", "void", "fault")
 """The results that one can ask for; of a puzzle a win is a solution, and a loss an attempt without one."""
@@ -71,9 +70,10 @@ def listed(store: Store, choice: MatchChoice) -> Iterator[ListedMatch]:
     """
     sheets = store.last().boards
     _check(store, sheets, choice)
-    where, values = _condition(sheets, [label for label in (choice.agent, choice.opponent) if label is not None])
+    labels = [label for label in (choice.agent, choice.opponent) if label is not None]
+    where, values = seated(enumerate(sheets), labels)
     order = "p.number" if choice.by is None else f"{ORDERS[choice.by]} DESC, p.number"
-    for row in store.query(f"{_MATCHES} {where} ORDER BY {order}", values):
+    for row in store.query(f"{_MATCHES} WHERE {where} ORDER BY {order}", values):
         match, blamed = _match(sheets, choice.agent, row)
         if choice.result is None or _fits(choice.result, match, blamed=blamed):
             yield match
@@ -88,14 +88,15 @@ def _check(store: Store, sheets: Sequence[BoardInfo], choice: MatchChoice) -> No
         raise StoreError(f"expected another agent against {choice.opponent}, got {choice.agent or 'none'}")
 
 
-def _condition(sheets: Sequence[BoardInfo], labels: Sequence[str]) -> tuple[str, list[Any]]:
-    """The condition that all these entries play, on whatever board, and its values."""
-    conditions, values = [], []
-    for label in labels:
-        places = [(board, sheet.labels.index(label)) for board, sheet in enumerate(sheets) if label in sheet.labels]
-        conditions.append(" OR ".join(["p.board = ? AND ',' || p.seats || ',' LIKE ?"] * len(places)))
-        values += [value for board, entry in places for value in (board, f"%,{entry},%")]
-    return (f"WHERE ({') AND ('.join(conditions)})" if conditions else ""), values
+def seated(boards: Iterable[tuple[int, BoardInfo]], labels: Sequence[str]) -> tuple[str, list[Any]]:
+    """The condition in SQL that all these entries sit at a table of one of some boards, by their numbers, and its values."""
+    parts: list[str] = []
+    values: list[Any] = []
+    for number, sheet in boards:
+        if all(label in sheet.labels for label in labels):
+            parts.append(" AND ".join(["p.board = ?", *["',' || p.seats || ',' LIKE ?"] * len(labels)]))
+            values += [number, *[f"%,{sheet.labels.index(label)},%" for label in labels]]
+    return f"({' OR '.join(parts)})" if parts else "0", values
 
 
 def _match(sheets: Sequence[BoardInfo], agent: str | None, row: Sequence[Any]) -> tuple[ListedMatch, bool]:

@@ -18,11 +18,11 @@ def rating_remarks(board: Leaderboard) -> list[str]:
     lines = []
     if any(row["rating_low"] is not None or row["rating_high"] is not None for row in board.rows):
         about = "the field's mean" if board.anchor is None else board.anchor
-        sample = "rounds" if board.has_chance else "pairs of games"
+        sample = "rounds" if board.sheet.has_chance else "pairs of games"
         scale = f"Elo about {about}: 400 are ten wins to one loss, draws apart; 95 % intervals from {sample} ({board.method})."
         lines.append(" ".join([*_order(board), scale]))
     else:
-        lines += [*_order(board), ONE_ROUND if board.has_chance else REPEATS]
+        lines += [*_order(board), ONE_ROUND if board.sheet.has_chance else REPEATS]
     if board.unrated is not None:
         lines += _unrated(board.unrated)
     if any(row["level_with"] for row in board.rows):

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from arena.format import Kind, Pairing, result_points
-from arena.results.board_rows import Row
+from arena.format import Kind, Pairing
+from arena.results.board_rows import Row, per
 from arena.results.pairs import Entries, PairedGames
 from arena.results.rating import strengths
+from arena.results.tally import ResultCount
 from arena.schedule.board_info import board_info
 from arena.spec import Board
 from arena.stats.observations import Pair
@@ -23,13 +24,13 @@ MOST_LIVE = 32
 
 
 @dataclass(slots=True)
-class _Count:
-    games: int = 0
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-    points: float = 0.0
+class _Count(ResultCount):
     returns: float = 0.0
+
+    @property
+    def mean(self) -> float | None:
+        """The mean return."""
+        return per(self.returns, self.games)
 
 
 class GamesThen(NamedTuple):
@@ -65,15 +66,8 @@ class Standings:
         self.latest = board
         counts = self._counts[board]
         for seat, entry in enumerate(pairing.seats):
-            others = (*returns[:seat], *returns[seat + 1 :])
-            points = result_points(returns[seat], max(others)) if others else returns[seat]
-            count = counts[entry]
-            count.games += 1
-            count.points += points
-            count.returns += returns[seat]
-            count.wins += points == 1
-            count.draws += points == 0.5
-            count.losses += points == 0
+            counts[entry].add(returns[seat], max((*returns[:seat], *returns[seat + 1 :]), default=0.0))
+            counts[entry].returns += returns[seat]
         if len(pairing.seats) == 2 and len(counts) <= MOST_LIVE:
             self._games[board].add(pairing.round, pairing.seats, returns, play_hash or 0, play_hash is None)
 
@@ -104,7 +98,6 @@ class Standings:
 
 def _played(count: _Count, elo: tuple[float, float | None, float | None] | None) -> Row:
     rating, low, high = elo if elo is not None and count.games else (None, None, None)
-    score = count.points / count.games if count.games else None
     return {
         "rating": rating,
         "rating_low": low,
@@ -113,18 +106,13 @@ def _played(count: _Count, elo: tuple[float, float | None, float | None] | None)
         "wins": count.wins,
         "draws": count.draws,
         "losses": count.losses,
-        "score": score,
-        "mean_return": _mean(count),
+        "score": count.score,
+        "mean_return": count.mean,
     }
-
-
-def _mean(count: _Count) -> float | None:
-    return count.returns / count.games if count.games else None
 
 
 def _attempted(count: _Count, kind: Kind) -> Row:
     if kind == "score":
-        return {"attempts": count.games, "mean_return": _mean(count), "return_low": None, "return_high": None}
+        return {"attempts": count.games, "mean_return": count.mean, "return_low": None, "return_high": None}
     low, high = wilson(count.wins, count.games) if count.games else (None, None)
-    solved = count.points / count.games if count.games else None
-    return {"attempts": count.games, "solved": solved, "solved_low": low, "solved_high": high}
+    return {"attempts": count.games, "solved": per(count.wins, count.games), "solved_low": low, "solved_high": high}

@@ -12,7 +12,7 @@ from tabulate import tabulate_formats
 from arena.columns import LAST
 from arena.results import figures
 from arena.results.bracket_table import bracket_table
-from arena.results.cells import UNKNOWN, BoardTable, board_table, unrated_agents
+from arena.results.cells import UNKNOWN, BoardTable, board_table, kinds, unrated_agents
 from arena.results.claims import Refutation
 from arena.results.conclusions import elo_interval, forecast_words, hypotheses, sprt_verdict
 from arena.results.csv_cells import csv_line
@@ -86,7 +86,8 @@ def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT, wid
     texts = [_text(run.name, board, style, width) for board in boards]
     found = overall(boards)
     if found is not None:
-        texts.append(_overall(run.name, found, style, width))
+        shown = table(found.headings, found.rows, style, width)
+        texts += [_captioned(f"{run.name}: {found.title}", shown, style), found.note]
     return folded("\n\n".join(texts), width)
 
 
@@ -99,9 +100,7 @@ def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
 def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
     shown, left_out = _fitting(board_table(board), width)
     heading = _HEADINGS.get(style, "{}")
-    title = f"{name}: {board.title}"
-    caption = heading.format(escape(title) if style.endswith("html") else title)
-    parts = [caption, table(shown.headings, shown.cells, style, width)]
+    parts = [_captioned(f"{name}: {board.title}", table(shown.headings, shown.cells, style, width), style)]
     if left_out:
         parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
     if board.cross is not None and len(board.rows) > 1:
@@ -109,16 +108,13 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
     if (bracket := bracket_table(board)) is not None:
         parts += [heading.format("Bracket"), table(bracket.headings, bracket.rows, style, width)]
     parts.append("\n".join([*remarks(board), *failure_lines(board)]))
-    gap = "\n" if style == "asciidoc" else "\n\n"
-    return gap.join(parts[:2]) + "".join(f"\n\n{part}" for part in parts[2:])
+    return "\n\n".join(parts)
 
 
-def _overall(name: str, found: Overall, style: str, width: int | None) -> str:
-    """The table of all games as text."""
-    title = f"{name}: {found.title}"
+def _captioned(title: str, text: str, style: str) -> str:
+    """A table below its title."""
     heading = _HEADINGS.get(style, "{}").format(escape(title) if style.endswith("html") else title)
-    shown = table(found.headings, found.rows, style, width)
-    return ("\n" if style == "asciidoc" else "\n\n").join([heading, shown]) + f"\n\n{found.note}"
+    return ("\n" if style == "asciidoc" else "\n\n").join([heading, text])
 
 
 def overall(boards: Sequence[Leaderboard]) -> Overall | None:
@@ -170,7 +166,7 @@ def _cross(board: Leaderboard, style: str, width: int | None) -> str:
 def remarks(board: Leaderboard) -> list[str]:
     """The remarks on a board, in sentences; the agents' failures stand apart."""
     what = "games" if board.kind == "versus" else "attempts"
-    distinct = "" if board.has_chance else f", {board.distinct_games:,} distinct"  # with chance no match counts as a repeat
+    distinct = "" if board.sheet.has_chance else f", {board.distinct_games:,} distinct"  # with chance no match counts as a repeat
     lines = [f"{board.games:,} {what}{distinct}."]
     if board.folded:
         lines[0] += " Repeated games say nothing new about the agents."
@@ -191,9 +187,9 @@ def remarks(board: Leaderboard) -> list[str]:
         lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
     lines += fallback_remarks(board)
     lines += unmetered_remarks(board)
-    if board.soft:
-        lines.append(f"Time limits are soft for {', '.join(board.soft)}: isolation is none, so nobody stops them.")
-    if board.timed:
+    if board.sheet.soft:
+        lines.append(f"Time limits are soft for {', '.join(board.sheet.soft)}: isolation is none, so nobody stops them.")
+    if board.sheet.timed:
         lines.append("Some decisions had a time limit: the same matches may come out otherwise another time.")
     return lines
 
@@ -246,11 +242,5 @@ def _tested(board: Leaderboard) -> str:
 
 def _csv(board: Leaderboard) -> str:
     keys = [key for key in board.rows[0] if key != "superiority"] if board.rows else ["agent"]
-    rows = [[board.title, *[_plain(row[key]) for key in keys]] for row in board.rows]
+    rows = [[board.title, *[kinds(row[key]) if isinstance(row[key], dict) else row[key] for key in keys]] for row in board.rows]
     return "".join([f"{csv_line(cells)}\n" for cells in (["board", *keys], *rows)])
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return " ".join(f"{key}:{count}" for key, count in value.items())
-    return "" if value is None else value

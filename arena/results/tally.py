@@ -1,11 +1,8 @@
-"""Counts matches for a leaderboard: summed up by a store, or one by one where all records are in memory anyway.
+"""Counts matches for a leaderboard: many that are alike at once, as a store has them, or one by one where they are in memory.
 
-From a store, memory grows neither with puzzles nor with games of two seats in which one drew random numbers; of pairs in which
-none did, those that differ are kept, of a format with a ranking of its own every result, of games for three and more every
-ranking (see `arena.results.pairs`). One by one, every match that differs from the others is remembered too, at some 200 bytes.
+One by one, every match that differs from the others is remembered, at some 200 bytes.
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,25 +12,41 @@ from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_poin
 from arena.formats.swiss import Knockout
 from arena.match.record import CPU_SECONDS, FAULTS, Decision, Reason, Record
 from arena.results.claims import Claims
-from arena.results.fallbacks import FallbackCounts, fallback_counts, stored_fallbacks
+from arena.results.fallbacks import FallbackCounts, fallback_counts
 from arena.results.mean_returns import MeanReturns
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.stats.bracket import Tie
-from arena.store import Store
-from arena.store.rows import NANO, play_hash_of, returns_of, spending_decisions
-from arena.store.store import seats_of
+from arena.store.rows import play_hash_of
 
 
 @dataclass(slots=True)
-class Count:
-    """The sums of one agent on one board."""
+class ResultCount:
+    """Games by their results."""
 
     games: int = 0
     wins: int = 0
     draws: int = 0
     losses: int = 0
+
+    def add(self, got: float, best: float, times: int = 1) -> None:
+        """Count games that brought one return, and another to the best of the others."""
+        self.games += times
+        self.wins += times * (got > best)
+        self.draws += times * (got == best)
+        self.losses += times * (got < best)
+
+    @property
+    def score(self) -> float | None:
+        """Points over games: a win is 1, a draw a half."""
+        return (self.wins + self.draws / 2) / self.games if self.games else None
+
+
+@dataclass(slots=True)
+class Count(ResultCount):
+    """The sums of one agent on one board."""
+
     solved: int = 0
     nodes: int = 0
     seconds: float = 0.0
@@ -58,11 +71,6 @@ class Count:
     """What else its decisions used, by name."""
     points: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     met: Counter[int] = field(default_factory=Counter)
-
-    @property
-    def score(self) -> float | None:
-        """Points over games: a win is 1, a draw a half."""
-        return (self.wins + self.draws / 2) / self.games if self.games else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +213,7 @@ class Tally:
     def _count_seat(self, facts: Facts, seat: int, count: Count) -> None:
         times, got = facts.count, facts.returns[seat]
         rivals = facts.returns[:seat] + facts.returns[seat + 1 :]
-        best = max(rivals, default=0.0)
-        count.games += times
-        count.wins += times * (got > best)
-        count.draws += times * (got == best)
-        count.losses += times * (got < best)
+        count.add(got, max(rivals, default=0.0), times)
         for other, theirs in zip(facts.seats[:seat] + facts.seats[seat + 1 :], rivals, strict=True):
             count.points[other] += times * result_points(got, theirs)
             count.met[other] += times
@@ -271,112 +275,3 @@ def _count_solutions(facts: Facts, count: Count) -> None:
     else:
         count.moves_failed += facts.moves
         count.moves_failed_of += facts.moves_of
-
-
-def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
-    """The tallies of the boards of the last run, summed up by the database."""
-    tallies = [Tally(sheet) for sheet in sheets]
-    for board, seats, returns, termination, seat, solved, matches, moves, *sums in store.query(_FACTS):
-        entries = seats_of(seats)
-        known = None if solved is None else bool(solved)
-        facts = Facts(entries, returns_of(returns), termination, seat, known, matches, int(moves), *sums[:4])
-        tallies[board].count(facts)
-        if termination != "void":
-            for entry, used in zip(entries, (sums[4:7], sums[7:]), strict=False):
-                tallies[board].effort(entry, used[0], int(used[1]), used[2] / NANO)
-    for board, seats, seat, decisions, nodes, nanoseconds in store.query(_EFFORT):
-        tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANO)
-    for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
-        tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
-    _share_out(store, tallies)
-    _add_unmetered(store, tallies)
-    _add_timings(store, tallies)
-    _add_spent(store, tallies)
-    for rows in store.chunks(_GAMES.format(adjusted=store.adjusted)):
-        for board, round_, seats, returns, used_rng, played, adjusted in rows:
-            corrected = None if adjusted is None else returns_of(adjusted)
-            tallies[board].met(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
-            if (outcomes := tallies[board].outcomes) is not None:
-                outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
-    for number, tally in enumerate(tallies):
-        tally.distinct = 0
-        tally.claims.read(store, number)
-    for board, distinct in store.query(_DISTINCT):
-        tallies[board].distinct = distinct
-    return tallies
-
-
-def _share_out(store: Store, tallies: Sequence[Tally]) -> None:
-    """Add all fallbacks to the entries that they belong to."""
-    for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
-        tallies[board].fell_back(found)
-
-
-def _add_unmetered(store: Store, tallies: Sequence[Tally]) -> None:
-    """Add all states past the views to the entries that they belong to."""
-    for board, entries, seat, states in store.unmetered():
-        tallies[board].counts[entries[seat]].unmetered += states
-
-
-def _add_timings(store: Store, tallies: Sequence[Tally]) -> None:
-    """Add what was measured of processors."""
-    for rows in store.chunks(_TIMINGS, [f'%"{CPU_SECONDS}"%']):
-        for board, seats, timing in rows:
-            tallies[board].timed(seats_of(seats), json.loads(timing))
-
-
-def _add_spent(store: Store, tallies: Sequence[Tally]) -> None:
-    """Add what else decisions used."""
-    for rows in store.chunks(_SPENT) if store.keeps_spent else ():
-        for board, seats, decisions, spent in rows:
-            tallies[board].paid(seats_of(seats), spending_decisions(decisions, spent))
-
-
-def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
-    """For every board of the last run how many games differ, of every group of entries that sat at one table."""
-    found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
-    for board, seats, distinct in store.query(_DISTINCT_OF):
-        found[board][frozenset(seats_of(seats))] += distinct
-    return found
-
-
-# Sums that may become too large for SQLite's whole numbers are floats.
-_FACTS = """
-SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), total(r.moves), count(r.moves),
-       coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks), sum(r.decisions_0), total(r.nodes_0), total(r.nanoseconds_0),
-       sum(r.decisions_1), total(r.nodes_1), total(r.nanoseconds_1)
-FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
-"""
-_GAMES = """
-SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, {adjusted}
-FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
-"""
-_EFFORT = """
-SELECT p.board, p.seats, e.seat, sum(e.decisions), total(e.nodes), total(e.nanoseconds)
-FROM place p JOIN effort e ON e.record = p.record JOIN record r ON r.number = p.record
-WHERE r.termination <> 'void' GROUP BY 1, 2, 3
-"""
-_TIMINGS = """
-SELECT p.board, p.seats, d.timing FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
-WHERE d.timing LIKE ? AND r.termination <> 'void'
-"""
-_SPENT = """
-SELECT p.board, p.seats, d.decisions, d.spent
-FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
-WHERE d.spent IS NOT NULL AND r.termination <> 'void' ORDER BY p.number
-"""
-_FAILURES = f"""
-SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message
-FROM record r JOIN place p ON p.record = r.number JOIN detail d ON d.record = r.number
-WHERE r.seat IS NOT NULL AND r.termination IN ({",".join("?" * len(FAULTS))}) GROUP BY 1, 2, 3, 4
-"""  # noqa: S608 - question marks alone
-_DISTINCT_OF = """
-SELECT p.board, p.seats, count(DISTINCT r.play) FROM place p JOIN record r ON r.number = p.record
-WHERE r.termination <> 'void' GROUP BY 1, 2
-"""
-_DISTINCT = """
-SELECT board, count(*) FROM (
-    SELECT DISTINCT p.board AS board, p.seats, r.play FROM place p JOIN record r ON r.number = p.record
-    WHERE r.termination <> 'void'
-) GROUP BY board
-"""

@@ -54,6 +54,15 @@ class BoardInfo:
     has_chance: bool = False
     """True if chance moves in the game, so that all matches of a round share dice and deals."""
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the game."""
+        return {name: value for name, value in self.game.items() if name != "name"}
+
+    def limits_of(self, entry: int) -> dict[str, float]:
+        """The limits of a decision of an entry; empty where there are none."""
+        return self.limits.get(self.labels[entry], {})
+
     def as_dict(self) -> dict[str, Any]:
         """The sheet as plain values."""
         return asdict(self)
@@ -69,9 +78,8 @@ class BoardInfo:
 def known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
     """Return the game of a board, made from a registry; None where that has none of its name that takes its parameters."""
     kind = registry.games.get(sheet.game["name"])
-    given = {name: value for name, value in sheet.game.items() if name != "name"}
     faults: list[str] = []
-    values = None if kind is None else validated(kind, given, (), lambda _, message: faults.append(message))
+    values = None if kind is None else validated(kind, sheet.parameters, (), lambda _, message: faults.append(message))
     return None if kind is None or values is None else foreign(lambda: kind(**values), lambda _: None)
 
 

@@ -74,7 +74,7 @@ def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
     """All that plays when `seats` meet on a board of a spec, but for built-in formats, which are a part of arena."""
     keys: list[tuple[str, ...]] = [("game", board.name), ("format", board.format.name)]
     for seat in seats:
-        version = None if seat.program is None else seat.program.version
+        version = seat.version
         if version is None:
             keys.append(("agent", seat.agent))
         else:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from arena.errors import Interrupted, author_traceback, describe, foreign
 from arena.game import Puzzle
 from arena.heuristic import Evaluation, bind
-from arena.isolation.agent_process import AgentProcesses, proven
+from arena.isolation.agent_process import AgentProcesses
+from arena.isolation.agent_start import proven
 from arena.isolation.remote import player_maker
 from arena.match.luck import adjusted_returns
 from arena.match.match import Match, Position, match_id

@@ -147,7 +147,7 @@ def asks_outside(spec: Spec, scheduled: Scheduled) -> bool:
 
 def waits(spec: Spec, seat: Seat) -> bool:
     """Tell whether the agent of a seat waits for something outside, wherever it runs; of another version that is not known."""
-    if seat.program is not None and (seat.program.command is not None or seat.program.version is not None):
+    if seat.program is not None and (seat.program.command is not None or seat.version is not None):
         return False
     kind = spec.registry.agents.get(seat.agent)
     return getattr(kind, "waits", False) is True

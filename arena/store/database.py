@@ -1,9 +1,11 @@
 """Opens the file of a store: what must hold of it, and what SQLite says in words that help."""
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from arena.errors import StoreError, StoreFull
 from arena.store.digest import checksum
@@ -12,6 +14,8 @@ from arena.store.schema import APPLICATION, TABLES, UPGRADE, VERSION
 
 PATIENCE = 30.0
 """Seconds to wait for a reader that holds the file."""
+CHUNK = 500
+"""Rows that are read at a time."""
 CACHE = 32_000
 """KiB of the file that are kept in memory: enough for the index of half a million keys, which are added all over it."""
 
@@ -153,3 +157,52 @@ def told(path: Path, error: sqlite3.Error) -> StoreError:
     if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
         return StoreError(f"{path} is no database, or a damaged one: {error}; move it away, or name another store")
     return StoreError(f"{path}: {error}")
+
+
+class Database:
+    """An open database, for one thread at a time; an error of SQLite is a StoreError in words that help."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._guard = threading.RLock()
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a question about the tables, one by one."""
+        with self._telling():
+            yield from self._connection.cursor().execute(sql, values)
+
+    def chunks(self, sql: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
+        """The same, many rows at a time."""
+        with self._telling():
+            cursor = self._connection.cursor().execute(sql, values)
+            while rows := cursor.fetchmany(CHUNK):
+                yield rows
+
+    def _one(self, sql: str) -> Any:
+        rows = self._all(sql)
+        return rows[0][0] if rows else None
+
+    def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._guard, self._telling():
+            return self._connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: all or nothing."""
+        with self._guard, self._telling():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise told(self.path, error) from error

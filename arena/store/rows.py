@@ -174,6 +174,12 @@ def returns_of(text: str) -> tuple[float, ...]:
     return tuple([float(value) for value in text.split(",")])
 
 
+@lru_cache(65536)
+def seats_of(text: str) -> tuple[int, ...]:
+    """The entries in the seats of a place."""
+    return tuple(map(int, text.split(",")))
+
+
 @lru_cache(4096)
 def _returns(returns: tuple[float, ...]) -> str:
     return ",".join([repr(float(value)) for value in returns])

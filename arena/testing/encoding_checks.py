@@ -16,7 +16,7 @@ from arena.processes.interrupts import user_interrupts
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
-from arena.testing.trial import CheckLog, Trial, copied, walk
+from arena.testing.trial import CheckLog, Trial, copied, given_game, walk
 from arena.testing.verdicts import CheckSuite, Verdict
 
 LONGEST = 200
@@ -79,16 +79,12 @@ class EncodingSetup:
 def _suite(
     target: Callable[..., Any] | str, game: Game | type[Game] | str, seed: int, matches: int, patience: float
 ) -> CheckSuite:
-    registry = load_plugins() if isinstance(game, str) or isinstance(target, str) else None
-    kind = registry.game(game) if registry is not None and isinstance(game, str) else game
-    assert not isinstance(kind, str)
-    if registry is not None and isinstance(target, str):
-        target = registry.encoding(name_of(kind), target)
-    assert not isinstance(target, str)
+    made = given_game(game)
+    if isinstance(target, str):
+        target = load_plugins().encoding(name_of(made), target)
     info = encoding_info_of(target)
     if info is None:
         raise TypeError(f"expected a function or class decorated with @encoding, got {target!r}")
-    made = Trial(name_of(kind), 0, 0).call("the game cannot be made", kind) if isinstance(kind, type) else kind
     if info.game != name_of(made):
         raise Refused(f"encoding {info.name} belongs to {info.game}, not to {name_of(made)}")
     setup = EncodingSetup(target, f"{info.name} of {info.game}", made)

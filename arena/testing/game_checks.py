@@ -1,11 +1,10 @@
 """Checks of games and puzzles."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple
 
 from arena.configured import name_of
 from arena.game import CHANCE, Action, Game, Puzzle, State, gives, overrides
@@ -15,8 +14,18 @@ from arena.processes.interrupts import user_interrupts
 from arena.returns import bounds
 from arena.testing import information_checks
 from arena.testing.finding import Abandoned, Finding
+from arena.testing.local_search_checks import VIEWS, check_local_search
 from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
+from arena.testing.state_checks import (
+    PlayedStep,
+    check_action_notation,
+    check_actions,
+    check_notation,
+    check_value,
+    drawn_twice,
+    is_solved,
+)
 from arena.testing.trial import PLAY, CheckLog, Trial, copied, position_text, some_action, walk
 from arena.testing.verdicts import CheckSuite, Verdict
 
@@ -24,8 +33,6 @@ LONGEST_GAME = 10_000
 """Plies after which a game is taken to have no end."""
 LONGEST_WALK = 200
 """Actions of a random walk through a puzzle, which may have no end."""
-VIEWS = ("random_state", "neighbors", "local", "mutate", "crossover")
-"""The optional methods of a puzzle for local and genetic search."""
 CHECKS = {
     "play": "initial, to_move, actions, result and is_terminal answer in every state met",
     "positions": "the same seed draws the same position",
@@ -45,17 +52,6 @@ CHECKS = {
     **information_checks.CHECKS,
 }
 """The promises of a game, by the names of their checks."""
-LOCAL_VIEW = ("cost", "propose", "delta", "apply", "state")
-"""The members that a local view must have."""
-
-
-class PlayedStep(NamedTuple):
-    """One action of a play, and what the game's methods returned before it."""
-
-    trial: Trial
-    state: State
-    action: Action
-    told: dict[str, Any]
 
 
 @user_interrupts()
@@ -157,7 +153,7 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     first = trial.call("initial", game.initial, trial.rng)
     trial.position = position_text(game, first)
     with trial.checking("positions"):
-        _drawn(trial, "initial", game.initial)
+        drawn_twice(trial, "initial", game.initial)
     trial.legal(game, first)  # also if play is over at once
     steps: list[PlayedStep] = []
     state = first
@@ -179,26 +175,17 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
         _check_end(game, trial, state)
     if isinstance(game, Puzzle) and any(overrides(game, view) for view in VIEWS):
         with trial.checking("local search"):
-            _check_local_search(game, replace(trial, actions=[]), first)
+            check_local_search(game, replace(trial, actions=[]), first)
     trial.log.passed.add(PLAY)
     return steps
-
-
-def _drawn(trial: Trial, what: str, function: Callable[..., State], *arguments: Any) -> State:
-    """Draw a state, and check that the same seed draws the same."""
-    first = trial.call(what, function, *arguments, trial.rng)
-    _check_value(trial, first)
-    again = trial.call(what, function, *arguments, trial.rng)
-    trial.expect(first == again, f"{what} gives two states from one seed", first, again)
-    return first
 
 
 def _check_state(game: Game, trial: Trial, state: State) -> None:
     copy = state
     with trial.checking("states"):
-        copy = _check_value(trial, state)
+        copy = check_value(trial, state)
     with trial.checking("notation"):
-        _check_notation(game, trial, state)
+        check_notation(game, trial, state)
         drawn = trial.call("render", game.render, state)
         trial.expect(isinstance(drawn, str), "render gives text", "text", drawn)
     if gives_grid(type(game)):
@@ -211,13 +198,13 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
     over = trial.call("is_terminal", game.is_terminal, state)
     if isinstance(game, Puzzle):
         with trial.checking("goals"):
-            solved = _solved(game, trial, state)
+            solved = is_solved(game, trial, state)
             trial.expect(over or not solved, "a goal is terminal", True, over)
     legal = [] if over else trial.legal(game, state)
     with trial.checking("actions"):
-        _check_actions(game, trial, state, legal)
+        check_actions(game, trial, state, legal)
     with trial.checking("notation"):
-        _check_action_notation(game, trial, state, legal)
+        check_action_notation(game, trial, state, legal)
     with trial.checking("threats"):
         quiet = trial.call("is_quiet", game.is_quiet, state)
         trial.expect(isinstance(quiet, bool), "is_quiet tells yes or no", "True or False", quiet)
@@ -230,47 +217,6 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
             _check_threats(game, trial, state, seat, legal)
         with trial.checking("purity"):
             trial.expect(copy == state, "result or threats changes the state it is given", copy, state)
-
-
-def _check_value(trial: Trial, state: State) -> State:
-    """Check that a state is a value, and return a copy."""
-    trial.call("states must be hashable: hash(state)", hash, state)
-    copy = trial.call("states must pickle", copied, state)
-    trial.expect(copy == state and hash(copy) == hash(state), "states must compare by value", state, copy)
-    return copy
-
-
-def _check_notation(game: Game, trial: Trial, state: State) -> None:
-    """Check that a state has a text that reads back."""
-    text = trial.call("format_state", game.format_state, state)
-    plain = isinstance(text, str) and text != "" and "\n" not in text
-    trial.expect(plain, "format_state gives one line", "one line of text", repr(text))
-    parsed = trial.call(f"parse_state of {text!r}", game.parse_state, text)
-    trial.expect(parsed == state, f"parse_state reads {text!r} back", state, parsed)
-
-
-def _check_actions(game: Game, trial: Trial, state: State, legal: list[Action]) -> None:
-    for action in legal:
-        trial.call(f"actions must be hashable: hash({action!r})", hash, action)
-    copies = trial.call("actions must pickle", copied, legal)
-    trial.expect(
-        copies == legal and list(map(hash, copies)) == list(map(hash, legal)), "actions must compare by value", legal, copies
-    )
-    if legal:
-        again = trial.legal(game, copied(state))
-        trial.expect(legal == again, "actions come in another order the second time", legal, again)
-    trial.expect(len(set(legal)) == len(legal), "actions come twice", "no duplicates", legal)
-
-
-def _check_action_notation(game: Game, trial: Trial, state: State, legal: list[Action]) -> None:
-    texts = [trial.call("format_action", game.format_action, state, action) for action in legal]
-    for text in texts:
-        plain = isinstance(text, str) and text == text.strip() != "" and "\n" not in text
-        trial.expect(plain, "format_action gives one line", "one line of text", repr(text))
-    trial.expect(len(set(texts)) == len(texts), "format_action gives two actions one text", "different texts", texts)
-    for action, text in zip(legal, texts, strict=True):
-        parsed = trial.call(f"parse_action of {text!r}", game.parse_action, state, text)
-        trial.expect(parsed == action, f"parse_action reads {text!r} back", action, parsed)
 
 
 def _check_step(game: Game, trial: Trial, state: State, before: State, action: Action, successor: State) -> None:
@@ -306,7 +252,7 @@ def _check_end(game: Game, trial: Trial, state: State) -> None:
         returns = _returned(game, trial, state)
     if isinstance(game, Puzzle):
         with trial.checking("goals"):
-            worth = 1.0 if _solved(game, trial, state) else 0.0
+            worth = 1.0 if is_solved(game, trial, state) else 0.0
             trial.expect(returns == [worth], "returns of a puzzle say whether it is solved", worth, returns)
 
 
@@ -324,12 +270,6 @@ def _returned(game: Game, trial: Trial, state: State) -> list[float]:
     return returns
 
 
-def _solved(puzzle: Puzzle, trial: Trial, state: State) -> bool:
-    solved = trial.call("is_goal", puzzle.is_goal, state)
-    trial.expect(isinstance(solved, bool), "is_goal tells yes or no", "True or False", solved)
-    return solved
-
-
 def _told(game: Game, trial: Trial, state: State, action: Action) -> Iterator[tuple[str, object]]:
     """The results of methods for a state and an action, which must be the same at every call."""
     yield "to_move", trial.call("to_move", game.to_move, state)
@@ -343,74 +283,3 @@ def _check_again(game: Game, steps: list[PlayedStep], when: str, check: str) -> 
         trial.check = check
         for method, again in _told(game, trial, state, action):
             trial.expect(again == told[method], f"{method} says something else {when}", told[method], again)
-
-
-# Views for local search
-
-
-def _check_local_search(puzzle: Puzzle, trial: Trial, position: State) -> None:
-    states = list(_complete_states(puzzle, trial, position))
-    for state in states:
-        copy = _check_complete(puzzle, trial, state)
-        if overrides(puzzle, "neighbors"):
-            for neighbor in trial.listed("neighbors", puzzle.neighbors, state)[:50]:
-                _check_complete(puzzle, trial, neighbor)
-                trial.expect(neighbor != state, "a state is not its own neighbor", "another state", neighbor)
-        if overrides(puzzle, "local"):
-            _check_view(puzzle, trial, state)
-        if overrides(puzzle, "mutate"):
-            _check_complete(puzzle, trial, _drawn(trial, "mutate", puzzle.mutate, state))
-        if overrides(puzzle, "crossover"):
-            _check_complete(puzzle, trial, _drawn(trial, "crossover", puzzle.crossover, state, states[0]))
-        trial.expect(copy == state, "a view for local search changes the state it is given", copy, state)
-
-
-def _complete_states(puzzle: Puzzle, trial: Trial, position: State) -> Iterator[State]:
-    if overrides(puzzle, "random_state"):
-        yield _drawn(trial, "random_state", puzzle.random_state)
-        rng = trial.rng
-        for _ in range(2):
-            another = trial.call("random_state", puzzle.random_state, rng)
-        yield another
-    elif any(overrides(puzzle, view) for view in VIEWS):
-        yield position
-
-
-def _check_complete(puzzle: Puzzle, trial: Trial, state: State) -> State:
-    _solved(puzzle, trial, state)
-    copy = _check_value(trial, state)
-    _check_notation(puzzle, trial, state)
-    return copy
-
-
-def _check_view(puzzle: Puzzle, trial: Trial, state: State) -> None:
-    rng = trial.rng
-    view = trial.call("local", puzzle.local, state)
-    lacking = trial.listed("local", lambda: [name for name in LOCAL_VIEW if not hasattr(view, name)])
-    trial.expect(not lacking, f"a local view has {', '.join(LOCAL_VIEW)}", "all of them", f"no {', '.join(lacking)}")
-    place = _place(trial, view)
-    trial.expect(place == state, "a fresh local view is at its state", state, place)
-    for _ in range(20):
-        move = trial.call("propose", view.propose, rng)
-        before, place = _cost(trial, view), _place(trial, view)
-        change = _finite(trial, "delta", trial.call("delta", view.delta, move))
-        looked = _cost(trial, view), _place(trial, view)
-        trial.expect(looked == (before, place), "delta only looks", (before, place), looked)
-        trial.call("apply", view.apply, move)
-        after = _cost(trial, view)
-        trial.expect(abs(after - before - change) < 1e-9, "apply changes the cost by delta", before + change, after)
-        fresh = _cost(trial, trial.call("local", puzzle.local, _place(trial, view)))
-        trial.expect(abs(fresh - after) < 1e-9, "the cost of a view is that of its state", fresh, after)
-
-
-def _place(trial: Trial, view: Any) -> State:
-    return trial.call("state of a local view", view.state)
-
-
-def _cost(trial: Trial, view: Any) -> float:
-    return _finite(trial, "cost of a local view", trial.call("cost of a local view", getattr, view, "cost"))
-
-
-def _finite(trial: Trial, what: str, value: Any) -> float:
-    trial.expect(isinstance(value, (int, float)) and isfinite(value), f"{what} is a number", "a finite number", value)
-    return float(value)

@@ -7,7 +7,6 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-from arena.configured import name_of
 from arena.errors import Refused
 from arena.game import Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, HeuristicInfo, bind, info_of
@@ -19,7 +18,7 @@ from arena.testing.distances import Known, way_to_goal
 from arena.testing.finding import Abandoned, Finding
 from arena.testing.minimal_actions import Reproduction
 from arena.testing.patience import PATIENCE
-from arena.testing.trial import CheckLog, Trial, walk
+from arena.testing.trial import CheckLog, Trial, given_game, walk
 from arena.testing.verdicts import CheckSuite, Verdict
 
 LONGEST = 200
@@ -128,7 +127,7 @@ class HeuristicSetup:
 
 
 def _setup(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> HeuristicSetup:
-    made = _game(game)
+    made = given_game(game)
     target = load_plugins().heuristic(made.name, h) if isinstance(h, str) else h
     info = info_of(target)
     if info is None:
@@ -136,12 +135,6 @@ def _setup(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> Heuris
     if info.game != made.name:
         raise Refused(f"heuristic {info.name} belongs to {info.game}, not to {made.name}")
     return HeuristicSetup(target, info, made)
-
-
-def _game(game: Game | type[Game] | str) -> Game:
-    if isinstance(game, str):
-        game = load_plugins().game(game)
-    return Trial(name_of(game), 0, 0).call("the game cannot be made", game) if isinstance(game, type) else game
 
 
 def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None:

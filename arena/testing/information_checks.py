@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from arena.errors import GameError, foreign
 from arena.game import CHANCE, Action, Game, State, gives
 from arena.match.chance_streams import chance_outcomes
 from arena.simultaneous import Simultaneous
+from arena.testing.state_checks import PlayedStep
 from arena.testing.trial import Trial, copied
 
 CHECKS = {
@@ -32,22 +33,6 @@ MOST_TRIED = 12
 """Actions of a state whose successors are compared."""
 MOST_PLIES = 200
 """Plies of a random play that is looked at for what is hidden."""
-
-
-class ObservedStep(Protocol):
-    """One action of a play."""
-
-    @property
-    def trial(self) -> Trial:
-        """The play until then."""
-
-    @property
-    def state(self) -> State:
-        """The state before it."""
-
-    @property
-    def action(self) -> Action:
-        """The action."""
 
 
 def inapplicable(game: Game | type[Game]) -> set[str]:
@@ -78,7 +63,7 @@ def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequen
                     _check_resample(game, trial, state, observer)
 
 
-def check_plays(game: Game, steps: Sequence[ObservedStep]) -> None:
+def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
     """Check what is promised of the states of many plays together."""
     if not gives(game, "observation"):
         return

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena.configured import name_of
 from arena.errors import GameError, IsolationError
@@ -52,19 +52,8 @@ class PatientProcess(AgentProcess):
     """An agent process whose answers are waited for no longer than `patience` seconds, also where it has no limit."""
 
     def __init__(self, patience: float, program: Program, memory_mb: int | None, isolation: Isolation) -> None:
-        self._patience = patience
+        self.patience = patience
         super().__init__(program, memory_mb, isolation)
-
-    def ask(
-        self,
-        request: bytes,
-        seconds: float | None,
-        margin: float = 0.0,
-        what: str = "a decision",
-        cpu_seconds: float | None = None,
-    ) -> dict[str, Any]:
-        """Write a request and return the answer to it, as any agent process does."""
-        return super().ask(request, self._patience if seconds is None else seconds, margin, what, cpu_seconds)
 
     def quits(self) -> bool:
         """Ask it to end, and tell whether it does; it is gone afterwards."""
@@ -73,7 +62,7 @@ class PatientProcess(AgentProcess):
             self._process.send(protocol.line({"type": "quit"}), None)
             assert self._process.stdin is not None
             self._process.stdin.close()
-            self._process.wait(self._patience)
+            self._process.wait(self.patience)
         except subprocess.TimeoutExpired:
             return False
         except (ChildLost, OSError):  # it is gone already
@@ -167,9 +156,7 @@ class ProgramCheck(NamedTuple):
             trial, state = self._drawn("plays", number)
             self._played(trial, state, [number % self.game.players], limits)
             if not isinstance(self.game, Puzzle):
-                self._played(
-                    trial, _later(self.game, state, trial.rng), range(self.game.players), Limits(nodes=NODES, moves=MOVES)
-                )
+                self._played(trial, _later(self.game, state, trial.rng), range(self.game.players), limits)
 
     def repeats(self) -> None:
         """Play a match, then again in the same process and in a new one."""

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeVar
 
+from arena.configured import name_of
 from arena.errors import Interrupted, cut, describe, foreign, represented
 from arena.game import Action, Game, State
+from arena.plugins.sources import load_plugins
 from arena.testing.finding import NO_RETURN, Abandoned, Finding, Violation
 from arena.testing.patience import CallTooLong, overdue
 
@@ -204,6 +206,12 @@ class Trial:
             random.setstate(before)
         with self.checking("randomness"):
             self.expect(not used, f"{what} uses the global random generator", "only the generator handed in", "random.*")
+
+
+def given_game(game: Game | type[Game] | str) -> Game:
+    """Return a game that is given by its name, its class or itself; Violation if it cannot be made."""
+    kind = load_plugins().game(game) if isinstance(game, str) else game
+    return Trial(name_of(kind), 0, 0).call("the game cannot be made", kind) if isinstance(kind, type) else kind
 
 
 def copied(value: Value) -> Value:

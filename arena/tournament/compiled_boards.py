@@ -47,20 +47,15 @@ def _wanted(spec: Spec) -> Iterator[tuple[tuple[str, str], tuple[Board, Seat]]]:
                 yield (seat.label if _alone(seat) else f"{seat.agent}{heuristic}", board.name), (board, seat)
 
 
-def _brought(seat: Seat) -> bool:
-    """Whether the code of a seat is that of an entry's own plugin: its process alone compiles it, and this one never runs it."""
-    return seat.program is not None and seat.program.version is not None
-
-
 def _alone(seat: Seat) -> bool:
     """Whether its process alone can tell what runs plain there."""
-    return _brought(seat) or seat.limits.memory_mb is not None
+    return seat.version is not None or seat.limits.memory_mb is not None
 
 
 def _reason(game: Game, seat: Seat) -> str | None:
     """Compile the engine of a seat if it has one, and return why it runs plain all the same; None where it does not."""
     try:
-        if not _brought(seat):
+        if seat.version is None:  # the code of an entry's own plugin its process alone compiles, and this one never runs it
             engine = engine_of(seat.make())
             if engine is None:
                 return None

@@ -30,7 +30,8 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
             f"{store.path}: {listed} changed since the matches in it were played, and others play with it; add its agents by "
             "--fresh-for, or use --fresh, or --accept-changed-plugins"
         )
-    pinned = {seat.label for _, seat in _all(spec) if _pinned(seat)} - set(names)
+    # An edit does not change another version than the current one.
+    pinned = {seat.label for _, seat in _all(spec) if seat.version is not None} - set(names)
     labels = _labels(store, [seat for _, seat in seats], names) - pinned
     if not store.holds(labels):
         return None
@@ -46,15 +47,10 @@ def _all(spec: Spec) -> Iterator[tuple[int, Seat]]:
 
 def _seats(spec: Spec, names: Sequence[str]) -> Iterator[tuple[int, Seat]]:
     for name in names:
-        found = [(board, seat) for board, seat in _all(spec) if name == seat.label or (name == seat.agent and not _pinned(seat))]
+        found = [(board, seat) for board, seat in _all(spec) if name == seat.label or (name == seat.agent and not seat.version)]
         if not found:
             raise UnknownName("entry", name, [word for _, seat in _all(spec) for word in (seat.label, seat.agent)])
         yield from found
-
-
-def _pinned(seat: Seat) -> bool:
-    """Tell whether a seat plays another version than the current one, which an edit does not change."""
-    return seat.program is not None and seat.program.version is not None
 
 
 def _code(spec: Spec, number: int, seat: Seat) -> set[CodeKey]:

@@ -1,7 +1,8 @@
 """Plays the tournament of a spec, in this process or in several."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from time import monotonic
@@ -105,9 +106,10 @@ def play_all(
         concurrency = 0
     elif guarded:
         workers = max(workers, concurrency)
-    record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note, concurrency), observe)
+    local = _LocalRun(spec, feed, workers, code, alone, guarded, watch, note, concurrency)
+    record_all(feed, local.play(), observe)
     if feed.postponed:  # since the last of all the others were being played
-        record_all(feed, _played(spec, feed, workers, code, alone, guarded, watch, note, concurrency), observe)
+        record_all(feed, local.play(), observe)
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
@@ -120,92 +122,87 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
         interrupts.check()
 
 
-def _played(
-    spec: Spec,
-    feed: MatchQueue,
-    workers: int,
-    code: Code | None,
-    alone: float | None,
-    guarded: bool,
-    watch: Callable[[Turns], object],
-    note: Callable[[str], object],
-    concurrency: int,
-) -> Matches:
-    """Play what is left; `concurrency` is 0 where no agent waits for something outside."""
-    check_sandbox(spec)
-    if at_once():
-        compile_boards(spec, note)
-    if concurrency and not guarded:
-        yield from _concurrently(spec, feed, code, concurrency, watch)
-        return
-    if not guarded and (workers == 1 or alone is not None):
-        yield from _here(spec, feed, code, alone, watch)
-    with ExitStack() as stack:
-        if not at_once() and _expected(spec, feed, workers, alone) > LONG:
-            compile_boards(spec, note)
-            stack.enter_context(long_run())
-        yield from _rest(spec, feed, workers, code, alone, guarded, watch)
+@dataclass(frozen=True, slots=True)
+class _LocalRun:
+    """What `play_all` is given; `concurrency` is 0 where no agent waits for something outside."""
 
+    spec: Spec
+    feed: MatchQueue
+    workers: int
+    code: Code | None
+    alone: float | None
+    guarded: bool
+    watch: Callable[[Turns], object]
+    note: Callable[[str], object]
+    concurrency: int
 
-def _rest(
-    spec: Spec,
-    feed: MatchQueue,
-    workers: int,
-    code: Code | None,
-    alone: float | None,
-    guarded: bool,
-    watch: Callable[[Turns], object],
-) -> Matches:
-    """Play what is left after a while alone."""
-    if not guarded and workers == 1 and alone is not None:
-        yield from _here(spec, feed, code, None, watch)
-    first = feed.take(1) if guarded or workers > 1 else OVER
-    if first is not OVER:
-        if waiting_seats(spec) and not feed.played:
-            check_backends(spec)
-        total = spec.size - feed.held - feed.played - feed.others if spec.exact else None
-        pool = WorkerPool(spec, workers, _after(first, feed), total=total, code=code)
-        watch(pool.turns)
-        yield from pool.play()
+    def play(self) -> Matches:
+        """Play what is left."""
+        check_sandbox(self.spec)
+        if at_once():
+            compile_boards(self.spec, self.note)
+        if self.concurrency and not self.guarded:
+            yield from self._concurrently()
+            return
+        if not self.guarded and (self.workers == 1 or self.alone is not None):
+            yield from self._here(self.alone)
+        with ExitStack() as stack:
+            if not at_once() and self._expected() > LONG:
+                compile_boards(self.spec, self.note)
+                stack.enter_context(long_run())
+            yield from self._rest()
 
+    def _rest(self) -> Matches:
+        """Play what is left after a while alone."""
+        if not self.guarded and self.workers == 1 and self.alone is not None:
+            yield from self._here(None)
+        first = self.feed.take(1) if self.guarded or self.workers > 1 else OVER
+        if first is not OVER:
+            if waiting_seats(self.spec) and not self.feed.played:
+                check_backends(self.spec)
+            total = self._left if self.spec.exact else None
+            pool = WorkerPool(self.spec, self.workers, self._after(first), total=total, code=self.code)
+            self.watch(pool.turns)
+            yield from pool.play()
 
-def _concurrently(spec: Spec, feed: MatchQueue, code: Code | None, concurrency: int, watch: Callable[[Turns], object]) -> Matches:
-    """Play several matches at the same time in this process."""
-    first = feed.take(1)
-    if first is OVER:
-        return
-    if not feed.played:
-        check_backends(spec)
-    runners = [MatchRunner(spec, code=code, watched=watch is not _nobody) for _ in range(min(concurrency, spec.size))]
-    matches = ConcurrentMatches(_after(first, feed), runners)
-    watch(matches.turns)
-    yield from matches.play()
+    def _concurrently(self) -> Matches:
+        """Play several matches at the same time in this process."""
+        first = self.feed.take(1)
+        if first is OVER:
+            return
+        if not self.feed.played:
+            check_backends(self.spec)
+        matches = ConcurrentMatches(self._after(first), [self._runner() for _ in range(min(self.concurrency, self.spec.size))])
+        self.watch(matches.turns)
+        yield from matches.play()
 
+    def _here(self, seconds: float | None) -> Matches:
+        """Play in this process, for a while or to the end."""
+        until = None if seconds is None else monotonic() + seconds
+        with closing(self._runner()) as stage:
+            self.watch(stage.turns)
+            while (until is None or monotonic() < until) and (batch := self.feed.take(1)):
+                yield batch[0], stage.play(batch[0])
 
-def _expected(spec: Spec, feed: MatchQueue, workers: int, alone: float | None) -> float:
-    """Seconds that a run has before it, as far as what was played alone tells; infinity where that was no match."""
-    if alone is None:
-        return 0.0
-    left = spec.size - feed.held - feed.played - feed.others
-    return alone / feed.played * left / workers if feed.played else float("inf") if left else 0.0
+    def _runner(self) -> MatchRunner:
+        return MatchRunner(self.spec, code=self.code, watched=self.watch is not _nobody)
 
+    def _after(self, first: Batch) -> Take:
+        """What hands out some matches that were taken already, and then what the feed has."""
+        waiting = list(first)
 
-def _after(first: Batch, feed: MatchQueue) -> Take:
-    """What hands out some matches that were taken already, and then what the feed has."""
-    waiting = list(first)
+        def take(size: int) -> Batch:
+            return Batch([waiting.pop()]) if waiting else self.feed.take(size)
 
-    def take(size: int) -> Batch:
-        return Batch([waiting.pop()]) if waiting else feed.take(size)
+        return take
 
-    return take
+    @property
+    def _left(self) -> int:
+        return self.spec.size - self.feed.held - self.feed.played - self.feed.others
 
-
-def _here(
-    spec: Spec, feed: MatchQueue, code: Code | None, seconds: float | None, watch: Callable[[Turns], object]
-) -> Iterator[tuple[Scheduled, Record]]:
-    """Play in this process, for a while or to the end."""
-    until = None if seconds is None else monotonic() + seconds
-    with closing(MatchRunner(spec, code=code, watched=watch is not _nobody)) as stage:
-        watch(stage.turns)
-        while (until is None or monotonic() < until) and (batch := feed.take(1)):
-            yield batch[0], stage.play(batch[0])
+    def _expected(self) -> float:
+        """Seconds that a run has before it, as far as what was played alone tells; infinity where that was no match."""
+        if self.alone is None:
+            return 0.0
+        played = self.feed.played
+        return self.alone / played * self._left / self.workers if played else float("inf") if self._left else 0.0

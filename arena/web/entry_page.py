@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.errors import StoreError
-from arena.results.match_list import outcome
 from arena.results.rating_curve import Point, curve_of
+from arena.results.tally import ResultCount
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import returns_of
-from arena.store.store import seats_of
+from arena.store.rows import returns_of, seats_of
 from arena.web.match_filter import PLACED
 
 
@@ -25,26 +24,22 @@ class PlayedGame(NamedTuple):
 
 
 @dataclass(slots=True)
-class Meetings:
+class Meetings(ResultCount):
     """The games of two entries of a board, from the view of one of them."""
 
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
     first: int = 0
     """Games in the first seat."""
 
     def as_dict(self, opponent: str) -> dict[str, Any]:
         """Return them as plain values; `score` counts a draw as a half."""
-        games = self.wins + self.draws + self.losses
         return {
             "opponent": opponent,
-            "games": games,
+            "games": self.games,
             "first": self.first,
             "wins": self.wins,
             "draws": self.draws,
             "losses": self.losses,
-            "score": (self.wins + self.draws / 2) / games,
+            "score": self.score,
         }
 
 
@@ -95,12 +90,8 @@ def _meetings(sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> list
         seat = game.seats.index(entry)
         for other, theirs in zip(game.seats, game.returns, strict=True):
             if other != entry:
-                count = found[other]
-                word = outcome((game.returns[seat], theirs), 0)
-                count.wins += word == "win"
-                count.draws += word == "draw"
-                count.losses += word == "loss"
-                count.first += seat == 0
+                found[other].add(game.returns[seat], theirs)
+                found[other].first += seat == 0
     return [found[other].as_dict(sheet.labels[other]) for other in sorted(found, key=lambda other: sheet.labels[other])]
 
 

@@ -16,8 +16,8 @@ from arena.errors import StoreError, describe
 from arena.results.bracket_table import bracket_table
 from arena.results.cells import BoardTable, board_table
 from arena.results.leaderboard import Leaderboard, of_tallies
+from arena.results.stored_tallies import tallies_of
 from arena.results.tables import cross_cells, overall, remarks
-from arena.results.tally import tallies_of
 from arena.store import Store
 from arena.web.run_state import expected_total, facts_of, run_state
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from arena.match.record import FAULTS
-from arena.results.match_list import outcome
+from arena.results.match_list import outcome, seated
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import returns_of
-from arena.store.store import seats_of
+from arena.store.rows import returns_of, seats_of
 
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
 """The matches on the boards of the last run, as every question here begins."""
@@ -55,16 +54,10 @@ class MatchFilter:
     def _seated(self, boards: Sequence[BoardInfo]) -> tuple[list[str], list[Any]]:
         """Who sits at the table: entries have numbers of their own on every board."""
         wanted = [label for label in (self.agent, self.opponent if self.agent else "") if label]
-        numbers = range(len(boards)) if self.board is None else [self.board] if self.board < len(boards) else []
-        if not wanted:
-            return ([], []) if self.board is None else (["p.board = ?"], [self.board])
-        parts, values = [], []
-        for number in numbers:
-            labels = boards[number].labels
-            if all(label in labels for label in wanted):
-                parts.append(" AND ".join(["p.board = ?", *["',' || p.seats || ',' LIKE ?"] * len(wanted)]))
-                values += [number, *[f"%,{labels.index(label)},%" for label in wanted]]
-        return [f"({' OR '.join(parts)})" if parts else "0"], values
+        if not wanted and self.board is None:
+            return [], []
+        part, values = seated([(number, sheet) for number, sheet in enumerate(boards) if self.board in (None, number)], wanted)
+        return [part], values
 
     def _ended(self) -> tuple[list[str], list[Any]]:
         if self.ending == "failed":

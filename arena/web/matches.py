@@ -7,8 +7,7 @@ from typing import Any
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.schedule import Scheduled
 from arena.store import Store
-from arena.store.rows import returns_of
-from arena.store.store import seats_of
+from arena.store.rows import returns_of, seats_of
 from arena.web.match_filter import PLACED, MatchFilter
 
 PAGE = 50

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from arena.isolation.agent_process import AgentProcess, proven
+from arena.isolation.agent_process import AgentProcess
+from arena.isolation.agent_start import proven
 from arena.match.match import Program
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule

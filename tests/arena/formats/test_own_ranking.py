@@ -97,7 +97,7 @@ def test_its_options_and_columns_are_checked_in_a_spec(folder: Path) -> None:
     chosen = {**SPEC, "columns": ["agent", "league_points"], "sort": "league_points"}
     (folder / "chosen.yaml").write_text(yaml.safe_dump(chosen))
     (board,) = leaderboards(arena.run(folder / "chosen.yaml"))
-    assert (board.columns, board.sort) == (("agent", "league_points"), "league_points")
+    assert (board.sheet.columns, board.sheet.sort) == (("agent", "league_points"), "league_points")
     wrong = {**SPEC, "format": {"name": "league", "win": 0}, "columns": ["agent", "leage_points"]}
     (folder / "wrong.yaml").write_text(yaml.safe_dump(wrong))
     with pytest.raises(SpecError) as refused:

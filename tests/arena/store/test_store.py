@@ -20,7 +20,8 @@ from arena.format import Pairing
 from arena.limits import LARGEST
 from arena.match.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
-from arena.results.tally import Tally, tallies_of
+from arena.results.stored_tallies import tallies_of
+from arena.results.tally import Tally
 from arena.schedule.board_info import board_info
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled

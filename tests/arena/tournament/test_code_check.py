@@ -13,7 +13,7 @@ import pytest
 from arena import run
 from arena.errors import StoreError
 from arena.formats import RoundRobin
-from arena.isolation.agent_process import proven
+from arena.isolation.agent_start import proven
 from arena.schedule.fingerprint import fingerprints
 from arena.spec import load_spec
 from arena.store import Store

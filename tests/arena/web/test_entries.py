@@ -14,7 +14,7 @@ import yaml
 
 from arena import run
 from arena.results.leaderboard import of_tallies
-from arena.results.tally import tallies_of
+from arena.results.stored_tallies import tallies_of
 from arena.schedule.board_info import board_info
 from arena.spec import load_spec
 from arena.stats.sprt import forecast

@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from arena import run
-from arena.isolation.agent_process import KEPT, MOST_PROCESSES, STARTING
+from arena.isolation.agent_process import KEPT, STARTING
+from arena.isolation.agent_start import MOST_PROCESSES
 from arena.isolation.protocol import LONGEST_ACTION, LONGEST_LINE, LONGEST_PATH, VERSION
 from arena.isolation.sandbox import SIZE
 from arena.limits import LARGEST, LONGEST_TEXT, MARGIN, START_SECONDS

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.isolation.agent_process import AgentProcesses, proven
+from arena.isolation.agent_process import AgentProcesses
+from arena.isolation.agent_start import proven
 from arena.isolation.sandbox import SandboxError, enclosed, environment, prove
 from arena.limits import Limits
 from arena.match.match import Program

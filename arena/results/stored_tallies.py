@@ -1,0 +1,112 @@
+"""The tallies of a store, summed up by the database.
+
+Memory grows neither with puzzles nor with games of two seats in which one drew random numbers; of pairs in which none did, those
+that differ are kept, of a format with a ranking of its own every result, of games for three and more every ranking (see
+`arena.results.pairs`).
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from arena.format import Pairing
+from arena.match.record import CPU_SECONDS, FAULTS
+from arena.results.fallbacks import stored_fallbacks
+from arena.results.tally import Facts, Tally
+from arena.schedule.board_info import BoardInfo
+from arena.store import Store
+from arena.store.rows import NANO, returns_of, seats_of, spending_decisions
+
+
+def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
+    """The tallies of the boards of the last run."""
+    tallies = [Tally(sheet) for sheet in sheets]
+    for board, seats, returns, termination, seat, solved, matches, moves, *sums in store.query(_FACTS):
+        entries = seats_of(seats)
+        known = None if solved is None else bool(solved)
+        facts = Facts(entries, returns_of(returns), termination, seat, known, matches, int(moves), *sums[:4])
+        tallies[board].count(facts)
+        if termination != "void":
+            for entry, used in zip(entries, (sums[4:7], sums[7:]), strict=False):
+                tallies[board].effort(entry, used[0], int(used[1]), used[2] / NANO)
+    for board, seats, seat, decisions, nodes, nanoseconds in store.query(_EFFORT):
+        tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANO)
+    for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
+        tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
+    _add_details(store, tallies)
+    for rows in store.chunks(_GAMES.format(adjusted=store.adjusted)):
+        for board, round_, seats, returns, used_rng, played, adjusted in rows:
+            corrected = None if adjusted is None else returns_of(adjusted)
+            tallies[board].met(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
+            if (outcomes := tallies[board].outcomes) is not None:
+                outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
+    for number, tally in enumerate(tallies):
+        tally.distinct = 0
+        tally.claims.read(store, number)
+    for board, distinct in store.query(_DISTINCT):
+        tallies[board].distinct = distinct
+    return tallies
+
+
+def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
+    """Add fallbacks, states past the views, processor time and what else was used to the entries that they belong to."""
+    for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
+        tallies[board].fell_back(found)
+    for board, entries, seat, states in store.unmetered():
+        tallies[board].counts[entries[seat]].unmetered += states
+    for rows in store.chunks(_TIMINGS, [f'%"{CPU_SECONDS}"%']):
+        for board, seats, timing in rows:
+            tallies[board].timed(seats_of(seats), json.loads(timing))
+    for rows in store.chunks(_SPENT) if store.keeps_spent else ():
+        for board, seats, decisions, spent in rows:
+            tallies[board].paid(seats_of(seats), spending_decisions(decisions, spent))
+
+
+def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
+    """For every board of the last run how many games differ, of every group of entries that sat at one table."""
+    found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
+    for board, seats, distinct in store.query(_DISTINCT_OF):
+        found[board][frozenset(seats_of(seats))] += distinct
+    return found
+
+
+# Sums that may become too large for SQLite's whole numbers are floats.
+_FACTS = """
+SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), total(r.moves), count(r.moves),
+       coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks), sum(r.decisions_0), total(r.nodes_0), total(r.nanoseconds_0),
+       sum(r.decisions_1), total(r.nodes_1), total(r.nanoseconds_1)
+FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
+"""
+_GAMES = """
+SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, {adjusted}
+FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
+"""
+_EFFORT = """
+SELECT p.board, p.seats, e.seat, sum(e.decisions), total(e.nodes), total(e.nanoseconds)
+FROM place p JOIN effort e ON e.record = p.record JOIN record r ON r.number = p.record
+WHERE r.termination <> 'void' GROUP BY 1, 2, 3
+"""
+_TIMINGS = """
+SELECT p.board, p.seats, d.timing FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
+WHERE d.timing LIKE ? AND r.termination <> 'void'
+"""
+_SPENT = """
+SELECT p.board, p.seats, d.decisions, d.spent
+FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
+WHERE d.spent IS NOT NULL AND r.termination <> 'void' ORDER BY p.number
+"""
+_FAILURES = f"""
+SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message
+FROM record r JOIN place p ON p.record = r.number JOIN detail d ON d.record = r.number
+WHERE r.seat IS NOT NULL AND r.termination IN ({",".join("?" * len(FAULTS))}) GROUP BY 1, 2, 3, 4
+"""  # noqa: S608 - question marks alone
+_DISTINCT_OF = """
+SELECT p.board, p.seats, count(DISTINCT r.play) FROM place p JOIN record r ON r.number = p.record
+WHERE r.termination <> 'void' GROUP BY 1, 2
+"""
+_DISTINCT = """
+SELECT board, count(*) FROM (
+    SELECT DISTINCT p.board AS board, p.seats, r.play FROM place p JOIN record r ON r.number = p.record
+    WHERE r.termination <> 'void'
+) GROUP BY board
+"""

@@ -1,0 +1,220 @@
+"""What a store holds: its runs and its records, each held against its hash as it is read."""
+
+import shlex
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.errors import StoreDamaged, StoreError
+from arena.format import Pairing
+from arena.match.record import Record
+from arena.schedule.schedule import Scheduled
+from arena.secret import Seed, parts
+from arena.store import sql
+from arena.store.database import CHUNK, Database, version_of
+from arena.store.digest import digest
+from arena.store.rows import OLD_RECORD, RECORD, hashed, record_of, returns_of, seats_of
+from arena.store.run import OLD_RUN, RUN, Run, run_of_row
+from arena.store.schema import CHECKED
+
+UNREADABLE = (ValueError, TypeError, KeyError, IndexError)
+"""What reading a damaged row may raise; JSON's errors are ValueErrors."""
+
+
+class Kept(NamedTuple):
+    """What the schedule has to know of a match that is in the store."""
+
+    number: int
+    returns: tuple[float, ...] | None
+    """None where it is void."""
+    play_hash: int | None = None
+    """A hash of what was played, where no seat used random numbers, so that it can only be repeated; None where one did."""
+
+
+class StoreContents(Database):
+    """The runs and records of a store.
+
+    A `strict` one raises StoreDamaged where it reads what is not as it was written; another one notes it in `suspects`.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, strict: bool) -> None:
+        super().__init__(path, connection)
+        self.suspects: list[str] = []
+        """What was read and does not fit its hash, where the store is not `strict`."""
+        self._strict = strict
+        self._known: dict[Seed, bool] | None = None
+        self._old = version_of(connection) == 1
+        cells = f"{OLD_RECORD}, NULL" if self._old else f"{RECORD}, digest"  # a store of version 1 can be read as it is
+        self._columns = f"SELECT {cells}, p.number, p.board, p.round, p.seats"
+
+    def runs(self) -> list[Run]:
+        """Every run, the last one at the end."""
+        columns = f"NULL, {OLD_RUN}, NULL" if self._old else f"revealed, {RUN}, digest"
+        rows = self._all(f"SELECT started, ended, {columns} FROM run ORDER BY number")
+        for started, _, _, *cells, kept in rows:
+            self._hold(f"the run of {started}", cells, kept)
+        try:
+            return [run_of_row(row[:-1]) for row in rows]
+        except UNREADABLE as error:
+            raise self._damaged("a run") from error
+
+    def last(self) -> Run:
+        """The last run; StoreError where there is none."""
+        runs = self.runs()
+        if not runs:
+            raise StoreError(f"{self.path} holds no run yet")
+        return runs[-1]
+
+    def __len__(self) -> int:
+        """How many records there are, on a board or not."""
+        return int(self._one("SELECT count(*) FROM record"))
+
+    def has(self, ids: Sequence[str]) -> dict[str, Kept]:
+        """Those of some ids that are there, with their numbers and returns."""
+        found: dict[str, Kept] = {}
+        rows = self._with_ids("SELECT id, number, returns, termination, drew, play FROM record WHERE id", ids)
+        for key, number, returns, termination, used_rng, played in rows:
+            play_hash = None if "1" in used_rng else played
+            found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns), play_hash)
+        return found
+
+    def record(self, key: str) -> tuple[Record, Scheduled | None]:
+        """The record of an id, or of the start of one, and its place on the boards; StoreError where there is not just one."""
+        text = key.lower()
+        if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
+            raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
+        low, high = bytes.fromhex(text.ljust(32, "0")), bytes.fromhex(text.ljust(32, "f"))
+        rows = self._all(f"{self._columns} {sql.ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
+        if not rows:
+            raise StoreError(f"{self.path} holds no match {key}")
+        if len(rows) > 1:
+            raise StoreError(f"{self.path} holds several matches whose ids begin with {key}; give more digits")
+        return self._found(rows[0])
+
+    def found(self, ids: Sequence[str]) -> dict[str, tuple[Record, Scheduled | None]]:
+        """Those of some ids that are there, with their places."""
+        found: dict[str, tuple[Record, Scheduled | None]] = {}
+        for row in self._with_ids(f"{self._columns} {sql.ANYWHERE} WHERE r.id", ids):
+            record, place = self._found(row)
+            found[record.id] = (record, place)
+        return found
+
+    def _with_ids(self, question: str, ids: Sequence[str]) -> Iterator[Sequence[Any]]:
+        """The rows of a question that ends with the column of ids."""
+        for start in range(0, len(ids), CHUNK):
+            keys = [bytes.fromhex(one) for one in ids[start : start + CHUNK]]
+            yield from self._all(f"{question} IN ({sql.marks(len(keys))})", keys)
+
+    def records(self, *, boards: bool = False, sound: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
+        """Every record with its place, a few at a time; with `boards` those of the last run's schedule in its order.
+
+        Without, they come in the order in which they were written. With `sound`, of a store that is not strict, those that are
+        not as they were written are left out.
+        """
+        order = f"{sql.ON_BOARDS} ORDER BY p.number" if boards else f"{sql.ANYWHERE} ORDER BY r.number"
+        if sound and not self._strict:
+            self.suspects += self.damaged()
+        for row in self.query(f"{self._columns} {order}"):
+            try:
+                record, place = self._found(row)
+            except StoreDamaged:  # of a store that is not strict: not to be read at all
+                if self._strict or f"match {row[0].hex()}" not in self.suspects:
+                    raise
+                continue
+            if sound and place is not None and f"place {place.number}" in self.suspects:
+                place = None
+            if not (sound and (f"match {record.id}" in self.suspects or (boards and place is None))):
+                yield record, place
+
+    def void(self) -> Iterator[Record]:
+        """The void records on the boards of the last run, in the order of the schedule."""
+        for row in self.query(f"{self._columns} {sql.ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
+            yield self._found(row)[0]
+
+    def unmetered(self) -> Iterator[tuple[int, tuple[int, ...], int, int]]:
+        """Yield board, entries, seat and states past the view of the matches on the boards of the last run, summed up."""
+        if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'unmetered'"):
+            for board, seats, seat, states in self.query(sql.PAST_VIEWS):
+                yield board, seats_of(seats), seat, int(states)
+
+    @property
+    def adjusted(self) -> str:
+        """The column with the returns corrected for luck, as an expression of SQL about `record r`; version 1 has none."""
+        return "NULL" if self._old else "r.adjusted"
+
+    @property
+    def keeps_spent(self) -> bool:
+        """Whether records have what decisions spent; those of version 1 do not."""
+        return not self._old
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read meanwhile is of one moment, whatever a writer adds; StoreDamaged where it is not as it was written."""
+        with self._guard, self._telling():
+            self._connection.execute("BEGIN")
+            try:
+                if self._strict:
+                    self.verify()
+                yield
+            finally:
+                self._connection.execute("COMMIT")
+
+    def verify(self) -> None:
+        """Hold every row that boards and schedules are made of against its checksum; StoreDamaged where one does not fit.
+
+        Rows of version 1 have none. What is read record by record is held against its digest then.
+        """
+        if damaged := [*self.suspects, *self.damaged()]:
+            raise self._damaged(", ".join(damaged[:3]) + (f" and {len(damaged) - 3:,} more" if len(damaged) > 3 else ""))
+
+    def damaged(self) -> Iterator[str]:
+        """Yield what does not fit its checksum or lacks its other half, `match 1a2b...` or `place 7`; the file first."""
+        yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
+        for table, columns in () if self._old else CHECKED.items():
+            found = f"checksum({columns})"
+            if table == "record":
+                found = f"CASE WHEN adjusted IS NULL THEN {found} ELSE checksum({columns}, adjusted) END"
+            yield from [row[0] for row in self._all(f"SELECT {sql.NAMED[table]} FROM {table} WHERE checksum <> {found}")]
+        for half in sql.HALVES:
+            yield from [row[0] for row in self._all(half)]
+
+    def unhashed(self) -> int:
+        """Return how many records have no hash, since version 1 wrote them."""
+        return len(self) if self._old else int(self._one("SELECT count(*) FROM record WHERE digest IS NULL"))
+
+    def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
+        *cells, kept, number, board, round_, seats = row
+        self._hold(f"match {cells[0].hex()}", hashed(cells), kept)
+        try:
+            record = record_of(cells)
+        except UNREADABLE as error:
+            raise self._damaged(f"match {cells[0].hex()}") from error
+        if isinstance(record.seed, int) and record.seed < 0:
+            digits, revealed = list(self._secrets().items())[-1 - record.seed]
+            record = record._replace(seed=digits if revealed else None)
+        return record, None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
+
+    def _secrets(self) -> Mapping[Seed, bool]:
+        """Return the digits of all secrets of the store, in the order in which they came, and whether each is revealed."""
+        if self._known is None:
+            self._known = {}
+            for run in self.runs():
+                for _, digits in () if run.secret is None else parts(run.secret):
+                    self._known[digits] = run.revealed is not None or self._known.get(digits, False)
+        return self._known
+
+    def _hold(self, what: str, cells: Sequence[Any], kept: bytes | None) -> None:
+        """Hold what was read against its digest; rows of version 1 have none."""
+        if kept is not None and kept != digest(cells):
+            if self._strict:
+                raise self._damaged(what)
+            self.suspects.append(what)
+
+    def _damaged(self, what: str) -> StoreDamaged:
+        name = shlex.quote(str(self.path))
+        return StoreDamaged(
+            f"{self.path} is damaged: {what} is not as it was written; `arena check {name}` lists what is damaged, "
+            f"`arena export --sound {name}` writes the rest"
+        )
