@@ -7,7 +7,10 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 Made = TypeVar("Made")
 SPEC_FILE = "a file of the spec"
 SpecFile = Annotated[str, SPEC_FILE]
-"""The hint of a parameter that names a file: in a spec a relative path starts where the spec lies, and a sandbox shows it."""
+"""The hint of a parameter that names a file.
+
+In a spec a relative path starts where the spec lies, a sandbox shows the file, and a store knows its content.
+"""
 
 
 class Configured:

@@ -33,7 +33,7 @@ class PolicyTable(Agent):
     A text file has a line for each observation: its one-line notation, a tab, and `ACTION=PROBABILITY` for every action that may
     be played, with spaces or tabs between. A file that ends in `.npz` has the arrays `observations` and `actions` of texts, and
     `probabilities` with a row for each observation and a column for each action. At an observation that the file does not have
-    the decision is an error, or with `missing: uniform` all actions are as likely. What is in the file is not part of a record.
+    the decision is an error, or with `missing: uniform` all actions are as likely. A store knows its content, as code.
     """
 
     name = "policy-table"

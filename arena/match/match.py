@@ -109,6 +109,8 @@ class Seat:
     """Needed where the isolation is not `none`."""
     optimal: bool = False
     """Whether every solution it finds is a cheapest one."""
+    files: tuple[tuple[str, str], ...] = ()
+    """The files that its options name: each as the spec has it, and its whole path."""
 
     @property
     def version(self) -> PluginVersion | None:

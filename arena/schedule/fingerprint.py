@@ -1,6 +1,6 @@
-"""The code that a spec plays with: the version of every plugin that it uses, and a hash of every class and program."""
+"""What a spec plays with: the version of every plugin that it uses, and a hash of every class, program and file of an option."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from os.path import isfile
@@ -19,6 +19,8 @@ WHOLE = ""
 """The key of a hash of all files of a plugin, byte by byte: what older versions of arena kept of it."""
 PROGRAM = "program"
 """The key of the hash of a program."""
+CONTENT = "content"
+"""The key of the hash of a file that an option names, such as weights; its folder follows where the option has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Fingerprint:
 
     version: str | None
     hashes: Mapping[str, str]
-    """By what it is: `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, or WHOLE alone."""
+    """By what it is: `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT, or WHOLE alone."""
 
     @property
     def text(self) -> str:
@@ -42,22 +44,26 @@ class Fingerprint:
 
 
 class Part(NamedTuple):
-    """What plays: a class or heuristic of a plugin, or a program."""
+    """What plays: a class or heuristic of a plugin, a program, or a file that an option names."""
 
     source: Source
     key: str
-    """`agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM."""
+    """`agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT."""
     module: str = ""
-    """The module in which it is written; of a program none."""
+    """The module in which it is written; of a program or file none."""
     command: tuple[str, ...] = ()
     folder: str = ""
     version: PluginVersion | None = None
     """Where it is of another version of a plugin."""
+    file: str = ""
+    """The whole path of a file or folder that an option names."""
 
     def files(self) -> set[Path]:
         """The files that its hash is over."""
         if self.version is not None:
             return version_files(self.version)
+        if self.file:
+            return _contents(Path(self.file))
         if not self.command:
             return required(self.module)
         named = [place for word in self.command if isfile(place := Path(self.folder, word))]  # noqa: PTH113
@@ -84,10 +90,22 @@ def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
         if seat.program is not None and seat.program.command is not None:
             command = seat.program.command
             yield Part(Source(" ".join(command)), PROGRAM, command=command, folder=seat.program.folder)
+        yield from _option_files(seat)
     for key in keys:
         source = spec.registry.sources.get(key)
         if source is not None and not (key[0] == "format" and source.own):
             yield Part(source, " ".join(key), getattr(spec.registry.value(key), "__module__", None) or "")
+
+
+def _option_files(seat: Seat) -> Iterator[Part]:
+    for text, file in seat.files:
+        folder = text.rpartition("/")[0].replace(", ", ",")  # which would end its key in a store
+        yield Part(Source(text), f"{CONTENT} in {folder}" if folder else CONTENT, file=file)
+
+
+def _contents(place: Path) -> set[Path]:
+    """A file, or all files in a folder and below."""
+    return {one for one in place.rglob("*") if one.is_file()} if place.is_dir() else {place}
 
 
 def _parts(spec: Spec) -> Iterable[Part]:
@@ -95,11 +113,12 @@ def _parts(spec: Spec) -> Iterable[Part]:
 
 
 def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
-    """The fingerprint of every plugin and program that a spec uses, by the name of its source.
+    """The fingerprint of every plugin, program and file of an option that a spec uses, by the name of its source.
 
     The hash of a class is over its file and what that imports from its own package and from the user's own files, comments and
     docstrings aside; that of a program over every word of its command that names a file, with what Python files import from
-    beside them. Python itself, installed packages and arena are no part of it, nor are files that are no code.
+    beside them; that of a file that an option names, as weights are, over every byte. Python itself, installed packages and
+    arena are no part of it, nor are other files that are no code.
     """
     versions: dict[str, str | None] = {}
     hashes: dict[str, dict[str, str]] = {}
@@ -111,7 +130,16 @@ def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
 
 def check_unchanged(before: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]) -> None:
     """CodeChanged where the source of anything is another now."""
-    changed = [name for name, found in before.items() if name in now and now[name].hashes != found.hashes]
+    _refuse([name for name, found in before.items() if name in now and now[name].hashes != found.hashes])
+
+
+def check_files(before: Mapping[str, Fingerprint], seats: Iterable[Seat]) -> None:
+    """CodeChanged where a file that an option of a seat names is another now: its next agent would read that one."""
+    parts = {part for seat in seats for part in _option_files(seat) if part.source.name in before}
+    _refuse(sorted({part.source.name for part in parts if before[part.source.name].hashes.get(part.key) != part.hash()}))
+
+
+def _refuse(changed: Sequence[str]) -> None:
     if changed:
         raise CodeChanged(
             f"{', '.join(changed)} changed while the run was going on, so it was ended; what was played so far was played with "
@@ -124,7 +152,7 @@ def trusted(spec: Spec) -> bool:
 
     An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
     """
-    return all(part.source.own and not part.command for part in _parts(spec))
+    return all(part.file or (part.source.own and not part.command) for part in _parts(spec))
 
 
 def _hash(files: Iterable[Path]) -> str:

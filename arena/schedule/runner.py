@@ -17,7 +17,7 @@ from arena.match.player import local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
 from arena.processes.namespaces import SHARED, namespaces_work
-from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
+from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Board, Spec
 
@@ -106,7 +106,7 @@ class MatchRunner:
 
     `on_turn` is told, before every decision, which seat is to move; one that is `watched` notes it itself, for `turns`. `code` is
     what plays, by default as it is now. SandboxError where an agent wants a sandbox, and there is none that holds; CodeChanged
-    where a process for an agent was started after the source of a plugin had been changed.
+    where a process for an agent was started after the source of a plugin had been changed, or a file of an option was.
     """
 
     def __init__(
@@ -125,7 +125,8 @@ class MatchRunner:
         self._hosts = AgentProcesses()
         apart = isolated(spec)
         self._make_player = player_maker(self._hosts) if apart else local_player
-        self._code = code if code is not None or not apart else fingerprints(spec)
+        reads = any(seat.files for board in spec.boards for seat in board.seats)
+        self._code = fingerprints(spec) if code is None and (apart or reads) else code
         self._position = positions_of(spec)
         self._evaluations: dict[str, Evaluation] = {}
         """The default heuristics of games with chance, by the titles of their boards."""
@@ -150,6 +151,8 @@ class MatchRunner:
         record = self._adjusted(board, record, position)
         if self._hosts.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))
+        if any(seat.files for seat in seats):
+            check_files(self._code or {}, seats)
         return record
 
     def _adjusted(self, board: Board, record: Record, position: Position) -> Record:

@@ -217,7 +217,9 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     given = (entry.agent, options, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
     taken = entry.located(FilePath.cwd()) if entry.files else None
     seat = make_seat(*given, pondering=_ponders(reading), located=taken)
-    return placed(replace(seat, optimal=_optimal(reading, one, rules, described)), entry, described, reading, rules.name)
+    files = tuple([(entry.options[name], file) for name, file in entry.files.items()])
+    seat = replace(seat, optimal=_optimal(reading, one, rules, described), files=files)
+    return placed(seat, entry, described, reading, rules.name)
 
 
 def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:

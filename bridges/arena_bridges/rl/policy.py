@@ -17,7 +17,7 @@ class Policy(Agent):
     `encoding` turns an observation into the numbers that the network takes, by default the first that the game has. `weights` is
     a file: `.npz` with the arrays w0, b0, w1, b1, ... of a perceptron and `activation` between its layers, the `state_dict` of
     such a one in PyTorch (`.pt`), or an ONNX model. With `temperature: 0` the largest logit is played, the first of equals, else
-    actions are drawn by the softmax of logits over `temperature`. What is in the file is not part of a record.
+    actions are drawn by the softmax of logits over `temperature`. A store knows the content of the file, as code.
     """
 
     name = "policy"
