@@ -1,7 +1,7 @@
 """A genetic algorithm: the fitter have more children, and children now and then a random change."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -31,6 +31,7 @@ class Genetic(Agent):
     """
 
     name = "genetic"
+    engine = "genetic"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "genetic"})
 
     def __init__(
@@ -48,23 +49,30 @@ class Genetic(Agent):
 
     def solve(self, game: Game, state: State, search: Search) -> Answer:
         """Return the best state found."""
-        land = Landscape(game, state, search)
-        select = _roulette if self.selection == "roulette" else _tournament
+        loop = search.compiled(
+            self.engine, mutation=self.mutation, generations=self.generations, roulette=self.selection == "roulette"
+        )
+        land = Landscape(game, state, search, loop)
         incumbent = Incumbent(search)
         first = land.start()
         incumbent.offer(land.cost(first), first, 0)
         population = [first]
         population += [land.fresh() for _ in range(self.population - 1)]
-        generation = 0
-        while True:
+        for generation, lowest, best in (loop or self._generations)(population, land, search.rng):
+            incumbent.offer(lowest, best, generation)
+            if lowest <= 0 and land.puzzle.is_goal(best):
+                break
+        return incumbent.answer(generation)
+
+    def _generations(self, population: list[State], land: Landscape, rng: random.Random) -> Iterator[tuple[int, float, State]]:
+        """Yield the number of each generation, from 0, with its lowest cost and the first member of that cost."""
+        select = _roulette if self.selection == "roulette" else _tournament
+        for generation in range(self.generations + 1):
             costs = [land.cost(member) for member in population]
             lowest = min(costs)
-            best = population[costs.index(lowest)]
-            incumbent.offer(lowest, best, generation)
-            if generation == self.generations or (lowest <= 0 and land.puzzle.is_goal(best)):
-                return incumbent.answer(generation)
-            population = self._children(land.puzzle, select(population, costs, 2 * self.population, search.rng), search.rng)
-            generation += 1
+            yield generation, lowest, population[costs.index(lowest)]
+            if generation < self.generations:
+                population = self._children(land.puzzle, select(population, costs, 2 * len(population), rng), rng)
 
     def _children(self, puzzle: Puzzle, parents: Sequence[State], rng: random.Random) -> list[State]:
         """One child of every two parents in turn."""

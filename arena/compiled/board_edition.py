@@ -87,18 +87,21 @@ def settled(board: Any) -> Any:
     return board
 
 
-def board_edition(game: Game, method: str) -> Edition:
-    """Return the edition of the boards that `compiled_local` or `compiled_draw` of a puzzle gives; NotCompilable without one."""
+def board_edition(game: Game, method: str, replaced: tuple[str, ...]) -> Edition:
+    """Return the edition of the boards that `compiled_local` or `compiled_draw` of a puzzle gives; NotCompilable without one.
+
+    `replaced` are the methods of the puzzle that they stand for.
+    """
     if not isinstance(game, Puzzle) or gives(game, "chance_outcomes") or gives(game, "observation"):
         raise NotCompilable("it is no puzzle without chance and hidden information")
     local = method == "compiled_local"
     if local and not overrides(game, "local"):
         raise NotCompilable("it has no local view")
-    needed = ("local",) if local else ("random_state",)
-    if not offers(game, method, int(local), needed):
+    if not offers(game, method, int(local), replaced):
         raise NotCompilable(f"it has no {method}()")
-    if needed[0] in vars(game):
-        raise NotCompilable(f"this object has a {needed[0]} of its own")
+    own = [name for name in replaced if name in vars(game)]
+    if own:
+        raise NotCompilable(f"this object has a {own[0]} of its own")
     state = _sample(game) if local else None
     board = board_of(game, method, state)
     return Edition(game, board, 1, board.width, 1, _unknown, _unknown, () if state is None else (state,))
@@ -107,7 +110,7 @@ def board_edition(game: Game, method: str) -> Edition:
 def walks(game: Game) -> bool:
     """Tell whether local searches of a puzzle run compiled."""
     try:
-        return board_edition(game, "compiled_local") is not None
+        return board_edition(game, "compiled_local", ("local",)) is not None
     except NotCompilable:
         return False
 

@@ -53,6 +53,8 @@ class BoardLoop(Loop):
 
     method: ClassVar[str] = "compiled_local"
     """The method of the puzzle that gives its boards."""
+    replaced: ClassVar[tuple[str, ...]] = ("local",)
+    """The methods of the puzzle that these stand for."""
     needed: ClassVar[tuple[str, ...]] = ("cost", "state", "propose", "delta", "apply")
     rules: BoardSpecialiser
 
@@ -228,6 +230,7 @@ class DrawLoop(BoardLoop):
 
     kernel = "draw"
     method = "compiled_draw"
+    replaced = ("random_state",)
     needed = ("draw",)
 
     def filled(self, rng: random.Random) -> Board:

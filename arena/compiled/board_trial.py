@@ -12,7 +12,7 @@ from arena.compiled.module import Module
 from arena.compiled.rehearsal import SECONDS, Held, space_of
 from arena.compiled.specialiser import Specialiser
 from arena.errors import Interrupted, describe
-from arena.game import Puzzle
+from arena.game import Puzzle, overrides
 
 MOVES, LISTED, DRAWN = 60, 40, 200
 """How many proposals are tried, how many listed moves, and how many random numbers of a board that is drawn."""
@@ -55,7 +55,7 @@ def tried_board(module: Module, edition: Edition, rules: Specialiser, estimate: 
         getattr(name, "__globals__", {}).update(_RANDOM)
     trial = _BoardTrial(edition, functions, space["rules"])
     try:
-        trial.drawing() if "draw" in functions else trial.walk()
+        (trial.drawing if "draw" in functions else trial.breeding if "crossover" in functions else trial.walk)()
     except (Interrupted, NotCompilable):
         raise
     except Exception as error:
@@ -87,6 +87,39 @@ class _BoardTrial:
                 continue
         for name, value in vars(self._board).items():
             self._same(name, value, getattr(other, name))
+
+    def breeding(self) -> None:
+        """The same children and mutants with the same random numbers, and their costs."""
+        board: Any = self._board
+        game: Any = self._edition.game
+        mine, other = random.Random(1), random.Random(1)
+        states = [*self._edition.samples, game.random_state(random.Random(2)) if overrides(game, "random_state") else None]
+        one, another = states[0], states[0] if states[1] is None else states[1]
+        for _ in range(MOVES):
+            bred = [Held(0)] * len(board.encode(one))
+            self._call("crossover", self._held(one), self._held(another), bred, mine)
+            child = game.crossover(one, another, other)
+            self._same("crossover", board.decode(list(map(int, bred))), child)
+            self._priced(child)
+            changed = self._held(child)
+            self._call("mutate", changed, mine)
+            one, another = another, game.mutate(child, other)
+            self._same("mutate", board.decode(list(map(int, changed))), another)
+            self._priced(another)
+            self._same("the next random number after mutate", mine.random(), other.random())
+            if perf_counter() > self._until:
+                return
+
+    def _held(self, state: Any) -> list[Held]:
+        return [Held(number) for number in self._board.encode(state)]
+
+    def _priced(self, state: Any) -> None:
+        """The cost of a state, which it is told again only if the board has kept nothing of it."""
+        game: Any = self._edition.game
+        view = game.local(state)
+        for _ in range(2):
+            cost = self._call("cost_of", self._held(state))
+            self._same("cost_of", int(cost) if isinstance(cost, int) else cost, view.cost)
 
     def walk(self) -> None:
         """The same costs, proposals and moves."""

@@ -6,6 +6,7 @@ from arena.compiled.best_first_loops import AStarLoop, CostLoop, GreedyLoop
 from arena.compiled.board_loops import AnnealingLoop, BeamLoop, BoardLoop, DrawLoop, HillClimbLoop, MinConflictsLoop
 from arena.compiled.edition import Edition, edition_of, why_plain
 from arena.compiled.fields import NotCompilable
+from arena.compiled.genetic_loop import GeneticLoop
 from arena.compiled.ida_star_loop import IdaStarLoop
 from arena.compiled.loop import Loop
 from arena.compiled.mcts_loop import MctsLoop
@@ -39,6 +40,7 @@ ENGINES: dict[str, type[Loop]] = {
     "dfs": DepthFirstLoop,
     "draw": DrawLoop,
     "full-width": FullWidthLoop,
+    "genetic": GeneticLoop,
     "hill-climb": HillClimbLoop,
     "ida-star": IdaStarLoop,
     "iterative-deepening": PathLoop,

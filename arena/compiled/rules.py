@@ -119,6 +119,9 @@ class Board:
     may change in place, also those of its parts. `rng` has `random`, `randrange`, `getrandbits` and `choice` from a table.
     `state` is called as it is; the other methods are compiled, and have to agree with the `local` view of the game: the same
     costs, the same proposals with the same random numbers, the same moves in the same order.
+
+    For genetic search it gives `encode`, `decode`, `cost_of`, `crossover` and `mutate`. These are about states in arrays of
+    numbers of their own, and agree with `crossover` and `mutate` of the puzzle; `begin` is not called then.
     """
 
     cost: Any
@@ -148,6 +151,21 @@ class Board:
 
         def moves(self) -> Iterable[int]:
             """Yield every move. Optional."""
+
+        def encode(self, state: Any) -> Sequence[int]:
+            """Return the numbers of a state of the puzzle, as many for each; called as it is."""
+
+        def decode(self, numbers: Sequence[int]) -> Any:
+            """Return the state of the puzzle with these numbers; called as it is."""
+
+        def cost_of(self, state: Sequence[int]) -> float:
+            """Return the cost of a state. Arrays of the board may serve as scratch; nothing may follow from what was there."""
+
+        def crossover(self, a: Sequence[int], b: Sequence[int], child: Any, rng: Any) -> None:
+            """Write the child of two states, every number of it."""
+
+        def mutate(self, state: Any, rng: Any) -> None:
+            """Change a state at random."""
 
         def draw(self, rng: Any) -> None:
             """Fill the arrays at random: for the board that `compiled_draw` of a puzzle gives."""

@@ -220,7 +220,7 @@ def assembly(
     """Return what an engine would run; NotCompilable says why it runs plain."""
     kind = _kind(engine)
     if issubclass(kind, BoardLoop):
-        edition = board_edition(game, kind.method)
+        edition = board_edition(game, kind.method, kind.replaced)
         rules: Specialiser = BoardSpecialiser(edition.rules)
         estimate = Specialiser("estimate", None)
     else:

@@ -1,7 +1,7 @@
 """N queens in arrays, for compiled local searches, and the start that is drawn greedily."""
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from arena.compiled import Board
@@ -86,6 +86,49 @@ class QueensRules(Board):
             if level[2 * row] == 0:
                 self.open.add(row)
         self.cost[0] = cost
+
+    def encode(self, state: Sequence[int]) -> Sequence[int]:
+        """Return the rows."""
+        return state
+
+    def decode(self, numbers: Sequence[int]) -> Any:
+        """Return the state with these rows."""
+        return self._pack(numbers)
+
+    def cost_of(self, state: Sequence[int]) -> int:
+        """Return the pairs of queens that attack each other. The counts of all lines are zero before and after."""
+        level, rising, falling, n = self.level, self.rising, self.falling, self.n
+        cost = 0
+        for column in range(n):
+            row = state[column]
+            side, up, down = 2 * row, 2 * (row + column), 2 * (row - column + n)
+            cost += level[side] + rising[up] + falling[down]
+            level[side] += 1
+            rising[up] += 1
+            falling[down] += 1
+        for column in range(n):
+            row = state[column]
+            level[2 * row] = 0
+            rising[2 * (row + column)] = 0
+            falling[2 * (row - column + n)] = 0
+        return cost
+
+    def crossover(self, a: Sequence[int], b: Sequence[int], child: list[int], rng: Any) -> None:
+        """Write the first columns of `a` with the last ones of `b`, cut at a random place."""
+        cut = 1
+        if self.n > 1:
+            cut = rng.randrange(1, self.n)
+        for column in range(self.n):
+            child[column] = a[column] if column < cut else b[column]
+
+    def mutate(self, state: list[int], rng: Any) -> None:
+        """Put one queen, drawn at random, on another row."""
+        if self.n > 1:
+            column = rng.randrange(self.n)
+            row = rng.randrange(1, self.n)
+            if row >= state[column]:
+                row += 1
+            state[column] = row
 
     def moves(self) -> Iterator[int]:
         """Yield the moves of all queens to other rows, by column, then row."""
