@@ -62,9 +62,11 @@ def ladder(
     """
     if any(find_spec(name) is None for name in (*NEEDED, "python_multipart")):
         raise ArenaError(MISSING)
+    from arena.ladder.gate import public_address
     from arena.ladder.ladder_host import opened, serve
     from arena.ladder.ladder_spec import load_ladder
 
+    public = public_address(public) if public is not None else None
     with results_alone() as out:
         read = load_ladder(spec, plugins=plugins)
         with opened(read, store or read.store, workers_for(workers, 1 << 20)) as parts, bound_socket(host, port) as listening:

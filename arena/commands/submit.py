@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 
 import click
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, cut, without_controls
 
 VARIABLE = "ARENA_TOKEN"
 SECONDS = 60.0
+SUBMISSIONS = "/api/submissions"
 
 
 @click.command()
@@ -39,8 +40,8 @@ def submit(file: Path, url: str, name: str | None) -> int:
         token = click.prompt("Token", hide_input=True, err=True)
     if not token:
         raise ArenaError(f"no token: set {VARIABLE} to the one that the host of the ladder gave you")
-    told = _posted(f"{url.rstrip('/')}/api/submissions", token, file.name, content, name)
-    print(told["id"])
+    told = _posted(url.rstrip("/") + SUBMISSIONS, token, file.name, content, name)
+    print(without_controls(told["id"]))
     return 0
 
 
@@ -54,21 +55,44 @@ def _posted(address: str, token: str, file: str, content: bytes, name: str | Non
     headers = {"Authorization": f"Bearer {token}", "Content-Type": f"multipart/form-data; boundary={boundary}"}
     request = urllib.request.Request(address, b"".join(parts), headers)  # noqa: S310 - http or https, as checked
     try:
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - likewise
+        with urllib.request.build_opener(_Straight).open(request, timeout=SECONDS) as answer:
             told: dict[str, str] = json.load(answer)
             return {"id": str(told["id"])}
     except urllib.error.HTTPError as error:
-        raise ArenaError(_refused(error)) from error
+        raise ArenaError(without_controls(_refused(error, address))) from error
     except (urllib.error.URLError, OSError, HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        raise ArenaError(f"{address} does not answer: {reason}; see that the address is right and the ladder runs") from error
+        raise ArenaError(_unanswered(error, address)) from error
     except (ValueError, KeyError, TypeError) as error:
         raise ArenaError(f"{address} does not answer as a ladder does; see that the address is right") from error
 
 
-def _refused(error: urllib.error.HTTPError) -> str:
+class _Straight(urllib.request.HTTPRedirectHandler):
+    """Goes where it is sent and nowhere else: the token is for that address alone."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Leave a redirect to who reads the answer."""
+
+
+def _refused(error: urllib.error.HTTPError, address: str) -> str:
+    """The ladder's own words; of a proxy before it, whose answers are pages, what its status means."""
     try:
         told = json.loads(error.read(1 << 16))
         return f"not taken ({error.code}): {told['error']}; {told['hint']}"
     except (ValueError, KeyError, TypeError, OSError):
-        return f"not taken: the address answers with {error.code}; see that it is that of a ladder"
+        pass
+    asked = address.removesuffix(SUBMISSIONS)
+    if error.code == 413:
+        return f"not taken (413): the file is too large for the server before the ladder at {asked}; hand in less"
+    if error.code in (502, 503, 504):
+        return f"not taken ({error.code}): the ladder behind {asked} does not answer; try again in a minute"
+    if to := error.headers.get("location"):
+        return f"not taken ({error.code}): {asked} leads on to {cut(to.removesuffix(SUBMISSIONS), 200)}; give that to --to"
+    return f"not taken: the address answers with {error.code}; see that it is that of a ladder"
+
+
+def _unanswered(error: Exception, address: str) -> str:
+    reason = getattr(error, "reason", None) or error
+    if untrusted := getattr(reason, "verify_message", None):  # of ssl.SSLCertVerificationError
+        hint = "where you know who signed it, set SSL_CERT_FILE to the certificate of that authority"
+        return f"{address}: its certificate is not trusted: {untrusted}; {hint}"
+    return f"{address} does not answer: {reason}; see that the address is right and the ladder runs"

@@ -12,6 +12,8 @@ DEEPEST = 8
 """Folders within folders."""
 LONGEST_NAME = 200
 CHUNK = 1 << 16
+BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Compressions that zipfile unpacks as far as it is asked to: of all others it unpacks everything at once."""
 
 
 class BadArchive(ArenaError):
@@ -21,8 +23,9 @@ class BadArchive(ArenaError):
 def unpacked(content: bytes, most_bytes: int) -> dict[str, bytes]:
     """Return the files of an archive by their paths; BadArchive where one is not as it should be, or all are too large.
 
-    Refused are absolute paths, `..`, backslashes, links, devices, names that come twice, encryption, and more than `most_bytes`
-    when unpacked, whatever the archive says of itself. Where all files lie in one folder, paths begin below it.
+    Refused are absolute paths, `..`, backslashes, links, devices, names that come twice, encryption, other compression than
+    deflate, and more than `most_bytes` when unpacked, whatever the archive says of itself. Where all files lie in one folder,
+    paths begin below it.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -52,6 +55,8 @@ def _name(info: zipfile.ZipInfo) -> str:
         raise BadArchive(f"{shown(name)} in the zip is a link or a device; pack plain files")
     if info.flag_bits & 0x1:
         raise BadArchive(f"{shown(name)} in the zip is encrypted; pack it without a password")
+    if info.compress_type not in BOUNDED:
+        raise BadArchive(f"{shown(name)} in the zip is not packed by deflate; pack it again, as `zip` does by itself")
     if not name.isprintable() or "\\" in info.orig_filename or ":" in name:
         raise BadArchive(f"{shown(name)} in the zip is no plain name; use letters, digits, dots, dashes and /")
     if path.is_absolute() or ".." in path.parts or len(path.parts) > DEEPEST or not 0 < len(name) <= LONGEST_NAME:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from contextlib import suppress
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from time import monotonic
 from urllib.parse import urlsplit
 
@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from arena.errors import ArenaError
 from arena.ladder.ledger import Refusal
 from arena.ladder.rate_limits import PAGES, RateLimits
 from arena.web.guard import BODY_SECONDS, BodyTooLong, is_address, is_wildcard, names_of, with_headers
@@ -18,12 +19,33 @@ from arena.web.guard import BODY_SECONDS, BodyTooLong, is_address, is_wildcard, 
 MULTIPART = 64 << 10
 """Bytes of a request beside the file that it hands in."""
 FORWARDED = "x-forwarded-for"
+PORTS = {"http": 80, "https": 443}
 WHOLE_BODY_SECONDS = 60.0
 """For a whole body: who sends a byte now and then does not hold a connection for ever."""
 MOST_OPEN = 120
 """Requests of one address that are answered at a time, below the connections of the server, so that it shuts out nobody else."""
 DRAINED = 64 << 20
 """Bytes of a body that is too long that are read and dropped, so that its sender reads why it is not taken."""
+
+
+def public_address(url: str) -> str:
+    """Return the address of a proxy as browsers write it, without the port of its scheme; ArenaError where it is none."""
+    try:
+        parts = urlsplit(url)
+        name, port = parts.hostname, parts.port
+    except ValueError:
+        name = port = None
+    if (
+        not name
+        or parts.scheme not in PORTS
+        or parts.path.strip("/")
+        or parts.query
+        or parts.fragment
+        or parts.username is not None
+    ):
+        raise ArenaError(f"--public {url}: expected scheme and host alone, such as https://arena.example.org")
+    shown = f"[{name}]" if ":" in name else name
+    return f"{parts.scheme}://{shown}" + ("" if port in (None, PORTS[parts.scheme]) else f":{port}")
 
 
 def refused(refusal: Refusal) -> Response:
@@ -36,10 +58,12 @@ class Gate:
     """Lets requests through that are for this ladder, from its own pages or from no page at all, and not too many."""
 
     def __init__(self, app: ASGIApp, host: str, port: int, public: str | None, limits: RateLimits, largest: int) -> None:
-        """Serve on `host` and `port`; `public` is the address by which a proxy is reached, `largest` the bytes of a file."""
+        """Serve on `host` and `port`; `public` is the address of a proxy, by public_address, `largest` the bytes of a file."""
         self._app = app
         self._names, self._anywhere, self._port = names_of(host), is_wildcard(host), port
-        self._public = None if public is None else urlsplit(public)
+        self._public = public
+        self._scheme, _, name = (public or "").partition("://")
+        self._public_hosts = frozenset([name, f"{name}:{PORTS[self._scheme]}"] if public else [])
         self._limits = limits
         self._largest = largest + MULTIPART
         self._open: Counter[str] = Counter()
@@ -52,6 +76,8 @@ class Gate:
             return
         headers = Headers(scope=scope)
         answered = with_headers(send)
+        if self._is_public(headers.get("host", "")):
+            scope["scheme"] = self._scheme
         who = scope["client_address"] = self._address(scope, headers)
         self._open[who] += 1
         try:
@@ -90,24 +116,23 @@ class Gate:
             return False
         if parts.path or parts.username is not None:
             return False
-        if self._public is not None and host.lower() == self._public.netloc.lower():
+        if self._is_public(host):
             return True
         return (port or 80) == self._port and (name in self._names or (self._anywhere and is_address(name)))
 
     def _is_own_origin(self, origin: str, host: str) -> bool:
-        if self._public is None:
-            return origin == f"http://{host}"
-        own = f"{self._public.scheme}://{self._public.netloc}".lower()
-        return origin.lower() == own or (host.lower() != self._public.netloc.lower() and origin == f"http://{host}")
+        return origin == self._public or (not self._is_public(host) and origin == f"http://{host}")
+
+    def _is_public(self, host: str) -> bool:
+        return host.lower() in self._public_hosts
 
     def _address(self, scope: Scope, headers: Headers) -> str:
-        """Who asks: behind a proxy of this machine, the last one that it names."""
+        """Who asks: behind a proxy of this machine, the last one that it names, whatever came before that."""
         client = scope.get("client")
-        peer = client[0] if client else "unknown"
-        told = headers.get(FORWARDED, "").rpartition(",")[2].strip()
-        if self._public is not None and told and is_address(told) and is_address(peer) and ip_address(peer).is_loopback:
-            return told
-        return str(peer)
+        peer = counted_as(client[0] if client else "unknown")
+        told = ",".join(headers.getlist(FORWARDED)).rpartition(",")[2].strip()
+        from_here = is_address(peer) and ip_address(peer).is_loopback
+        return counted_as(told) if self._public is not None and from_here and is_address(told) else peer
 
     def _limited(self, receive: Receive) -> Receive:
         taken, whole = 0, False
@@ -125,6 +150,13 @@ class Gate:
             return message
 
         return limited
+
+
+def counted_as(address: str) -> str:
+    """Return whom the limits count for an address: of IPv6 its network of 64 bits, since a single host has all of that."""
+    if not is_address(address) or not isinstance(found := ip_address(address), IPv6Address) or found.is_loopback:
+        return address
+    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
 
 
 async def _drained(receive: Receive) -> None:

@@ -1,5 +1,6 @@
 """The API of a ladder: what authors hand in, what became of it, and the standings that everybody sees."""
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -28,8 +29,8 @@ LONGEST_FILE_NAME = 100
 class LadderApi:
     """The endpoints below /api, and those for who watches over the process."""
 
-    def __init__(self, host: "LadderHost", limits: RateLimits) -> None:
-        self._host, self._ledger, self._limits = host, host.ledger, limits
+    def __init__(self, host: "LadderHost", limits: RateLimits, stopping: asyncio.Event) -> None:
+        self._host, self._ledger, self._limits, self._stopping = host, host.ledger, limits, stopping
 
     def routes(self) -> list[Route]:
         """Every endpoint, by its path."""
@@ -78,11 +79,11 @@ class LadderApi:
         """Take a file from an author: it is kept when this is answered."""
         author = self.author(request)
         self._limits.take(HANDING_IN, author)
-        if self._host.closing:
-            raise Refusal(503, "the ladder is shutting down", "try again in a minute")
         if self._ledger.setting("over") is not None:
             raise Refusal(422, "this ladder is over", "its standings stay")
         name, file, content = await _handed_in(request)
+        if self._stopping.is_set():
+            raise Refusal(503, "the ladder is shutting down, and has not kept this", "hand it in again in a minute")
         rules = self._host.ladder.submissions
         if len(content) > rules.size_kb << 10:
             raise Refusal(413, f"{file} has {len(content):,} bytes; at most {rules.size_kb:,} KiB are taken", "hand in less")

@@ -31,7 +31,7 @@ class LadderApp:
     def __init__(self, host: "LadderHost") -> None:
         self.limits = RateLimits()
         self.stopping = asyncio.Event()
-        self._api = LadderApi(host, self.limits)
+        self._api = LadderApi(host, self.limits, self.stopping)
         self._pages = LadderPages(host, self.stopping)
 
     def app(self) -> Starlette:

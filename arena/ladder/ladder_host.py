@@ -15,6 +15,7 @@ import uvicorn
 from arena.console.notices import say
 from arena.errors import ArenaError, StoreError, describe
 from arena.identity import canonical
+from arena.isolation.agent_process import proven
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.contest import ContestRunner
 from arena.ladder.examination import Examiner
@@ -39,8 +40,6 @@ class LadderHost:
         self.ladder, self.store, self.ledger = ladder, store, ledger
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
         self.runner = ContestRunner(ladder, store, ledger, self.folder, workers)
-        self.closing = False
-        """Whether it ends: nothing more is taken."""
         self.trouble: BaseException | None = None
         """What has ended the contest."""
         self.examiner = Examiner(ladder, ledger, self.folder)
@@ -61,7 +60,6 @@ class LadderHost:
 
     def stop(self) -> None:
         """End the threads: what they were at is taken up by the next process."""
-        self.closing = True
         self.runner.stop()
         self.examiner.stopping.set()
         for thread in self._threads:
@@ -79,6 +77,8 @@ class LadderHost:
 def opened(ladder: LadderSpec, place: Path, workers: int) -> Iterator[LadderHost]:
     """Open the store of a ladder, made where there is none; StoreError where it is another's, SandboxError without a sandbox."""
     check_sandbox(ladder.spec)
+    if ladder.spec.document.values["isolation"] == "sandbox":
+        proven()  # for what is handed in, however the house agents play
     with Store.open(place, write=True) as store:
         ledger = Ledger(place)
         try:

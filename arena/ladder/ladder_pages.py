@@ -111,7 +111,8 @@ class LadderPages:
         """The standings now and after every change, as a stream of events."""
         if self._listeners >= MOST_LISTENERS:
             raise Refusal(429, f"{MOST_LISTENERS} pages are listening already", "load the page again later")
-        return StreamingResponse(self._stream(), media_type="text/event-stream")
+        headers = {"x-accel-buffering": "no"}  # nginx would keep the events until a buffer is full
+        return StreamingResponse(self._stream(), media_type="text/event-stream", headers=headers)
 
     async def _stream(self) -> AsyncIterator[str]:
         self._listeners += 1

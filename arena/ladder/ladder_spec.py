@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from arena.errors import SpecError, suggestion
+from arena.schedule.schedule import waits
 from arena.secret import SECRET
 from arena.spec import Spec, load_spec
 from arena.spec.document import Document, Path, read_document
@@ -159,6 +160,12 @@ def _house(document: Document, plugins: tuple[str, ...]) -> Spec:
     for board in spec.boards:
         if board.kind != "versus" or board.game.players != 2:
             faults.add(("game",) if "game" in document.values else ("games",), f"{board.name}: {FOR_TWO}")
+        for seat in board.seats:
+            if seat.isolation == "sandbox" and waits(spec, seat):
+                message = (
+                    f"{seat.label} waits for something outside, and a sandbox has no network; add isolation: none to its entry"
+                )
+                faults.add(("agents",), message)
     faults.stop_if_any()
     drawn = "openings" not in document.values and "positions" not in document.values
     if drawn and any(not board.has_chance for board in spec.boards):

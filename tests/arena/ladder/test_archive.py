@@ -1,5 +1,6 @@
 import io
 import stat
+import tracemalloc
 import zipfile
 from collections.abc import Mapping
 
@@ -50,6 +51,19 @@ def test_a_bomb_that_lies_about_its_size_is_not_unpacked() -> None:
         bomb[place : place + 4] = (10).to_bytes(4, "little")
     with pytest.raises(BadArchive):
         unpacked(bytes(bomb), MOST)
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["bzip2", "lzma"])
+def test_a_bomb_of_another_compression_is_not_unpacked(compression: int) -> None:
+    """Python unpacks these as a whole, however little of them is read: a few hundred bytes would fill the memory."""
+    bomb = packed({"agent.py": bytes(16 << 20)}, compression)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadArchive, match="is not packed by deflate; pack it again"):
+            unpacked(bomb, MOST)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR])

@@ -14,9 +14,10 @@ from typing import Any
 import psutil
 import pytest
 
+from arena.errors import ArenaError
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.examination import NotPassed, examined
-from arena.ladder.gate import MOST_OPEN
+from arena.ladder.gate import MOST_OPEN, counted_as, public_address
 from arena.ladder.ladder_spec import load_ladder
 from arena.ladder.ledger import Ledger
 from arena.store import Store
@@ -66,7 +67,9 @@ def test_one_address_does_not_shut_out_another(tmp_path: Path) -> None:
             assert _asked(streams, port, "/api/events", "203.0.113.5") == 200
         assert _asked(streams, port, "/health", "203.0.113.5") == 429
         assert _asked(streams, port, "/health", "198.51.100.1, 203.0.113.5") == 429
-        assert _asked(streams, port, "/health", "203.0.113.6") == 200
+        two_lines = "198.51.100.1\r\nX-Forwarded-For: 203.0.113.5"  # as HAProxy adds its own below what a client has made up
+        assert _asked(streams, port, "/health", two_lines) == 429
+        assert _asked(streams, port, "/health", "203.0.113.5\r\nX-Forwarded-For: 203.0.113.6") == 200
 
 
 def _asked(streams: ExitStack, port: int, path: str, who: str) -> int:
@@ -76,6 +79,51 @@ def _asked(streams: ExitStack, port: int, path: str, who: str) -> int:
     found = re.match(rb"HTTP/1.1 (\d+)", asking.recv(1000))
     assert found
     return int(found[1])
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("203.0.113.5", "203.0.113.5"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::"),
+        ("2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::"),
+        ("::ffff:203.0.113.5", "203.0.113.5"),
+        ("::ffff:127.0.0.1", "127.0.0.1"),
+        ("::1", "::1"),
+        ("fe80::1%eth0", "fe80::"),
+        ("unknown", "unknown"),
+    ],
+)
+def test_a_host_with_many_addresses_is_counted_as_one(address: str, counted: str) -> None:
+    """Of IPv6 a host has a network of 64 bits (RFC 6177), so a limit for each address would limit nobody."""
+    assert counted_as(address) == counted
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("https://arena.example.org", "https://arena.example.org"),
+        ("https://Arena.Example.org:443/", "https://arena.example.org"),
+        ("https://arena.example.org:8443", "https://arena.example.org:8443"),
+        ("http://[2001:DB8::1]:80", "http://[2001:db8::1]"),
+        ("arena.example.org", None),
+        ("arena.example.org:443", None),
+        ("https://arena.example.org/course", None),
+        ("https://me@arena.example.org", None),
+        ("https://arena.example.org:port", None),
+        ("ftp://arena.example.org", None),
+        ("https://", None),
+        ("", None),
+    ],
+)
+def test_the_address_of_a_proxy_is_as_browsers_write_it(given: str, meant: str | None) -> None:
+    """They leave out the port of the scheme and write names small; all else is told to the host, and not refused to everybody."""
+    if meant is not None:
+        assert public_address(given) == meant
+        return
+    with pytest.raises(ArenaError, match=r"^--public .*: expected scheme and host alone, such as https://arena\.example\.org$"):
+        public_address(given)
 
 
 @pytest.mark.parametrize("body", ["while :; do :; done", "while read line; do sleep 60; done"], ids=["busy", "asleep"])

@@ -62,6 +62,10 @@ def test_games_with_chance_get_no_openings(tmp_path: Path) -> None:
         ("game: sliding-tiles\nagents: [a-star, bfs]\n", "course.yaml:1:7: game: a ladder is for games of two seats"),
         ("game: tic-tac-toe\nagents: [random]\n", "needs at least 2"),
         (
+            "game: tic-tac-toe\nagents: [random, {agent: llm, url: 'http://127.0.0.1:1/v1', model: it}]\n",
+            "course.yaml:2:9: agents: llm waits for something outside, and a sandbox has no network; add isolation: none",
+        ),
+        (
             "game: hearts\nagents: [random, pimc, ismcts, {agent: pimc, rollouts: 5}]\n",
             "hearts: a ladder is for games of two seats",
         ),
