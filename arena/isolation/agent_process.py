@@ -28,6 +28,7 @@ from arena.plugins.sources import ENVIRONMENT, is_file, whole
 from arena.plugins.versions import moved_path, readable_files
 from arena.processes.child import SHORT, ChildLost, ChildProcess, python_environment, signal_name
 from arena.processes.control_group import new_group
+from arena.processes.stderr import log_of
 from arena.version import __version__
 
 STARTING = 60.0
@@ -330,6 +331,7 @@ def _child(
     descriptors: Sequence[int],
     look: Callable[[], None],
 ) -> ChildProcess:
+    code = program.version.file if program.version is not None else program.command[0] if program.command else None
     return ChildProcess(
         command,
         program.folder,
@@ -342,6 +344,7 @@ def _child(
         check=look,
         group=new_group(memory + ALLOWANCE if memory else 0, MOST_THREADS),
         descriptors=descriptors,
+        log=log_of(code),
     )
 
 
