@@ -261,28 +261,6 @@ def test_a_backup_is_taken_while_it_runs_and_is_a_ladder(ladder: HostedLadder, t
         assert copy.execute("SELECT count(*) FROM ladder_submission").fetchone()[0] > 0
 
 
-def test_options_of_an_admin_stand_anywhere(ladder: HostedLadder) -> None:
-    """Before SPEC, behind it, at the end, and before `admin`; without a value it says so."""
-    store = "results/course.db"
-    ladder.tokens("zoe")
-    elsewhere = Path("copied") / "there.yaml"
-    (ladder.folder / "copied").mkdir()
-    (ladder.folder / elsewhere).write_text(SPEC)
-    spec = str(elsewhere)
-    for words in (
-        ["admin", "--store", store, spec, "audit", "--most", "1"],
-        ["admin", spec, "--store", store, "audit", "--most", "1"],
-        ["admin", spec, "audit", "--most", "1", f"--store={store}"],
-        ["--store", store, "admin", spec, "audit", "--most", "1"],
-    ):
-        done = _arena(ladder.folder, "ladder", *words)
-        assert (done.returncode, len(done.stdout.splitlines())) == (0, 1), (words, done.stderr)
-    done = _arena(ladder.folder, "ladder", "admin", spec, "audit", "--store")
-    assert (done.returncode, "Option '--store' requires an argument." in done.stderr) == (2, True)
-    done = _arena(ladder.folder, "ladder", "admin", spec, "audit")
-    assert (done.returncode, done.stderr) == (2, f"no store results/there.db; `arena ladder {spec}` makes it\n")
-
-
 def test_two_ladders_on_one_store_and_stores_of_others(ladder: HostedLadder, tmp_path: Path) -> None:
     done = _arena(ladder.folder, "ladder", "course.yaml", "--port", "0")
     assert (done.returncode, "is in use by process" in done.stderr) == (2, True)
