@@ -24,7 +24,7 @@ from arena.search import Search, SharedStart
 
 ROOT = Path(__file__).parents[1]
 REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
-"""What must be here, of `sandbox languages browser cluster open-spiel openspiel rl proxies fast`: else a test fails, not skips."""
+"""What must be here, of `sandbox languages browser cluster open-spiel openspiel rl proxies fast`; else tests fail."""
 
 Missing = Callable[[str, str], None]
 Arena = Callable[..., subprocess.CompletedProcess[str]]

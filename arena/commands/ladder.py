@@ -1,7 +1,9 @@
 """The command ladder: an arena that never closes, and what its admin does."""
 
 import asyncio
+from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from arena.console.output import results_alone
 from arena.errors import ArenaError
 
 MISSING = "arena ladder needs starlette, uvicorn, Jinja2 and python-multipart; install them with: pip install 'gamearena[web]'"
+ANYWHERE = ("--store", "--plugin")
+"""Options of `admin` that may stand before SPEC, behind it, and behind the action."""
 store_option = click.option("--store", type=click.Path(path_type=Path), metavar="S", help="The file; default results/SPEC.db.")
 
 
@@ -29,12 +33,39 @@ class _SpecOrAdmin(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        if args and args[0] == "admin":
-            return admin.make_context(f"{info_name} admin", args[1:], parent, **extra)
+        options, words = _apart(args)
+        if words[:1] == ["admin"]:
+            return admin.make_context(f"{info_name} admin", options + words[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         ctx.fail(f"unexpected word {args[0]!r} after the spec; what an admin does is: arena ladder admin SPEC ACTION ...")
+
+
+class _Admin(click.Group):
+    """A command whose options may stand anywhere, also behind the word of a subcommand."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        options, words = _apart(args)
+        return super().parse_args(ctx, options + words)
+
+
+def _apart(args: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the options that may stand anywhere with their values, and all other words; both in their order."""
+    options: list[str] = []
+    words: list[str] = []
+    left = iter(args)
+    for word in left:
+        if word == "--":
+            words += [word, *left]
+        elif word.partition("=")[0] in ANYWHERE:
+            value = [] if "=" in word else [*islice(left, 1)]
+            if "=" not in word and not value:
+                raise click.BadOptionUsage(word, f"Option '{word}' requires an argument.")
+            options += [word, *value]
+        else:
+            words.append(word)
+    return options, words
 
 
 @click.group(
@@ -74,13 +105,16 @@ def ladder(
     return 0
 
 
-@ladder.group(subcommand_metavar="ACTION ...")
+@ladder.group(cls=_Admin, subcommand_metavar="ACTION ...")
 @click.argument("spec", type=click.Path(path_type=Path))
 @store_option
 @plugin_option
 @click.pass_context
 def admin(context: click.Context, spec: Path, store: Path | None, plugins: tuple[str, ...]) -> None:
-    """Do what only the host of the ladder of SPEC may do, also while it runs."""
+    """Do what only the host of the ladder of SPEC may do, also while it runs.
+
+    The options may stand at the end, too: arena ladder admin SPEC audit --store S.
+    """
     from arena.ladder.ladder_spec import load_ladder
     from arena.ladder.ledger import Ledger
 

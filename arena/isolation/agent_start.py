@@ -17,6 +17,7 @@ from arena.plugins.sources import ENVIRONMENT, is_file, whole
 from arena.plugins.versions import moved_path, readable_files
 from arena.processes.child import ChildProcess, python_environment
 from arena.processes.control_group import new_group
+from arena.processes.stderr import log_of
 
 MOST_PROCESSES = 64
 """Processes that an agent may have at a time."""
@@ -51,6 +52,7 @@ def started(program: Program, memory: int, isolation: Isolation, module: str, lo
             calls = [stack.enter_context(filter_pipe())]
             command = enclosed(command, readable=files, folder=program.folder, calls=calls[0])
             surroundings = sandboxed(surroundings)
+        code = program.version.file if program.version is not None else program.command[0] if program.command else None
         return ChildProcess(
             command,
             program.folder,
@@ -63,6 +65,7 @@ def started(program: Program, memory: int, isolation: Isolation, module: str, lo
             check=look,
             group=new_group(memory + ALLOWANCE if memory else 0, MOST_THREADS),
             descriptors=calls,
+            log=log_of(code),
         )
 
 

@@ -1,8 +1,9 @@
-"""The code of submissions on the disk: laid out from the store where processes can load it."""
+"""The code of submissions on the disk: laid out from the store where processes can load it; and the logs of what it prints."""
 
 import errno
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,6 +12,7 @@ from arena.ladder.archive import BadArchive, unpacked
 from arena.ladder.ladder_spec import Kind
 from arena.ladder.ledger import Ledger, Submission
 from arena.plugins.versions import LAID_OUT
+from arena.processes.agent_log import end_of_log
 
 MAIN = "agent.py"
 """The plugin of a zip, unless there is one file of Python alone at its top."""
@@ -35,12 +37,16 @@ def kind_of(file: str, content: bytes) -> Kind:
 
 
 class CodeFolder:
-    """A folder beside the store with the code of every submission that plays or is checked; all of it can be made again."""
+    """A folder beside the store with the code of every submission that plays or is checked; all of it can be made again.
+
+    Another one has the log of each submission that was ever laid out: what its processes printed last.
+    """
 
     def __init__(self, ledger: Ledger, most_bytes: int) -> None:
         self._ledger = ledger
         self._most = most_bytes
         self.path = ledger.path.resolve().with_name(f"{ledger.path.name}.code")
+        self.logs = self.path.with_suffix(".logs")
 
     def entry(self, one: Submission) -> dict[str, Any]:
         """Return the entry of a spec for a submission in play, whose code is there then; BadSubmission where that cannot be."""
@@ -54,6 +60,9 @@ class CodeFolder:
         BadSubmission where that cannot be, StoreFull where the disk is full.
         """
         folder = self.path / one.id
+        with suppress(OSError):  # without a log it plays as well
+            self.logs.mkdir(exist_ok=True)
+            self._log(one).touch()
         if not (folder / LAID_OUT).exists():
             try:
                 self._lay_out(one, self._files(one), folder)
@@ -84,6 +93,13 @@ class CodeFolder:
         if isinstance(told, Mapping):
             return {key: self.as_handed_in(one, value) for key, value in told.items()}
         return [self.as_handed_in(one, value) for value in told] if isinstance(told, list) else told
+
+    def log(self, one: Submission) -> str:
+        """Return what the processes of a submission printed last."""
+        return end_of_log(self._log(one))
+
+    def _log(self, one: Submission) -> Path:
+        return self.logs / Path(_name(one) if one.kind == "program" else _module(one)).stem
 
     def forget(self, one: Submission) -> None:
         """Remove the code of a submission from the disk."""

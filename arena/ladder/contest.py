@@ -172,12 +172,12 @@ class ContestRunner:
                 continue
             at_fault = record.termination in FAULTS and record.seat == seat
             faults = self._faults[label] + 1 if at_fault else 0
+            if faults != self._faults[label]:
+                self._ledger.count_faults(label, faults)
+                self._faults[label] = faults
             if faults >= FAULTS_IN_ROW:
                 last = ", ".join(filter(None, (record.termination, record.message)))
                 self._suspend(label, f"it lost {faults} matches in a row by its own fault, the last one so: {last}")
-            elif faults != self._faults[label]:
-                self._ledger.count_faults(label, faults)
-                self._faults[label] = faults
 
     def _rate(self, season: Season) -> Sequence[BoardStandings]:
         """Compute the standings of all boards, keep what has changed, and return them."""

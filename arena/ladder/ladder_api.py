@@ -16,6 +16,7 @@ from starlette.routing import Route
 from arena.ladder.code_folder import kind_of
 from arena.ladder.ladder_spec import NAME, is_name
 from arena.ladder.ledger import STATUSES, Refusal, Submission
+from arena.ladder.lost_matches import lost_by_faults
 from arena.ladder.rate_limits import HANDING_IN, NEWCOMERS, STRANGERS, RateLimits
 from arena.version import __version__
 
@@ -39,6 +40,7 @@ class LadderApi:
             ("/api/agents/{name:path}", self.agent),
             ("/api/submissions", self.submissions),
             ("/api/submissions/{id}", self.submission),
+            ("/api/submissions/{id}/log", self.log),
             ("/api/ladder", self.ladder),
             ("/health", self.health),
             ("/metrics", self.metrics),
@@ -99,6 +101,13 @@ class LadderApi:
     async def submission(self, request: Request) -> Response:
         """What became of a submission, for its author alone."""
         return JSONResponse(self._told(self._own(request)))
+
+    async def log(self, request: Request) -> Response:
+        """What a submission printed last and which matches it lost by its own faults, for its author alone."""
+        one = self._own(request)
+        lost = [] if one.version is None else await anyio.to_thread.run_sync(lost_by_faults, self._host.store.path, one.label)
+        text = await anyio.to_thread.run_sync(self._host.folder.log, one)
+        return JSONResponse({"id": one.id, **self._host.folder.as_handed_in(one, {"lost": lost, "log": text})})
 
     async def submissions(self, request: Request) -> Response:
         """All submissions of an author, the latest first."""

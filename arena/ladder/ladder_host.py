@@ -15,7 +15,7 @@ import uvicorn
 from arena.console.notices import say
 from arena.errors import ArenaError, StoreError, describe
 from arena.identity import canonical
-from arena.isolation.agent_process import proven
+from arena.isolation.agent_start import proven
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.contest import ContestRunner
 from arena.ladder.examination import Examiner
@@ -119,7 +119,7 @@ async def serve(host: LadderHost, listening: socket.socket, name: str, public: s
     logging.getLogger("python_multipart").setLevel(
         logging.CRITICAL
     )  # it tells stderr of every form of a stranger that it cannot read
-    os.environ[QUIET] = "1"  # what strangers' agents print is no message of the host's
+    os.environ[QUIET] = str(host.folder.logs)  # what strangers' agents print is no message of the host's
     application = LadderApp(host)
     port = listening.getsockname()[1]
     largest = host.ladder.submissions.size_kb << 10

@@ -42,6 +42,27 @@ _SUBMISSION: Schema = {
         "faults": {"type": "integer"},
     },
 }
+_LOG: Schema = {
+    "type": "object",
+    "required": ["id", "lost", "log"],
+    "properties": {
+        "id": _TEXT,
+        "lost": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "match": _TEXT,
+                    "labels": {"type": "array", "items": _TEXT},
+                    "termination": _TEXT,
+                    "message": _MAYBE,
+                    "traceback": _MAYBE,
+                },
+            },
+        },
+        "log": _TEXT,
+    },
+}
 _ROWS: Schema = {
     "type": "object",
     "required": ["rows", "state"],
@@ -70,6 +91,9 @@ def described() -> Schema:
             },
         },
         "/api/submissions/{id}": {"get": {**_operation("What became of it.", _SUBMISSION, "id", 401, 403, 404), "security": own}},
+        "/api/submissions/{id}/log": {
+            "get": {**_operation("What it printed, and its lost matches.", _LOG, "id", 401, 403, 404), "security": own}
+        },
         "/api/submissions/{id}/withdraw": {
             "post": {**_operation("Take it out of play.", _SUBMISSION, "id", 401, 403, 404), "security": own}
         },

@@ -49,7 +49,8 @@ class ChildProcess(subprocess.Popen[bytes]):
     `memory` limits its bytes, by the kernel those of one process, by `receive` those of all its descendants together; 0 is no
     limit. `most` is how many processes they may be, `longest` how many bytes a line may have. Every `look` seconds `check` is
     called; errors pass. `apart` keeps its family from all others, in a PID namespace where one can be made. It starts in the
-    control group `group`, which is removed with it, and is given `descriptors`. One thread at a time may use it.
+    control group `group`, which is removed with it, and is given `descriptors`. With a `log` that keeps what it says on stderr.
+    One thread at a time may use it.
     """
 
     meanwhile: Callable[[], None] | None = None
@@ -75,6 +76,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         check: Callable[[], None] | None = None,
         group: ControlGroup | None = None,
         descriptors: Sequence[int] = (),
+        log: Path | None = None,
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
         self._group = group
@@ -98,7 +100,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         assert self.stdin is not None
         assert self.stdout is not None
         assert self.stderr is not None
-        self.chatter = StderrRelay(self.stderr, name)
+        self.chatter = StderrRelay(self.stderr, name, log)
         self._memory, self._most, self._longest, self._look, self._check = memory, most, longest, look, check
         self._in, self._out = self.stdin.fileno(), self.stdout.fileno()
         os.set_blocking(self._in, False)  # a program that does not read must not stop its parent

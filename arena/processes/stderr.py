@@ -1,17 +1,21 @@
-"""Passes an agent's stderr on, as far as a person would read it, so that no agent fills a disk in a night."""
+"""Passes an agent's stderr on, as far as a person would read it, or keeps its end, so that no agent fills a disk in a night."""
 
 import os
 import re
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import IO
+
+from arena.processes.agent_log import MOST as MOST_LOGGED
+from arena.processes.agent_log import AgentLog, rest
 
 MOST = 64 * 1024
 """Bytes that are passed on of what an agent process prints in one match."""
 DROPPED = f"\nan agent prints more than {MOST:,} bytes in a match; the rest of it is dropped\n".encode()
 QUIET = "ARENA_QUIET_AGENTS"
-"""The environment variable by which nothing is passed on: where strangers' agents play for months."""
+"""The environment variable by which nothing is passed on, where strangers' agents play for months: a folder of logs."""
 CHUNK = 64 * 1024
 PAUSE = 0.001
 """Seconds between two reads of text that is dropped, so that a flood takes no time from others."""
@@ -21,16 +25,24 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 """Bytes that a terminal takes for orders: to go back over a line, to set its title, to answer as if somebody typed."""
 
 
+def log_of(code: str | None) -> Path | None:
+    """The log of the agent whose code is in a file, by the name of which it is called; None where no logs are kept."""
+    folder = os.environ.get(QUIET)
+    return Path(folder, Path(code).stem) if folder and code else None
+
+
 class StderrRelay:
     """Reads a pipe to its end, since its writer would block once it is full, and writes the first MOST bytes to stderr.
 
     What would be an order to a terminal is written as an escape.
 
-    `again` allows as many once more. With a name every line begins with it, so that a reader knows who says it.
+    `again` allows as many once more. With a name every line begins with it, so that a reader knows who says it. With a `log`
+    all of it goes there instead.
     """
 
-    def __init__(self, pipe: IO[bytes], name: str | None = None) -> None:
+    def __init__(self, pipe: IO[bytes], name: str | None = None, log: Path | None = None) -> None:
         self._pipe = pipe
+        self._log = None if log is None else AgentLog(log)
         self._most = 0 if os.environ.get(QUIET) else MOST
         self._left = self._most
         self._head = b"" if name is None else f"{name}: ".encode(errors="backslashreplace")
@@ -41,6 +53,8 @@ class StderrRelay:
     def again(self) -> None:
         """Another match begins."""
         self._left = self._most
+        if self._log is not None:
+            self._log.begin()
 
     def end(self, seconds: float) -> None:
         """Wait until all that was printed is through, but not longer than that."""
@@ -57,7 +71,10 @@ class StderrRelay:
                     if not self._fresh and self._left > 0:
                         _say(b"\n")  # what comes next, of whoever, begins a line
                     return
-                if self._left > 0:
+                if self._log is not None:
+                    self._log.add(_CONTROL.sub(_escaped, said[-MOST_LOGGED:]))
+                    rest(len(said))
+                elif self._left > 0:
                     _say(_CONTROL.sub(_escaped, self._headed(said[: self._left])))
                     self._left -= len(said)
                     if self._left <= 0:

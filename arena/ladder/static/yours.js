@@ -1,6 +1,7 @@
-// What an author has handed in, what the checks found, and what became of it: for him alone.
+// What an author has handed in, what the checks found, what became of it, and its log: for him alone.
 import { h } from "./dom.js";
 import { entryAddress, faultBox, head, main, moment } from "./page.js";
+import { logBox, refreshLogs } from "./submission_log.js";
 import { ask, token, tokenField } from "./token.js";
 
 const LOOK = 2000;
@@ -12,13 +13,14 @@ const list = h("div", { class: "stack" });
 const name = h("p", {});
 let waiting = null, told = "";
 
-main.append(head("Yours", "What you have handed in, and what the checks found. Nobody else sees this.", h("a", { class: "button primary", href: "/hand-in" }, "Hand in an agent")), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look), name), h("div", { class: "gap" }, list));
+main.append(head("Yours", "What you have handed in, what the checks found, what it printed, and how it failed. Nobody else sees this.", h("a", { class: "button primary", href: "/hand-in" }, "Hand in an agent")), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look), name), h("div", { class: "gap" }, list));
 look();
 
 async function look() {
   clearTimeout(waiting);
   if (!token()) {
     list.replaceChildren(h("p", { class: "empty" }, "Your token opens this page."));
+    name.textContent = told = "";
     return;
   }
   try {
@@ -28,9 +30,11 @@ async function look() {
     const text = JSON.stringify(rows);
     if (text !== told) {
       const open = new Set([...list.querySelectorAll("details[open]")].map((one) => one.dataset.id));
-      list.replaceChildren(...(rows.length ? rows.map((row) => card(row, open)) : [h("p", { class: "empty" }, "Nothing yet.")]));
+      const refused = rows.find((row) => row.status === "refused");
+      list.replaceChildren(...(rows.length ? rows.map((row) => card(row, open, row.status === "suspended" || row === refused)) : [h("p", { class: "empty" }, "Nothing yet.")]));
       told = text;
     }
+    refreshLogs();
     waiting = setTimeout(look, LOOK);
   } catch (error) {
     faults.show(error.message);
@@ -39,7 +43,7 @@ async function look() {
   }
 }
 
-function card(row, open) {
+function card(row, open, unwell) {
   const title = row.agent ?? `${row.name ?? row.file}`;
   return h(
     "section",
@@ -47,8 +51,9 @@ function card(row, open) {
     h("div", { class: "row" }, h("h2", {}, row.agent && row.status !== "refused" ? h("a", { href: entryAddress(key, row.agent) }, title) : title), h("span", { class: TAGS[row.status] ?? "tag" }, row.status)),
     h("p", { class: "dim small gap-small" }, `${row.file}, handed in ${moment(row.received)}, ${row.id}`),
     row.reason ? h("p", { class: row.status === "withdrawn" ? "note gap-small" : "fault gap-small" }, row.reason) : null,
-    row.faults ? h("p", { class: "bad gap-small" }, `It has lost its last ${row.faults === 1 ? "match" : `${row.faults} matches`} by its own fault.`) : null,
+    row.faults && row.status === "playing" ? h("p", { class: "bad gap-small" }, `It has lost its last ${row.faults === 1 ? "match" : `${row.faults} matches`} by its own fault.`) : null,
     row.findings.length ? findings(row, open) : null,
+    logBox(row, unwell),
     ["playing", "queued", "checking"].includes(row.status) ? h("div", { class: "row gap-small" }, h("button", { type: "button", onclick: () => withdraw(row.id) }, "Withdraw")) : null,
   );
 }

@@ -107,10 +107,14 @@ def test_a_limit_of_the_check_on_the_page_is_that_of_the_check() -> None:
     from arena.ladder.archive import MOST_FILES
     from arena.ladder.contest import FAULTS_IN_ROW
     from arena.ladder.examination import CPU_SECONDS, MEMORY_MB, PATIENCE, SECONDS
+    from arena.ladder.lost_matches import LATEST
+    from arena.processes.agent_log import MOST
 
     times = f"{CPU_SECONDS:g} seconds of processor time, {SECONDS:g} seconds on the clock, {PATIENCE:g} seconds a call"
     assert f"{times}, and {MEMORY_MB} MiB" in STUDENT
     assert f"at most {MOST_FILES} files" in STUDENT
+    assert "latest " + {10: "ten"}[LATEST] + " matches that the agent lost by its own fault" in STUDENT
+    assert f"the last {MOST >> 10} KiB of what it printed" in STUDENT
     assert {5: "five"}[FAULTS_IN_ROW] + " matches in a row" in STUDENT
 
 

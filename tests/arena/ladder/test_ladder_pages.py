@@ -28,7 +28,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
 def ada(ladder: HostedLadder) -> str:
     """The token of ada, whose agent has met somebody."""
     (token,) = ladder.tokens("ada")
-    for content in (agent(), agent("return 99")):
+    for content in (agent("print('a move'); " + GOOD), agent("print('going out of bounds'); return 99")):
         ladder.verdict(token, ladder.submit(token, content).body["id"])
     until = time.monotonic() + 60
     while len(ladder.ask("/api/agents/ada/mine@1").body.get("course", ())) < 2:
@@ -214,6 +214,27 @@ def test_an_agent_is_handed_in_by_keyboard_alone(browser: Any, ladder: HostedLad
         page.keyboard.press("Enter")
         key = page.get_by_text("Taken as").inner_text().split()[2].rstrip(".")
         assert ladder.verdict(token, key)["agent"] == "oda/mine@1"
+
+
+def test_an_author_reads_the_log_of_what_he_handed_in(browser: Any, ladder: HostedLadder, ada: str) -> None:
+    """That of a refused one is open beside its reason; that of one that plays is read when it is opened, and stays open."""
+    with Visitor(browser, ladder, NARROW, ada) as visitor:
+        page = visitor.go("/yours", "section[aria-label='ada/mine@1']")
+        refused = page.get_by_role("region", name="mine.py", exact=True)
+        refused.get_by_text("going out of bounds").wait_for()
+        assert "first move: illegal-action" in refused.locator(".fault").inner_text()
+        playing = page.get_by_role("region", name="ada/mine@1")
+        assert playing.locator("pre").count() == 0
+        playing.get_by_text("Log").focus()
+        page.keyboard.press("Enter")
+        _until(page, lambda: playing.locator("pre").inner_text().rstrip().endswith("a move"))
+        playing.get_by_text("It has lost no match by its own fault.").wait_for()
+        page.get_by_label("Your token").fill("")
+        page.get_by_text("Your token opens this page.").wait_for()
+        assert page.locator("pre").count() == 0
+        page.get_by_label("Your token").fill(ada)
+        playing.get_by_text("a move").wait_for()
+        visitor.check("log", NARROW)
 
 
 def test_a_wrong_token_is_told(browser: Any, ladder: HostedLadder) -> None:

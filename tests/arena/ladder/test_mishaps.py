@@ -209,10 +209,16 @@ def test_a_restart_does_not_load_what_is_known(tmp_path: Path) -> None:
 
 
 def test_what_agents_print_is_not_the_hosts_to_say(tmp_path: Path) -> None:
-    """A hostile one would fill the log of a ladder in a night."""
+    """A hostile one would fill the log of a ladder in a night; its author reads the end of it."""
     with HostedLadder(tmp_path) as ladder:
         (token,) = ladder.tokens("ada")
-        loud = agent("print('noise ' * 50, file=sys.stderr)\n        " + GOOD).replace(b"import os", b"import sys, os")
-        assert ladder.verdict(token, ladder.submit(token, loud).body["id"])["status"] == "playing"
+        loud = agent("print('noise ' * 4000, file=sys.stderr)\n        " + GOOD).replace(b"import os", b"import sys, os")
+        key = ladder.submit(token, loud).body["id"]
+        assert ladder.verdict(token, key)["status"] == "playing"
         wait(lambda: any(row["agent"] == "ada/mine@1" and row["games"] for row in ladder.ask("/api/standings").body["rows"]))
+        log = ladder.ask(f"/api/submissions/{key}/log", token).body["log"]
+        assert set(log.split()) >= {"noise"}
+        assert len(log) <= 16 << 10
+        (file,) = (tmp_path / "results" / "course.db.logs").iterdir()
+        assert file.stat().st_size <= 48 << 10
         assert "noise" not in ladder.end()[1]

@@ -68,6 +68,7 @@ def _addresses(private: Private, tmp_path: Path) -> dict[str, list[str]]:
     given = {
         "/api/agents/{name:path}": [f"/api/agents/{name}" for name in (label, *keys)],
         "/api/submissions/{id}": [f"/api/submissions/{key}" for key in keys],
+        "/api/submissions/{id}/log": [f"/api/submissions/{key}/log" for key in keys],
         "/static/{name:path}": [f"/static/{name}" for name in ("page.js", f"{MARK}.py", "../course.db", f"%2e%2e/{MARK}.py")],
         "/boards/{name}": ["/boards/none.js"],
     }
@@ -96,6 +97,18 @@ def test_its_author_reads_all_of_it(private: Private) -> None:
     assert private.suspended["reason"].endswith(f"AssertionError: {MARK} in a match ({MARK}.py:9)")
     assert f"{MARK} in the check" in private.refused["reason"]
     assert private.suspended["file"] == private.refused["file"] == f"{MARK}.py"
+    logs = [
+        private.ladder.ask(f"/api/submissions/{one['id']}/log", private.own).body for one in (private.suspended, private.refused)
+    ]
+    for one in logs:
+        assert f"UTC\n{MARK}\n" in one["log"], "what it printed, below the time"
+        assert str(private.ladder.folder / "results") not in str(one), "where the ladder keeps its code"
+    assert logs[1]["lost"] == []
+    assert len(logs[0]["lost"]) >= 5
+    last = logs[0]["lost"][0]
+    assert (last["termination"], private.suspended["agent"] in last["labels"]) == ("exception", True)
+    assert last["message"] == f"AssertionError: {MARK} in a match ({MARK}.py:9)"
+    assert f'File "{MARK}.py", line 9, in choose' in last["traceback"]
     assert len(private.matches) == 2
     for key in private.matches:
         assert "view" in private.ladder.ask(f"/api/t/ladder/match/{key}").body, "a match of an agent that is not in play any more"
@@ -119,6 +132,9 @@ def test_others_change_nothing(private: Private) -> None:
     """Nor learn anything by trying."""
     for key in (private.suspended["id"], private.refused["id"]):
         for token, status in ((private.other, 403), (None, 401)):
-            answer = private.ladder.ask(f"/api/submissions/{key}/withdraw", token, b"")
-            assert (answer.status, MARK in str(answer)) == (status, False)
+            for answer in (
+                private.ladder.ask(f"/api/submissions/{key}/withdraw", token, b""),
+                private.ladder.ask(f"/api/submissions/{key}/log", token),
+            ):
+                assert (answer.status, MARK in str(answer)) == (status, False)
     assert private.ladder.ask(f"/api/submissions/{private.suspended['id']}", private.own).body["status"] == "suspended"

@@ -1,0 +1,47 @@
+"""What an admin of a ladder types."""
+
+from pathlib import Path
+
+import click
+import pytest
+
+from arena.cli import cli
+from arena.errors import ArenaError
+from arena.store import Store
+
+SPEC = "game: tic-tac-toe\nagents: [random, greedy]\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["admin", "--store", "own.db", "course.yaml", "tokens"],
+        ["admin", "course.yaml", "--store", "own.db", "tokens"],
+        ["admin", "course.yaml", "tokens", "--store=own.db"],
+        ["--store", "own.db", "admin", "course.yaml", "tokens"],
+    ],
+)
+def test_options_of_an_admin_stand_anywhere(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The author who got a token in one order of words is listed in each; the action's own words stay its own."""
+    monkeypatch.chdir(tmp_path)
+    Path("course.yaml").write_text(SPEC)
+    Store.open("own.db", write=True).close()
+    assert cli(["ladder", *words, "ada"], standalone_mode=False) == 0
+    assert capsys.readouterr().out.startswith("ada ")
+    assert cli(["ladder", *words], standalone_mode=False) == 0
+    assert capsys.readouterr().out == "ada\n"
+    audited = ["audit" if word == "tokens" else word for word in words]
+    assert cli(["ladder", *audited, "--most", "1"], standalone_mode=False) == 0
+    assert capsys.readouterr().out.endswith(" admin token ada\n")
+
+
+def test_an_option_without_a_value_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the store that is looked for is not silently another one."""
+    monkeypatch.chdir(tmp_path)
+    Path("course.yaml").write_text(SPEC)
+    with pytest.raises(click.BadOptionUsage, match=r"'--store' requires an argument"):
+        cli(["ladder", "admin", "course.yaml", "tokens", "--store"], standalone_mode=False)
+    with pytest.raises(ArenaError, match=r"no store results/course\.db"):
+        cli(["ladder", "admin", "course.yaml", "tokens"], standalone_mode=False)
