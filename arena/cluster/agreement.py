@@ -1,11 +1,14 @@
 """Compares the versions, plugins and programs of a node with those of a parcel: only equal ones play equal matches."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from arena.cluster.parcel import Parcel, programs, start_fault, versions
 from arena.errors import ArenaError
+from arena.isolation.sandbox import SandboxError
 from arena.plugins.sources import load_plugins
-from arena.schedule.fingerprint import Fingerprint, fingerprints
+from arena.schedule.fingerprint import fingerprints
+from arena.schedule.runner import check_sandbox
 from arena.spec import Spec
 
 
@@ -40,8 +43,18 @@ def check_installed(parcel: Parcel) -> None:
             )
 
 
-def check_sources(spec: Spec, wanted: Mapping[str, Fingerprint], inside: Mapping[str, str]) -> None:
-    """Disagrees where the source of anything that the spec uses differs; `inside` maps places here to those in the parcel."""
+def check_isolation(spec: Spec) -> None:
+    """Disagrees where an agent wants a sandbox, and there is none that holds."""
+    try:
+        check_sandbox(spec)
+    except SandboxError as error:
+        raise Disagrees(f"agents play in a sandbox, and there is none there: {error}") from error
+
+
+def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
+    """Disagrees where the source of anything that the spec uses differs; the parcel lies in a folder."""
+    wanted = parcel.fingerprints
+    inside = {str(folder / name): name for name in parcel.organiser.values()} | _commands(spec)
     there = {inside.get(name, name): found for name, found in fingerprints(spec).items()}
     for name in sorted(wanted.keys() | there.keys()):
         if name not in there or name not in wanted:
@@ -50,6 +63,13 @@ def check_sources(spec: Spec, wanted: Mapping[str, Fingerprint], inside: Mapping
             raise Disagrees(f"{name}: version {there[name].version} there, {wanted[name].version} here; install the same on both")
         if there[name].hashes != wanted[name].hashes:
             raise Disagrees(f"{name} differs from the one here, by the hash of its source; install the same on both")
+
+
+def _commands(spec: Spec) -> dict[str, str]:
+    """The commands of programs that were sent along, as they are here: what they are at the coordinator."""
+    home = {here: word for word, here in spec.moved.programs.items()}
+    found = [seat.program.command for board in spec.boards for seat in board.seats if seat.program and seat.program.command]
+    return {" ".join(command): " ".join([home.get(word, word) for word in command]) for command in found}
 
 
 def check_programs(spec: Spec, wanted: Sequence[bool]) -> None:

@@ -93,7 +93,7 @@ class Coordinator:
         self._parcel = parcel
         self._reader = wire.Reader(spec)
         self._audit = Audit(spec)
-        self._doubts = Doubts(spec)
+        self._doubts = Doubts(spec, say=say)
         self._jobs = JobQueue(take, total)
         self._nodes: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
@@ -230,7 +230,7 @@ class Coordinator:
         records, state = answer.records or (), self._nodes[sent.node]
         breach, what = self._audit.fault(sent.job.matches, records), "the rules do not allow"
         if breach is None:
-            breach, what = self._doubts.difference(sent.job.matches, records), "was not played"
+            (records, breach), what = self._doubts.judged(sent.node, sent.job.matches, records), "was not played"
         if breach is not None:
             self._put_back(sent.job)
             before = f" ({state.taken:,} of its matches were taken before)" if state.taken else ""

@@ -6,6 +6,7 @@ spec and its worker processes from order to order. Whatever it says goes as JSON
 
 import os
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -15,15 +16,19 @@ from time import monotonic
 from typing import Any
 
 from arena.cluster import wire
-from arena.cluster.agreement import check_installed, check_programs, check_sources, check_versions
-from arena.cluster.parcel import PLUGINS, Parcel, laid_out, unpacked
+from arena.cluster.agreement import Disagrees, check_installed, check_isolation, check_programs, check_sources, check_versions
+from arena.cluster.entry_code import moved_code, moved_description
+from arena.cluster.parcel import Parcel, laid_out, unpacked
 from arena.cluster.slot import NodeSlot
-from arena.errors import ArenaError, describe
+from arena.errors import ArenaError, SpecError, describe
 from arena.match.record import Record
 from arena.plugins.sources import ENVIRONMENT, module_name
+from arena.plugins.syntax import forget_below
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec, reload_spec
 
+NOT_SENT = "what the code of an entry reads is sent along where its file has a folder of its own; or install it on every machine"
+"""The hint where a spec that is sound at the coordinator is not on a node."""
 IDLE_SECONDS = 30.0
 """Seconds that a worker process may wait for the next order: so nothing stays behind when a coordinator is gone."""
 
@@ -39,20 +44,19 @@ class NodeTournament:
         self._folder = folder
         check_installed(parcel)
         laid_out(parcel, folder)
-        sent = {name: str(folder / name) for name in parcel.plugins if name.startswith(f"{PLUGINS}/")}
         os.environ.pop(ENVIRONMENT, None)  # what is loaded, here and in workers, is the coordinator's to say
-        self.spec = self._loaded(parcel, [sent.get(name, name) for name in parcel.plugins])
-        check_sources(self.spec, parcel.fingerprints, {place: name for name, place in sent.items()})
-        check_programs(self.spec, parcel.starting)
         self._renamed = dict(_names(parcel, folder))
+        try:
+            self.spec = _loaded(parcel, folder)
+        except SpecError as error:
+            raise Disagrees(f"{self._translated(str(error))}; {NOT_SENT}") from error
+        check_sources(self.spec, parcel, folder)
+        check_isolation(self.spec)
+        check_programs(self.spec, parcel.starting)
         self._lock = threading.Lock()
         self._idle: list[NodeSlot] = []
         self._busy = 0
         self._over = False
-
-    def _loaded(self, parcel: Parcel, plugins: Sequence[str]) -> Spec:
-        document = replace(parcel.document, folder=self._folder)
-        return reload_spec(document, plugins, parcel.seed)
 
     def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> tuple[list[Record], float]:
         """Play matches in a worker process of this tournament; return their records in order, and the seconds it took."""
@@ -94,6 +98,9 @@ class NodeTournament:
         with self._lock:
             self._over = True
         self.end_idle(0.0)
+        for place in self.spec.plugins:  # those of the next tournament lie elsewhere, and are imported anew
+            sys.modules.pop(module_name(Path(place)), None)
+        forget_below(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _as_at_home(self, record: Record) -> Record:
@@ -109,13 +116,26 @@ class NodeTournament:
         return text
 
 
+def _loaded(parcel: Parcel, folder: Path) -> Spec:
+    """The spec of a parcel in a folder: code of entries is loaded by their own processes alone, as at the coordinator."""
+    sent = {name: str(folder / name) for name in parcel.organiser.values()}
+    plugins = {place: sent[name] for place, name in parcel.organiser.items()}
+    return reload_spec(
+        replace(parcel.document, folder=folder),
+        [sent.get(name, name) for name in parcel.plugins],
+        parcel.seed,
+        described=moved_description(parcel.entries, folder, plugins),
+        moved=moved_code(parcel.entries, folder, plugins),
+    )
+
+
 def _names(parcel: Parcel, folder: Path) -> Sequence[tuple[str, str]]:
     """Pairs of names, here and at the coordinator, of the files of a parcel and of the modules made of them."""
     names = []
     for file in parcel.files:
         here, there = (folder / file.name).resolve(), Path(file.original)
         names += [(str(here), str(there)), (module_name(here), module_name(there))]
-    return names
+    return names + [(str(folder / sent.folder), "") for sent in parcel.entries.versions]  # of what is not there: their folders
 
 
 _tournaments: dict[str, NodeTournament] = {}

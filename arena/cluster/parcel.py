@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.errors import ClusterError
+from arena.cluster.entry_code import EntryCode, File, entry_code, file_of
 from arena.isolation.agent_process import AgentLost, AgentProcess, NoAgentProcess
 from arena.isolation.sandbox import SandboxError
 from arena.match.match import Isolation, Program
@@ -23,21 +23,8 @@ from arena.secret import Seed
 from arena.spec import Document, Spec
 from arena.version import __version__
 
-LARGEST_FILE = 32 << 20
-"""Bytes of a file that is sent along."""
 PLUGINS = "plugins"
 """The folder in a parcel for plugins; each lies in a folder of its own, since two may have one name."""
-
-
-class File(NamedTuple):
-    """A file that goes along."""
-
-    name: str
-    """Its path in the folder of the parcel."""
-    original: str
-    """Its path at the coordinator."""
-    content: bytes
-    executable: bool
 
 
 class Parcel(NamedTuple):
@@ -48,6 +35,9 @@ class Parcel(NamedTuple):
     plugins: Sequence[str]
     """Plugins beside the installed ones, in order: paths in the folder of the parcel, or modules."""
     files: Sequence[File]
+    organiser: Mapping[str, str]
+    """Plugins that go along, by their places at the coordinator: their paths in the folder of the parcel."""
+    entries: EntryCode
     fingerprints: Mapping[str, Fingerprint]
     """Of every plugin and program that the spec uses; those of files that go along under their paths in the parcel."""
     starting: Sequence[bool]
@@ -56,32 +46,37 @@ class Parcel(NamedTuple):
 
 def packed(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
     """The parcel of a spec; ClusterError where something cannot be sent along. `code` is what plays, by default as it is now."""
-    _refuse_versions(spec)
     places = asked(spec.plugins)
     plugins, sent = [], []
     for number, place in enumerate(places):
         if is_file(place):
             name = f"{PLUGINS}/{number}/{Path(place).name}"
-            sent.append(_file(name, Path(place), f"plugin {place}"))
+            sent.append(file_of(name, Path(place), f"plugin {place}"))
             plugins.append(name)
         else:
             plugins.append(place)
-    inside = {real_place(place): name for place, name in zip(places, plugins, strict=True) if place != name}
-    code = fingerprints(spec) if code is None else code
-    found = {inside.get(real_place(name), name): one for name, one in code.items()}
+    inside = {place: name for place, name in zip(places, plugins, strict=True) if place != name}
+    found = _named_within(spec, fingerprints(spec) if code is None else code, inside)
+    entries, brought = entry_code(spec)
     values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # they are all in `plugins`
     document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
-    parcel = Parcel(document, spec.seed, plugins, [*sent, *_programs(spec)], found, starting(spec))
+    files = [*sent, *_programs(spec), *_named_by_options(spec), *brought]
+    parcel = Parcel(document, spec.seed, plugins, files, inside, entries, found, starting(spec))
     return zlib.compress(pickle.dumps(parcel, pickle.HIGHEST_PROTOCOL), 6)
 
 
-def _refuse_versions(spec: Spec) -> None:
-    for board in spec.boards:
-        for seat in board.seats:
-            version = None if seat.program is None else seat.program.version
-            if version is not None:
-                what = "has a plugin of its own" if version.submitted else "is another version of a plugin"
-                raise ClusterError(f"{seat.label} {what}, which no node is sent; leave out --cluster")
+def _named_within(spec: Spec, code: Mapping[str, Fingerprint], inside: Mapping[str, str]) -> dict[str, Fingerprint]:
+    """Fingerprints by names within a parcel; the code of an entry is called as the entry calls it, whoever else has its file."""
+    versions = [(seat.agent, seat.program.version) for board in spec.boards for seat in board.seats if seat.program]
+    own = {(version.source, f"agent {agent} {version.mark}") for agent, version in versions if version is not None}
+    names = {real_place(place): name for place, name in inside.items()}
+    found: dict[str, Fingerprint] = {}
+    for name, fingerprint in code.items():
+        for key, digest in fingerprint.hashes.items():
+            within = name if (name, key) in own else names.get(real_place(name), name)
+            known = found.get(within)
+            found[within] = Fingerprint(fingerprint.version, {**(known.hashes if known else {}), key: digest})
+    return found
 
 
 def unpacked(data: bytes) -> Parcel:
@@ -110,19 +105,6 @@ def versions() -> Mapping[str, str]:
     return {"arena": __version__, "Python": platform.python_version(), "arena source": whole.hexdigest()}
 
 
-def _file(name: str, place: Path, what: str) -> File:
-    hint = "put it where every machine finds it, and install it there"
-    try:
-        if place.is_dir():
-            raise ClusterError(f"{what} cannot be sent to the cluster: it is a folder; install it on every machine as a package")
-        size = place.stat().st_size
-        if size > LARGEST_FILE:
-            raise ClusterError(f"{what} cannot be sent to the cluster: {size:,} bytes, at most {LARGEST_FILE:,} are sent; {hint}")
-        return File(name, str(place.resolve()), place.read_bytes(), os.access(place, os.X_OK))
-    except OSError as error:
-        raise ClusterError(f"{what} cannot be sent to the cluster: {error.strerror}; {hint}") from error
-
-
 def _programs(spec: Spec) -> list[File]:
     """The files that commands name by paths below the folder of the spec, with what Python files import from beside them.
 
@@ -140,7 +122,20 @@ def _programs(spec: Spec) -> list[File]:
                     continue
                 for file in {place, *beside(place)}:
                     sent = os.path.normpath(Path(name).parent / file.relative_to(place.parent))
-                    found[sent] = _file(sent, file, f"program {word}")
+                    found[sent] = file_of(sent, file, f"program {word}")
+    return list(found.values())
+
+
+def _named_by_options(spec: Spec) -> list[File]:
+    """The files that options name by paths below the folder of the spec, such as weights; what lies elsewhere must be there."""
+    found: dict[str, File] = {}
+    for text, file in dict.fromkeys(named for board in spec.boards for seat in board.seats for named in seat.files):
+        top, name = Path(file), os.path.normpath(text)
+        if Path(text).is_absolute() or name.startswith("..") or top != spec.document.folder.absolute() / text:
+            continue
+        for place in [top] if top.is_file() else sorted(one for one in top.rglob("*") if one.is_file()):
+            sent = os.path.normpath(Path(name) / place.relative_to(top))
+            found[sent] = file_of(sent, place, f"file {text}")
     return list(found.values())
 
 

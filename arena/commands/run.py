@@ -20,6 +20,7 @@ from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
 from arena.schedule.fingerprint import trusted
+from arena.schedule.runner import check_sandbox
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
@@ -204,6 +205,7 @@ def _cluster(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Callable
     from arena.cluster import Coordinator, address_of, dask_engine, packed
 
     address = address_of(options.cluster)
+    check_sandbox(spec)  # some matches are played here again
     parcel = packed(spec, planned.plugins)
     if address.exposed:
         options.note(_EXPOSED.format(address.url))

@@ -38,7 +38,7 @@ class PluginVersion:
     moved: tuple[str, str] | None
     """A folder of the import path and the one that stands in its place; None where all stays.
 
-    Where the first is empty, the other comes before all.
+    Where the first is empty, the other comes before all; it may be several, joined as in PYTHONPATH.
     """
     code: str
     """A hash of its code, and of the user's own files that it imports."""

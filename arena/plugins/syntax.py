@@ -66,6 +66,12 @@ def take_over(files: Mapping[Path, tuple[Stamp, Parsed]]) -> None:
     _read.update(files)
 
 
+def forget_below(folder: Path) -> None:
+    """Drop what is known of the files in a folder that is about to go."""
+    for file in [file for file in list(_read) if file.is_relative_to(folder)]:
+        _read.pop(file, None)
+
+
 def _parsed(file: Path) -> Parsed:
     content, imports = file.read_bytes(), frozenset[Import]()
     if file.suffix == SUFFIX:

@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -20,6 +20,22 @@ LAID_OUT = ".laid-out"
 """A file in a folder that holds nothing but one plugin and what belongs to it."""
 OURS = Path(__file__).parents[2]
 """The folder that arena itself is imported from: every version plays with the arena of now."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedCode:
+    """Code of entries that does not lie where their spec says: a node of a cluster has it in a folder of its own."""
+
+    versions: Mapping[tuple[str, bool, str], PluginVersion] = field(default_factory=dict)
+    """What an entry brings, by its agent, whether it is the `plugin` of the entry, and its text in the spec."""
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Where words of a command that name files lie, by these words."""
+    twins: Mapping[str, str] = field(default_factory=dict)
+    """The plugins of the organiser that are the same file as the code of an entry, by the place of the latter."""
+
+
+IN_PLACE = MovedCode()
+"""All code lies where the spec says."""
 
 
 class NoVersion(ArenaError):
@@ -92,13 +108,13 @@ def code_of(version: PluginVersion) -> str:
 def moved_path(moved: tuple[str, str] | None) -> list[str]:
     """The import path of this process with one folder, and those below it, in another place; those that are not there stay.
 
-    Where the first is empty, the other comes before all.
+    Where the first is empty, the other, or the others in a row, come before all.
     """
     path = import_path()
     if moved is None:
         return path
     if not moved[0]:
-        return [moved[1], *path]
+        return [*moved[1].split(os.pathsep), *path]
     before, now = Path(moved[0]), Path(moved[1])
     return [str(_moved(Path(entry).resolve(), before, now) or entry) for entry in path]
 

@@ -18,6 +18,7 @@ from arena.match.adjudication import Adjudication
 from arena.match.match import Positions, Seat, seat_identity
 from arena.plugins.members import member
 from arena.plugins.registry import Registry
+from arena.plugins.versions import IN_PLACE, MovedCode
 from arena.secret import Seed, commitment
 from arena.spec.document import Document
 from arena.spec.parameters import plain
@@ -103,6 +104,8 @@ class Spec:
     """True if the seed was drawn for this run, and is to be revealed when that ends."""
     described: Described = field(default_factory=dict, repr=False)
     """What was told of plugins that no process of arena loads, so that workers need not ask again."""
+    moved: MovedCode = field(default=IN_PLACE, repr=False)
+    """Where code of entries lies, other than the document says."""
 
     @property
     def commitment(self) -> str | None:

@@ -254,7 +254,8 @@ def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, readin
         plugins = organisers(reading, (game,), but=own, agent=seat.agent if version is None else None)
     adapter = adapter_of(entry.agent)
     options, files = entry.located(reading.document.folder), tuple(entry.files.values())
-    program = Program(entry.name, options, heuristic, plugins, folder, entry.command, version, _ponders(reading), adapter, files)
+    command = None if entry.command is None else tuple([reading.moved.programs.get(word, word) for word in entry.command])
+    program = Program(entry.name, options, heuristic, plugins, folder, command, version, _ponders(reading), adapter, files)
     return replace(seat, isolation=entry.isolation, program=program)
 
 

@@ -216,7 +216,7 @@ def _command(reading: SpecReader, path: Path, variant: Variant) -> tuple[str, ..
     words: list[str] | None = checked(_WORDS, given["command"], ("agent", "command"), report)
     if words is None:
         return None
-    if not found(words[0], reading.document.folder):
+    if not found(reading.moved.programs.get(words[0], words[0]), reading.document.folder):
         where = f"in {reading.document.folder}" if "/" in words[0] else "on PATH"
         there = isfile(reading.document.folder / words[0])  # noqa: PTH113 - takes a name that no file can have
         advice = "; it is there, but not executable: chmod +x it, or put its interpreter before it" if there else ""

@@ -79,11 +79,13 @@ def read_version(
         report((key,), f"expected {_EXPECTED[key]}, got {text!r}")
         return None
     try:
+        moved = reading.moved.versions.get((name, key == PLUGIN, text))
         if key == KEY:
-            version, plugins = version_of(reading.registry, name, text, reading.document.folder), _others(reading, name)
+            version = moved or version_of(reading.registry, name, text, reading.document.folder)
+            plugins = _others(reading, name)
             reading.pinned[text] = version.text
         else:
-            version = submission(text, reading.document.folder, submitted_files(reading))
+            version = moved or submission(text, reading.document.folder, submitted_files(reading))
             plugins = organisers(reading, reading.games, but=version.file)
         host = _host(reading, version, plugins, isolation)
     except (NoVersion, RevisionError, NotDescribed) as error:

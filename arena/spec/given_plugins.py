@@ -19,13 +19,14 @@ def organisers(
 
     They are the organiser's: those of `plugins`, `--plugin` and ARENA_PLUGINS. The file `but` is left out.
     """
+    left_out = None if but is None else reading.moved.twins.get(but, but)
     wanted = {
         source
         for key, source in reading.registry.sources.items()
         if source.asked and (key == ("agent", agent) or (key[0] in ("game", "heuristic", "encoding") and key[1] in games))
     }
     given = [plugin.source.name for plugin in reading.registry.plugins if plugin.source in wanted]
-    return tuple([whole(name) for name in given if real_place(name) != but])
+    return tuple([whole(name) for name in given if real_place(name) != left_out])
 
 
 def submitted_files(reading: SpecReader) -> set[Path]:

@@ -8,6 +8,7 @@ from typing import Any
 from arena.errors import ArenaError, Interrupted, PluginError, UnknownName, describe
 from arena.isolation.describe import Described, DescribeHost
 from arena.plugins.registry import Registry
+from arena.plugins.versions import IN_PLACE, MovedCode
 from arena.secret import Seed
 from arena.spec.document import Document, Path
 from arena.spec.faults import Faults, dotted
@@ -37,6 +38,8 @@ class SpecReader:
     """The processes that describe versions of plugins, and plugins of entries; whoever reads the spec ends them."""
     told: Described = field(default_factory=dict)
     """What another process of arena was told by its own ones."""
+    moved: MovedCode = IN_PLACE
+    """Where code of entries lies, other than the spec says."""
     pinned: dict[str, str] = field(default_factory=dict)
     """Versions of plugins as entries name them, and what they mean for ever."""
 

@@ -11,6 +11,7 @@ from arena.errors import PluginError
 from arena.isolation.describe import Described
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, beside, load_plugins
+from arena.plugins.versions import IN_PLACE, MovedCode
 from arena.secret import SECRET, Seed, drawn_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
@@ -44,22 +45,34 @@ def load_spec(
 
 
 def reload_spec(
-    document: Document, plugins: Sequence[str], seed: Seed, *, secret: bool = False, described: Described = MappingProxyType({})
+    document: Document,
+    plugins: Sequence[str],
+    seed: Seed,
+    *,
+    secret: bool = False,
+    described: Described = MappingProxyType({}),
+    moved: MovedCode = IN_PLACE,
 ) -> Spec:
     """The spec of another process, from what its `document`, `plugins` and `seed` say, and whether that is `secret`.
 
-    `described` is what that process was told of plugins of entries.
+    `described` is what that process was told of plugins of entries, `moved` where code of entries lies, other than it says.
     """
-    return replace(_resolved(document, plugins, seed, described), secret=secret)
+    return replace(_resolved(document, plugins, seed, described, moved), secret=secret)
 
 
-def _resolved(document: Document, plugins: Sequence[str], seed: Seed | None, described: Described = MappingProxyType({})) -> Spec:
+def _resolved(
+    document: Document,
+    plugins: Sequence[str],
+    seed: Seed | None,
+    described: Described = MappingProxyType({}),
+    moved: MovedCode = IN_PLACE,
+) -> Spec:
     faults = Faults(document)
     values = checked_keys(document, faults)
     registry, loaded = _plugins(document, values, plugins, faults)
     secret = seed is None and values.get("seed") == SECRET
     chosen = seed if seed is not None else drawn_secret() if secret else values.get("seed") or 0
-    reading = SpecReader(document, values, registry, faults, chosen, loaded, told=described)
+    reading = SpecReader(document, values, registry, faults, chosen, loaded, told=described, moved=moved)
     try:
         rules = read_games(reading)
         entries = read_entries(reading, rules)
@@ -74,7 +87,7 @@ def _resolved(document: Document, plugins: Sequence[str], seed: Seed | None, des
     if reading.pinned:  # a branch moves on, while workers start and in a store that is read next year
         document = replace(document, values={**document.values, "agents": pinned(document.values["agents"], reading.pinned)})
     told = {key: host.told for key, host in reading.hosts.items()}
-    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret, told)
+    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret, told, moved)
 
 
 def _plugins(

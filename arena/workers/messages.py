@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from arena.isolation.describe import Described
 from arena.match.record import Record
 from arena.plugins.syntax import Parsed, Stamp
+from arena.plugins.versions import IN_PLACE, MovedCode
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed
@@ -36,6 +37,8 @@ class Recipe(NamedTuple):
     """What the parent has read of the code, so that the worker need not parse it again."""
     described: Described = MappingProxyType({})
     """What the parent was told of plugins that no process of arena loads."""
+    moved: MovedCode = IN_PLACE
+    """Where code of entries lies, other than the document says."""
     core: int | None = None
     """The core on which the worker and its agent processes run; None leaves it to the system."""
 

@@ -96,7 +96,7 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
         if recipe.core is not None:
             _stay_on(recipe.core)
         take_over(recipe.files)
-        spec = reload_spec(recipe.document, recipe.plugins, recipe.seed, described=recipe.described)
+        spec = reload_spec(recipe.document, recipe.plugins, recipe.seed, described=recipe.described, moved=recipe.moved)
         code = fingerprints(spec)
         runner = MatchRunner(spec, on_turn=partial(_tell_turn, pipe, vitals), code=code)
     except ArenaError as error:

@@ -57,7 +57,8 @@ class WorkerProcess:
         os.set_blocking(self.requests, False)
         os.set_blocking(self.replies, False)
         self._frames = Frames()
-        self._unsent = bytearray(frame(Recipe(spec.document, spec.plugins, spec.seed, already_read(), spec.described, core)))
+        recipe = Recipe(spec.document, spec.plugins, spec.seed, already_read(), spec.described, spec.moved, core)
+        self._unsent = bytearray(frame(recipe))
         self._beats = 0
         self._silence = 0.0
 

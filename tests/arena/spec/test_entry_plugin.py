@@ -8,8 +8,6 @@ import pytest
 import yaml
 
 from arena import Spec
-from arena.cluster.parcel import packed
-from arena.errors import ClusterError
 from arena.spec import reload_spec
 
 EDGE = """
@@ -121,12 +119,6 @@ def test_faults_are_said_in_words(cup: Callable[..., str], faults: Callable[...,
     assert "no heuristic 'owm' of connect-four in that plugin; did you mean 'own'?" in fault(heuristic="owm")
     assert "expected process or sandbox, got 'none'" in fault(isolation="none")
     assert "leave one of them out" in fault(version="git:HEAD")
-
-
-def test_no_node_is_sent_one(cup: Callable[..., str], load: Callable[..., Spec]) -> None:
-    """It is refused before anything is played."""
-    with pytest.raises(ClusterError, match="edge has a plugin of its own, which no node is sent; leave out --cluster"):
-        packed(load(cup(OWN, "random")))
 
 
 def test_who_was_told_need_not_ask(cup: Callable[..., str], load: Callable[..., Spec], tmp_path: Path) -> None:

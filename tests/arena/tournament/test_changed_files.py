@@ -5,6 +5,7 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from shutil import copytree
@@ -13,9 +14,10 @@ import pytest
 
 from arena import run
 from arena.cluster.agreement import Disagrees, check_sources
+from arena.cluster.parcel import laid_out, packed, unpacked
 from arena.errors import ArenaError, StoreConflict
 from arena.schedule.fingerprint import Fingerprint, fingerprints, trusted
-from arena.spec import Spec, load_spec
+from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store
 from arena.store.merger import merge
 from tests.conftest import Arena, arena_in
@@ -167,14 +169,17 @@ def test_stores_of_other_contents_are_not_merged(made: Path, played: Path, arena
         merge(played / "both.db", [made / "cup.db", played / "other.db"])
 
 
-def test_machines_with_other_contents_disagree(played: Path) -> None:
-    """Equal ones agree, wherever they lie."""
-    here = fingerprints(spec(played))
-    write(played, 1)
+def test_a_file_goes_along_to_other_machines(played: Path, tmp_path: Path) -> None:
+    """It lies there as it did here; where it is another one, they disagree."""
+    node = tmp_path / "node"
+    parcel = unpacked(packed(spec(played)))
+    laid_out(parcel, node)
+    assert (node / "nets" / "first.tsv").read_text() == (played / "nets" / "first.tsv").read_text()
+    there = reload_spec(replace(parcel.document, folder=node), parcel.plugins, parcel.seed)
+    check_sources(there, parcel, node)
+    write(node, 1)
     with pytest.raises(Disagrees, match=r"nets/first\.tsv differs from the one here"):
-        check_sources(spec(played), here, {})
-    write(played, 9)
-    check_sources(spec(played), here, {})
+        check_sources(there, parcel, node)
 
 
 def test_files_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:

@@ -1,0 +1,204 @@
+"""The code that entries bring, for a node: which files go along, and where they lie there.
+
+Each version lies in a folder of its own, below which its files have the paths that they have at the coordinator. So a file finds
+there what it finds at home, no entry finds the code of another, and nothing that is told of a file depends on the node.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import ClusterError
+from arena.isolation import protocol
+from arena.isolation.describe import Described
+from arena.match.match import PluginVersion, Seat
+from arena.plugins.sources import real_place, whole
+from arena.plugins.versions import LAID_OUT, MovedCode, moved_path, readable_files, version_files
+from arena.spec import Spec
+
+ENTRIES = "entries"
+"""The folder in a parcel for the code of entries."""
+LARGEST_FILE = 32 << 20
+"""Bytes of a file that is sent along, and of all data of an entry."""
+MOST_FILES = 1000
+"""Files of data that go along with an entry."""
+
+
+class File(NamedTuple):
+    """A file that goes along."""
+
+    name: str
+    """Its path in the folder of the parcel."""
+    original: str
+    """Its path at the coordinator."""
+    content: bytes
+    executable: bool
+
+
+class SentVersion(NamedTuple):
+    """A plugin of an entry, or another version of one, in a parcel."""
+
+    agent: str
+    version: PluginVersion
+    """As it is at the coordinator."""
+    folder: str
+    """Its folder in the parcel."""
+    path: tuple[str, ...]
+    """The folders at the coordinator from which it imports, in order."""
+
+    def moved(self, parcel: Path) -> PluginVersion:
+        """Return the version as it is where the parcel lies in a folder."""
+        version, base = self.version, parcel / self.folder
+        file = f"{base}{version.file}"
+        plugin = file if version.plugin == version.file else version.plugin
+        moved = ("", os.pathsep.join([f"{base}{entry}" for entry in self.path])) if self.path else None
+        return replace(version, file=file, plugin=plugin, moved=moved)
+
+
+class EntryCode(NamedTuple):
+    """All code that entries of a spec bring."""
+
+    versions: Sequence[SentVersion]
+    programs: Mapping[str, str]
+    """Programs that were laid out with all that belongs to them, by their paths at the coordinator: their paths in the parcel."""
+    described: Described
+    """What is told of plugins that a node need not ask about: it has all that they can read here."""
+
+
+def file_of(name: str, place: Path, what: str) -> File:
+    """A file to be sent; ClusterError where that cannot be."""
+    hint = "put it where every machine finds it, and install it there"
+    try:
+        if place.is_dir():
+            raise ClusterError(f"{what} cannot be sent to the cluster: it is a folder; install it on every machine as a package")
+        size = place.stat().st_size
+        if size > LARGEST_FILE:
+            raise ClusterError(f"{what} cannot be sent to the cluster: {size:,} bytes, at most {LARGEST_FILE:,} are sent; {hint}")
+        return File(name, str(place.resolve()), place.read_bytes(), os.access(place, os.X_OK))
+    except OSError as error:
+        raise ClusterError(f"{what} cannot be sent to the cluster: {error.strerror}; {hint}") from error
+
+
+def entry_code(spec: Spec) -> tuple[EntryCode, list[File]]:
+    """The code that entries of a spec bring, and its files."""
+    versions, files = _versions(spec)
+    programs: dict[str, str] = {}
+    for seat in [seat for board in spec.boards for seat in board.seats if seat.program is not None]:
+        assert seat.program is not None
+        for word in [word for word in seat.program.command or () if is_laid_out(word) and word not in programs]:
+            folder = f"{ENTRIES}/program-{len(programs)}"
+            programs[word] = f"{folder}{word}"
+            files += [_file(folder, one, seat.label) for one in _below(Path(word).parent)]
+    complete = {(one.version.plugin, one.version.code) for one in versions if is_laid_out(one.version.file)}
+    known = {key: told for key, told in spec.described.items() if key[2] == "sandbox" or key[:2] in complete}
+    return EntryCode(versions, programs, known), files
+
+
+def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
+    """The plugins of entries and other versions of plugins, each once, and their files."""
+    seats: dict[tuple[str, PluginVersion], list[Seat]] = {}
+    for seat in [seat for board in spec.boards for seat in board.seats]:
+        if seat.program is not None and seat.program.version is not None:
+            seats.setdefault((seat.agent, seat.program.version), []).append(seat)
+    versions: list[SentVersion] = []
+    files: list[File] = []
+    for number, ((agent, version), using) in enumerate(seats.items()):
+        folder = f"{ENTRIES}/{number}"
+        code = {file.absolute() for file in version_files(version)}
+        sent = {*code, *readable_files(version)}
+        if any(seat.isolation != "sandbox" for seat in using):
+            others = [Path(other.file) for _, other in seats if other.file != version.file]
+            sent.update(_data(version, [spec.document.folder, *others]))
+        files += [_file(folder, one, using[0].label) for one in sorted(sent)]
+        versions.append(SentVersion(agent, version, folder, tuple(_import_path(version, code))))
+    return versions, files
+
+
+def is_laid_out(word: str) -> bool:
+    """Tell whether a word is the whole path of a file in a folder that holds it and what belongs to it, and nothing else."""
+    try:
+        return os.path.isabs(word) and Path(word).is_file() and (Path(word).parent / LAID_OUT).is_file()  # noqa: PTH117
+    except (OSError, ValueError):  # no path at all
+        return False
+
+
+def is_submitted(seat: Seat) -> bool:
+    """Tell whether a seat plays code that belongs to its entry alone."""
+    program = seat.program
+    if program is None:
+        return False
+    version = program.version
+    return (version is not None and version.submitted) or any(map(is_laid_out, program.command or ()))
+
+
+def moved_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> MovedCode:
+    """Where code lies when its parcel is laid out in a folder; `plugins` are the organiser's there, by their places at home."""
+    here = [(sent, sent.moved(parcel)) for sent in code.versions]
+    home = {real_place(place): real_place(name) for place, name in plugins.items()}
+    return MovedCode(
+        {(sent.agent, sent.version.submitted, sent.version.text): version for sent, version in here},
+        {word: str(parcel / name) for word, name in code.programs.items()},
+        {version.file: home[sent.version.file] for sent, version in here if sent.version.file in home},
+    )
+
+
+def moved_description(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> Described:
+    """What is told of plugins, in the words of who has the parcel in a folder: the processes there load them from there."""
+    names = {whole(place): whole(name) for place, name in plugins.items()}
+    found = {}
+    for sent in code.versions:
+        home, here = sent.version.plugin, sent.moved(parcel).plugin
+        for (plugin, digest, isolation, *others), told in code.described.items():
+            if (plugin, digest) == (home, sent.version.code):
+                key = (here, digest, isolation, *[names.get(one, one) for one in others])
+                found[key] = {_moved_request(line, here, names): answer for line, answer in told.items()}
+    return found
+
+
+def _moved_request(line: bytes, plugin: str, names: Mapping[str, str]) -> bytes:
+    request = protocol.parsed(line)
+    if request["type"] != "describe":
+        return line
+    return protocol.line({**request, "plugin": plugin, "plugins": [names.get(one, one) for one in request["plugins"]]})
+
+
+def _file(folder: str, place: Path, label: str) -> File:
+    """A file of an entry, under its path at the coordinator: links stay as they are called."""
+    return file_of(f"{folder}{place}", place, f"{place.name} of {label}")._replace(original=str(place))
+
+
+def _import_path(version: PluginVersion, code: Iterable[Path]) -> Iterator[str]:
+    """The folders from which a version imports what is sent with it."""
+    own = None if version.moved is None else Path(version.moved[1])
+    others = [file for file in code if str(file) != version.file]
+    for entry in moved_path(version.moved):
+        moved = own is not None and Path(entry).is_relative_to(own)
+        if moved or any(file.is_relative_to(entry) for file in others):
+            yield entry
+
+
+def _data(version: PluginVersion, others: Iterable[Path]) -> list[Path]:
+    """The data that a version outside a sandbox may read beside its file, where that has a folder of its own; none if large.
+
+    A folder in which, or below which, one of `others` lies is not its own.
+    """
+    folder = (Path(version.file).parent if version.moved is None else Path(version.moved[1])).resolve()
+    if any(other.resolve().is_relative_to(folder) for other in others):
+        return []
+    found, size = [], 0
+    for one in _below(folder):
+        size += one.stat().st_size
+        found.append(one)
+        if size > LARGEST_FILE or len(found) > MOST_FILES:
+            return []
+    return found
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files in a folder and below, but for hidden folders, virtual environments, and what Python has compiled."""
+    for place, below, files in os.walk(folder):
+        left_out = [name for name in below if name == "__pycache__" or name[0] == "." or Path(place, name, "pyvenv.cfg").exists()]
+        below[:] = [name for name in below if name not in left_out]
+        yield from [one for name in files if (one := Path(place, name)).is_file()]

@@ -1,0 +1,242 @@
+"""Entries that bring code of their own, on a cluster: the same records and words, and loaded in their own processes alone."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from arena.cluster.agreement import Disagrees
+from arena.cluster.doubts import Doubts
+from arena.cluster.node import NodeTournament
+from arena.cluster.parcel import packed, unpacked
+from arena.isolation.agent_start import proven
+from arena.match.record import Record
+from arena.plugins.sources import ENVIRONMENT
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, identity_of
+from arena.spec import Spec, load_spec
+from arena.store import Store
+from tests.arena.cluster.conftest import Cluster
+from tests.arena.cluster.test_trust import PROGRAM
+from tests.conftest import Arena
+
+AGENT = """\
+{before}
+from arena import Agent, hookimpl
+
+class Mine(Agent):
+    name = "{name}"
+
+    def choose(self, game, state, search):
+        actions = list(game.actions(state))
+        {body}
+
+@hookimpl
+def arena_agents():
+    return [Mine]
+"""
+MARK = """\
+import os, sys
+with open({file!r}, "a") as marks:
+    main = getattr(sys.modules["__main__"], "__spec__", None)
+    marks.write(f"{{main and main.name}}\\n")
+"""
+READS = "from pathlib import Path\nimport beside\nWORST = int(Path(__file__).with_name('worst.txt').read_text())\n"
+THROWS = "if len(actions) == 5: raise ValueError(f'{len(actions)} left, says {__file__} of {type(self).__module__}')\n        "
+HOSTS = {"arena.isolation.agent_host", "arena.spec.describe_host"}
+
+
+def source(name: str, body: str = "return search.rng.choice(actions)", before: str = "") -> str:
+    return AGENT.format(name=name, body=body, before=before)
+
+
+@pytest.fixture
+def bubblewrap(missing: Callable[[str, str], None]) -> None:
+    """What a test needs that plays in sandboxes."""
+    line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
+    if not shutil.which("bwrap") or subprocess.run(line, check=False).returncode:
+        missing("sandbox", "bubblewrap does not run here")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Spec], NodeTournament]]:
+    """A node without Dask: the tournament of a spec, laid out in another folder."""
+    monkeypatch.setenv(ENVIRONMENT, "")
+    made: list[NodeTournament] = []
+
+    def node(spec: Spec) -> NodeTournament:
+        folder = tmp_path / "a node" / str(len(made))
+        folder.mkdir(parents=True)
+        made.append(NodeTournament(unpacked(packed(spec)), folder.resolve()))
+        return made[-1]
+
+    yield node
+    for one in made:
+        one.end()
+
+
+def cup(folder: Path, entries: list[Any], **more: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    values = {"game": "tic-tac-toe", "rounds": 2, "seed": 3, "agents": entries, **more}
+    (folder / "cup.yaml").write_text(yaml.safe_dump(values))
+    return folder / "cup.yaml"
+
+
+def records(path: Path) -> dict[str, Record]:
+    with Store.open(path) as store:
+        return {record.id: record for record, _ in store.records()}
+
+
+def _committed(folder: Path) -> None:
+    """A repository in which `current.py` was another once, with a module and a text beside it."""
+    folder.mkdir()
+    (folder / "tools.py").write_text("def best(actions): return actions[-1]\n")
+    (folder / "current.py").write_text(
+        source("current", "return best(actions)", "from tools import best\nopen(__file__).close()\n")
+    )
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    (folder / "tools.py").write_text("def best(actions): return actions[0]\n")
+    (folder / "current.py").write_text(source("current", "return actions[0]"))
+
+
+@pytest.fixture(scope="module")
+def one(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of one worker."""
+    cluster = Cluster(tmp_path_factory.mktemp("one")).add()
+    yield cluster
+    cluster.close()
+
+
+@pytest.mark.slow
+def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: None, arena: Arena, tmp_path: Path) -> None:
+    """A folder with a module and data, a sandbox, a revision; what an agent raises names files as the coordinator does.
+
+    Nobody but the hosts of agents has loaded any of it. Where an agent does otherwise on a node, what it does here counts.
+    """
+    marks, work = tmp_path / "marks", tmp_path / "cup"
+    (work / "first").mkdir(parents=True)
+    (work / "more").mkdir()
+    _committed(work / "repository")
+    (work / "first" / "agent.py").write_text(source("mine", "return actions[WORST]", MARK.format(file=str(marks)) + READS))
+    (work / "first" / "beside.py").write_text("")
+    (work / "first" / "worst.txt").write_text("0")
+    (work / "more" / "boxed.py").write_text(source("mine", THROWS + "return actions[0]"))
+    (work / "more" / "faces.py").write_text(source("faces", "return 1 / ('entries' not in __file__) and actions[0]"))
+    entries = [
+        {"agent": "mine", "plugin": "first/agent.py", "label": "folder"},
+        {"agent": "mine", "plugin": "more/boxed.py", "isolation": "sandbox"},
+        {"agent": "faces", "plugin": str(work / "more" / "faces.py"), "label": "faces"},
+        {"agent": "current", "version": "git:HEAD", "label": "then"},
+    ]
+    spec = cup(work, entries, plugins=["repository/current.py"], rounds=1)
+    path = {"PYTHONPATH": os.pathsep.join([str(work / "repository"), os.environ.get("PYTHONPATH", "")])}  # here, and on no node
+    assert arena("run", spec, "--store", "here.db", "--workers", "1", **path).returncode == 0
+    there = arena("run", spec, "--store", "there.db", "--cluster", one.address, **path)
+    assert there.returncode == 0, there.stderr
+    told_of = re.fullmatch(
+        r"note: (.*) does otherwise on tcp://\S+ than here \((.*)\); what is played here counts\n", there.stderr
+    )
+    assert told_of is not None, there.stderr
+    assert "faces" in told_of[1]
+    assert told_of[2].startswith("ZeroDivisionError: ")
+    here, found = records(tmp_path / "here.db"), records(tmp_path / "there.db")
+    assert len(here) == 12
+    assert {key: record.timeless() for key, record in found.items()} == {key: record.timeless() for key, record in here.items()}
+    told = {(record.message, record.traceback) for record in here.values()} - {(None, None)}
+    assert {(record.message, record.traceback) for record in found.values()} - {(None, None)} == told
+    assert any(f"5 left, says {work}/more/boxed.py of arena_plugin_boxed_" in str(text) for text, _ in told)
+    assert set(marks.read_text().split()) == HOSTS
+
+
+def test_another_file_and_a_program_that_was_laid_out(elsewhere: Callable[[Spec], NodeTournament], tmp_path: Path) -> None:
+    """An entry whose file is also a plugin of the organiser, and a program by its whole path: the same ids and moves there."""
+    laid_out, work = tmp_path / "store.code" / "17", tmp_path / "cup"
+    laid_out.mkdir(parents=True)
+    (laid_out / ".laid-out").touch()
+    (laid_out / "program_17").write_text(f"#!{sys.executable}\nimport part\n" + PROGRAM)
+    (laid_out / "program_17").chmod(0o755)
+    (laid_out / "part.py").write_text("")
+    (work / "old").mkdir(parents=True)
+    (work / "old" / "mine.py").write_text(source("mine", "return actions[0]", "import lower\n"))
+    (work / "old" / "lower.py").write_text("")
+    (work / "mine.py").write_text(source("mine", "return actions[-1]"))
+    entries = [
+        {"agent": "mine", "version": "old/mine.py"},
+        {"agent": "mine", "plugin": "mine.py"},
+        {"agent": {"command": [str(laid_out / "program_17")]}, "label": "program"},
+    ]
+    spec = load_spec(cup(work, entries, rounds=1, plugins=["mine.py"]))
+    there = elsewhere(spec)
+    shutil.rmtree(laid_out)
+    shutil.rmtree(work / "old")
+    plan = Schedule(spec).take(100)
+    found, _ = there.play(plan, lambda: None)
+    assert [record.id for record in found] == [identity_of(spec, one) for one in plan]
+    assert [record.termination for record in found] == ["normal"] * 6
+    begun = {one.pairing.seats[0]: record.actions[0] for one, record in zip(plan, found, strict=True)}
+    assert (begun[0], begun[1]) == ("1", "9")
+
+
+def test_what_cannot_be_loaded_there_is_told_by_its_names_here(
+    elsewhere: Callable[[Spec], NodeTournament], tmp_path: Path
+) -> None:
+    """The folder of the spec is nobody's own, so data in it stays here."""
+    folder = tmp_path / "cup"
+    spec = cup(folder, ["random", {"agent": "mine", "plugin": "mine.py"}])
+    (folder / "mine.py").write_text(source("mine", before=READS))
+    (folder / "beside.py").write_text("")
+    (folder / "worst.txt").write_text("0")
+    with pytest.raises(Disagrees) as refused:
+        elsewhere(load_spec(spec))
+    assert f"agents[1].plugin: plugin {folder}/mine.py: FileNotFoundError: " in str(refused.value)
+    assert f"'{folder}/worst.txt'" in str(refused.value)
+    assert "a node" not in str(refused.value).partition("; what the code")[0]
+
+
+def test_a_node_without_a_sandbox_is_refused(
+    elsewhere: Callable[[Spec], NodeTournament], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
+    monkeypatch.setenv("PATH", "")
+    proven.cache_clear()
+    with pytest.raises(Disagrees, match="agents play in a sandbox, and there is none there: sandbox: expected bwrap on PATH"):
+        elsewhere(spec)
+
+
+def test_who_cannot_begin_there_begins_here(tmp_path: Path) -> None:
+    """With a time limit no match comes out the same twice. But one whose own code was not even loaded, as where a package is
+    missing on a node, is played here and counts so; the same said of the house's own agent, or after a decision, is not.
+    """
+    mine = {"agent": "mine", "plugin": "mine.py"}
+    spec = cup(tmp_path / "cup", ["random", mine], limits={"seconds": 1}, rounds=1)
+    (tmp_path / "cup" / "mine.py").write_text(source("mine"))
+    loaded, said = load_spec(spec), list[str]()
+    plan = Schedule(loaded).take(2)
+    runner = MatchRunner(loaded)
+    honest = [runner.play(one) for one in plan]
+    runner.close()
+    doubts = Doubts(loaded, say=said.append)
+
+    def told(label: str, **more: Any) -> list[Record]:
+        seats = [record.labels.index(label) for record in honest]
+        return [
+            record._replace(termination="exception", seat=seat, message="ModuleNotFoundError: no fortran", **more)
+            for record, seat in zip(honest, seats, strict=True)
+        ]
+
+    try:
+        counts, fault = doubts.judged("tcp://a", plan, told("mine", actions=(), decisions=()))
+        assert (fault, [record.termination for record in counts]) == (None, ["normal", "normal"])
+        assert said == ["mine does otherwise on tcp://a than here (ModuleNotFoundError: no fortran); what is played here counts"]
+        for others in (told("random", actions=(), decisions=()), told("mine")):
+            assert doubts.judged("tcp://a", plan, others) == (others, None)
+    finally:
+        doubts.close()
