@@ -11,15 +11,16 @@ from typing import Any
 from arena.console.notices import say
 from arena.errors import ArenaError, IsolationError, StoreError, cut, describe
 from arena.isolation import protocol
-from arena.isolation.agent_process import AgentLost, AgentProcess
+from arena.isolation.agent_process import AgentLost
 from arena.isolation.protocol import Broken
+from arena.ladder.check_progress import CheckProgress, CheckStopped, WatchedProcess, has_room
 from arena.ladder.code_folder import BadSubmission, CodeFolder
 from arena.ladder.ladder_spec import NAME, LadderSpec, is_name
 from arena.ladder.ledger import Ledger, Submission
 from arena.match.match import Isolation, Program
 from arena.plugins.versions import submission as version_of
 from arena.spec import Board
-from arena.testing.program_checks import PatientProcess, program_verdicts
+from arena.testing.program_checks import program_verdicts
 from arena.testing.verdicts import Verdict
 
 HOST = "arena.ladder.check_host"
@@ -39,6 +40,7 @@ LOOK = 0.5
 """Seconds between two looks at the queue."""
 HELD_UP = 2.0
 """Seconds between two tries where the store cannot be written to."""
+OWN_ERROR = "it could not be checked, by an error of arena itself: tell the host"
 
 Finding = dict[str, Any]
 
@@ -68,32 +70,50 @@ class Examiner:
     def __init__(self, ladder: LadderSpec, ledger: Ledger, folder: CodeFolder) -> None:
         self._ladder, self._ledger, self._folder = ladder, ledger, folder
         self.stopping = threading.Event()
+        self._choosing = threading.Lock()
+        self._checks: set[CheckProgress] = set()
+        """Those in progress, of all threads."""
 
     def run(self) -> None:
-        """Check until `stopping` is set; a check that is interrupted is made again by the next process."""
-        one: Submission | None = None
+        """Check until `stopping` is set, which ends a check; the next process makes it again."""
+        check: CheckProgress | None = None
         while not self.stopping.is_set():
             try:
-                one = one or self._ledger.next_to_check()
-                if one is not None:
-                    self.examine(one)
-                    one = None
+                check = check or self._next()
+                if check is not None:
+                    self.examine(check)
+                    self._checks.discard(check)
+                    check = None
                     continue
+            except CheckStopped:
+                return
             except StoreError as error:  # a full disk, or a program that holds the store: this one is checked again
                 say(f"a check waits: {error}")
                 self.stopping.wait(HELD_UP)
             except Exception as error:  # the next ones are checked, whatever this one did to arena
-                say(f"error: the check of submission {one and one.id}: {describe(error)}")
-                with suppress(StoreError):
-                    if one is not None:
-                        self._ledger.refuse(one.id, "it could not be checked, by an error of arena itself: tell the host", ())
-                one = None
+                say(f"error: the check of submission {check and check.one.id}: {describe(error)}")
+                if check is not None:
+                    with suppress(StoreError):
+                        self._ledger.refuse(check.one.id, OWN_ERROR, ())
+                    self._checks.discard(check)
+                check = None
             self.stopping.wait(LOOK)
 
-    def examine(self, one: Submission) -> None:
-        """Check one submission and note what became of it."""
+    def _next(self) -> CheckProgress | None:
+        """The check that begins now; None where nothing waits, or those in progress are enough."""
+        with self._choosing:
+            one = self._ledger.next_to_check() if has_room(list(self._checks), _memory(self._ladder)) else None
+            if one is None:
+                return None
+            check = CheckProgress(one, self.stopping)
+            self._checks.add(check)
+            return check
+
+    def examine(self, check: CheckProgress) -> None:
+        """Check one submission and note what became of it; CheckStopped, and nothing is noted, where the ladder ends."""
+        one = check.one
         try:
-            passed = examined(self._ladder, self._folder, one)
+            passed = examined(self._ladder, self._folder, one, check)
         except (NotPassed, BadSubmission) as error:
             reason, findings = self._folder.as_handed_in(one, [str(error), getattr(error, "findings", [])])
             self._ledger.refuse(one.id, reason, findings)
@@ -105,18 +125,19 @@ class Examiner:
             self._ledger.accept(one.id, passed.name, passed.agent, findings, self._ladder.submissions.keep)
 
 
-def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission) -> Passed:
+def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission, check: CheckProgress | None = None) -> Passed:
     """Check a submission as `arena check` does, on the ladder's boards; NotPassed or BadSubmission where it does not pass."""
+    check = check or CheckProgress(one, threading.Event())
     file = folder.laid_out(one)
     isolation: Isolation = ladder.spec.document.values.get("isolation") or "sandbox"
     if one.kind == "program":
         program = Program(one.file, {}, None, (), str(file.parent), (str(file),))
-        start = partial(CheckedProgram, CheckBounds(), _memory(ladder))
+        start = partial(CheckedProgram, CheckBounds(), check, _memory(ladder))
         verdicts = [verdict for board in ladder.spec.boards for verdict in _of_program(program, board, isolation, start)]
         return _judged(one, None, verdicts)
     version = version_of(str(file), file.parent, ())
     program = Program(version.source, {}, None, ladder.spec.plugins, str(file.parent), version=version)
-    with CheckProcess(program, isolation, _memory(ladder)) as process:
+    with CheckProcess(check, program, isolation, _memory(ladder)) as process:
         told = process.ask({"type": "describe", "plugin": str(file), "plugins": list(ladder.spec.plugins)}, "description")
         agent = _agent_of(told, one.name)
         boards = [board for board in ladder.spec.boards if _fits(told, agent, board)]
@@ -132,11 +153,11 @@ def _memory(ladder: LadderSpec) -> int:
 class CheckProcess:
     """The process in which the code of a submission is loaded and checked; NotPassed where it is lost."""
 
-    def __init__(self, program: Program, isolation: Isolation, memory_mb: int) -> None:
+    def __init__(self, check: CheckProgress, program: Program, isolation: Isolation, memory_mb: int) -> None:
         self._left = CPU_SECONDS
         self._decided = False
         try:
-            self._process = AgentProcess(program, memory_mb, isolation, module=HOST)
+            self._process = WatchedProcess(check, program, memory_mb, isolation, module=HOST)
         except AgentLost as lost:
             raise NotPassed(f"its process cannot be started: {lost.message}") from lost
 
@@ -194,12 +215,14 @@ class CheckBounds:
     cpu_seconds: float = CPU_SECONDS
 
 
-class CheckedProgram(PatientProcess):
+class CheckedProgram(WatchedProcess):
     """A process of a program that is checked: all answers together are held to the bounds of its check."""
 
-    def __init__(self, left: CheckBounds, most_mb: int, program: Program, memory_mb: int | None, isolation: Isolation) -> None:
+    def __init__(
+        self, left: CheckBounds, check: CheckProgress, most_mb: int, program: Program, memory_mb: int | None, isolation: Isolation
+    ) -> None:
         self._left = left
-        super().__init__(PATIENCE, program, memory_mb or most_mb, isolation)
+        super().__init__(check, program, memory_mb or most_mb, isolation)
 
     def ask(
         self,

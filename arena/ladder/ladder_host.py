@@ -16,6 +16,7 @@ from arena.console.notices import say
 from arena.errors import ArenaError, StoreError, describe
 from arena.identity import canonical
 from arena.isolation.agent_start import proven
+from arena.ladder.check_progress import MOST_CHECKS
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.contest import ContestRunner
 from arena.ladder.examination import Examiner
@@ -28,9 +29,6 @@ from arena.schedule.runner import check_sandbox
 from arena.store import Store
 from arena.web.connections import BoundedConnection
 from arena.web.server import GRACE, QuietServer, address_of, ended_by_signals
-
-EXAMINERS = 2
-"""Checks at a time: one that waits until its time is up does not hold up all others."""
 
 
 class LadderHost:
@@ -45,7 +43,7 @@ class LadderHost:
         self.examiner = Examiner(ladder, ledger, self.folder)
         self._threads = [
             threading.Thread(target=self._contest, name="contest"),
-            *[threading.Thread(target=self.examiner.run, name="examiner") for _ in range(EXAMINERS)],
+            *[threading.Thread(target=self.examiner.run, name="examiner") for _ in range(MOST_CHECKS)],
         ]
 
     @property
