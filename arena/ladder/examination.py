@@ -13,10 +13,10 @@ from arena.errors import ArenaError, IsolationError, StoreError, cut, describe
 from arena.isolation import protocol
 from arena.isolation.agent_process import AgentLost
 from arena.isolation.protocol import Broken
-from arena.ladder.check_progress import CheckProgress, CheckStopped, WatchedProcess, has_room
 from arena.ladder.code_folder import BadSubmission, CodeFolder
 from arena.ladder.ladder_spec import NAME, LadderSpec, is_name
 from arena.ladder.ledger import Ledger, Submission
+from arena.ladder.submission_check import CheckStopped, SubmissionCheck, WatchedProcess, has_room
 from arena.match.match import Isolation, Program
 from arena.plugins.versions import submission as version_of
 from arena.spec import Board
@@ -71,12 +71,12 @@ class Examiner:
         self._ladder, self._ledger, self._folder = ladder, ledger, folder
         self.stopping = threading.Event()
         self._choosing = threading.Lock()
-        self._checks: set[CheckProgress] = set()
+        self._checks: set[SubmissionCheck] = set()
         """Those in progress, of all threads."""
 
     def run(self) -> None:
         """Check until `stopping` is set, which ends a check; the next process makes it again."""
-        check: CheckProgress | None = None
+        check: SubmissionCheck | None = None
         while not self.stopping.is_set():
             try:
                 check = check or self._next()
@@ -99,17 +99,17 @@ class Examiner:
                 check = None
             self.stopping.wait(LOOK)
 
-    def _next(self) -> CheckProgress | None:
+    def _next(self) -> SubmissionCheck | None:
         """The check that begins now; None where nothing waits, or those in progress are enough."""
         with self._choosing:
             one = self._ledger.next_to_check() if has_room(list(self._checks), _memory(self._ladder)) else None
             if one is None:
                 return None
-            check = CheckProgress(one, self.stopping)
+            check = SubmissionCheck(one, self.stopping)
             self._checks.add(check)
             return check
 
-    def examine(self, check: CheckProgress) -> None:
+    def examine(self, check: SubmissionCheck) -> None:
         """Check one submission and note what became of it; CheckStopped, and nothing is noted, where the ladder ends."""
         one = check.one
         try:
@@ -125,9 +125,9 @@ class Examiner:
             self._ledger.accept(one.id, passed.name, passed.agent, findings, self._ladder.submissions.keep)
 
 
-def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission, check: CheckProgress | None = None) -> Passed:
+def examined(ladder: LadderSpec, folder: CodeFolder, one: Submission, check: SubmissionCheck | None = None) -> Passed:
     """Check a submission as `arena check` does, on the ladder's boards; NotPassed or BadSubmission where it does not pass."""
-    check = check or CheckProgress(one, threading.Event())
+    check = check or SubmissionCheck(one, threading.Event())
     file = folder.laid_out(one)
     isolation: Isolation = ladder.spec.document.values.get("isolation") or "sandbox"
     if one.kind == "program":
@@ -153,7 +153,7 @@ def _memory(ladder: LadderSpec) -> int:
 class CheckProcess:
     """The process in which the code of a submission is loaded and checked; NotPassed where it is lost."""
 
-    def __init__(self, check: CheckProgress, program: Program, isolation: Isolation, memory_mb: int) -> None:
+    def __init__(self, check: SubmissionCheck, program: Program, isolation: Isolation, memory_mb: int) -> None:
         self._left = CPU_SECONDS
         self._decided = False
         try:
@@ -219,7 +219,13 @@ class CheckedProgram(WatchedProcess):
     """A process of a program that is checked: all answers together are held to the bounds of its check."""
 
     def __init__(
-        self, left: CheckBounds, check: CheckProgress, most_mb: int, program: Program, memory_mb: int | None, isolation: Isolation
+        self,
+        left: CheckBounds,
+        check: SubmissionCheck,
+        most_mb: int,
+        program: Program,
+        memory_mb: int | None,
+        isolation: Isolation,
     ) -> None:
         self._left = left
         super().__init__(check, program, memory_mb or most_mb, isolation)

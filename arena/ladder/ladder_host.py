@@ -16,7 +16,6 @@ from arena.console.notices import say
 from arena.errors import ArenaError, StoreError, describe
 from arena.identity import canonical
 from arena.isolation.agent_start import proven
-from arena.ladder.check_progress import MOST_CHECKS
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.contest import ContestRunner
 from arena.ladder.examination import Examiner
@@ -24,6 +23,7 @@ from arena.ladder.gate import Gate
 from arena.ladder.ladder_app import LadderApp
 from arena.ladder.ladder_spec import LadderSpec
 from arena.ladder.ledger import Ledger
+from arena.ladder.submission_check import MOST_CHECKS
 from arena.processes.stderr import QUIET
 from arena.schedule.runner import check_sandbox
 from arena.store import Store

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import psutil
 
-from arena.ladder.check_progress import ALWAYS, MOST_CHECKS, CheckProgress, has_room, memory_left
 from arena.ladder.ladder_host import LadderHost, opened
 from arena.ladder.ladder_spec import load_ladder
 from arena.ladder.ledger import Submission
+from arena.ladder.submission_check import ALWAYS, MOST_CHECKS, SubmissionCheck, has_room, memory_left
 from tests.arena.ladder.hosting import SPEC, agent
 
 SLEEPS = "time.sleep(100)"
@@ -86,9 +86,9 @@ def test_checks_end_with_the_ladder_and_are_made_again(tmp_path: Path) -> None:
         assert _statuses(host) == ["queued", "queued"]
 
 
-def _checks(*cores: float) -> list[CheckProgress]:
+def _checks(*cores: float) -> list[SubmissionCheck]:
     one = Submission(1, "0", "ada", None, None, "python", "a.py", "", 0.0, "checking", None, None, (), None, 0)
-    found = [CheckProgress(one, threading.Event()) for _ in cores]
+    found = [SubmissionCheck(one, threading.Event()) for _ in cores]
     for check, busy in zip(found, cores, strict=True):
         check.cores = busy
     return found

@@ -26,7 +26,7 @@ class CheckStopped(Interrupted):
     """The ladder ends; the next process makes this check again."""
 
 
-class CheckProgress:
+class SubmissionCheck:
     """One check in progress, of a submission; `stopping` ends it."""
 
     def __init__(self, one: Submission, stopping: threading.Event) -> None:
@@ -56,17 +56,17 @@ class WatchedProcess(AgentProcess):
     """An agent process of a check."""
 
     def __init__(
-        self, progress: CheckProgress, program: Program, memory_mb: int | None, isolation: Isolation, module: str = PLAYS
+        self, check: SubmissionCheck, program: Program, memory_mb: int | None, isolation: Isolation, module: str = PLAYS
     ) -> None:
-        self._progress = progress
+        self._of = check
         super().__init__(program, memory_mb, isolation, module)
 
     def _look(self) -> None:
-        self._progress.look(self, self._use)
+        self._of.look(self, self._use)
         super()._look()
 
 
-def has_room(checks: Collection[CheckProgress], memory_mb: int) -> bool:
+def has_room(checks: Collection[SubmissionCheck], memory_mb: int) -> bool:
     """Tell whether one more may begin beside those in progress; `memory_mb` is the limit of each."""
     if len(checks) < ALWAYS:
         return True
