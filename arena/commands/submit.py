@@ -40,6 +40,8 @@ def submit(file: Path, url: str, name: str | None) -> int:
         token = click.prompt("Token", hide_input=True, err=True)
     if not token:
         raise ArenaError(f"no token: set {VARIABLE} to the one that the host of the ladder gave you")
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ArenaError(f"{VARIABLE} is no token: expected one word of letters and digits, as the host of the ladder gave it")
     told = _posted(url.rstrip("/") + SUBMISSIONS, token, file.name, content, name)
     print(without_controls(told["id"]))
     return 0

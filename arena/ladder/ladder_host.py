@@ -94,7 +94,8 @@ def _bind(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
     if before == games:
         ledger.requeue()
     elif before is not None:
-        raise StoreError(f"{store.path} is the store of another ladder, of {before}; name another one with --store")
+        found = f"expected one of {games}, found one of {before}"
+        raise StoreError(f"{store.path} is the store of another ladder: {found}; name another one with --store")
     elif store.runs():
         raise StoreError(f"{store.path} holds a tournament, and no ladder; name another store with --store")
     else:

@@ -1,27 +1,23 @@
 """A ladder as its host and its authors meet it: real processes, a real network, real signals."""
 
 import hashlib
-import io
-import json
 import os
-import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing, suppress
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.commands.submit import submit
+from arena.errors import ArenaError
 from tests.arena.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.arena.ladder.kills import check, killed
+from tests.arena.ladder.test_archive import packed
 
 
 @pytest.fixture(scope="module")
@@ -34,14 +30,6 @@ def _arena(folder: Path, *words: str, **environment: str) -> subprocess.Complete
     command = [sys.executable, "-m", "arena", *words]
     given = {**os.environ, **environment}
     return subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=60, check=False, env=given)
-
-
-def _zipped(files: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return out.getvalue()
 
 
 def test_an_agent_is_handed_in_checked_and_rated(ladder: HostedLadder) -> None:
@@ -98,7 +86,7 @@ def test_who_does_not_pass_reads_why_and_nobody_else_does(ladder: HostedLadder, 
 
 def test_zips_and_programs_play(ladder: HostedLadder) -> None:
     (token,) = ladder.tokens("eve")
-    package = _zipped(
+    package = packed(
         {"it/agent.py": agent("from helper import pick; return pick(game, state)"), "it/helper.py": _HELPER, "it/w.txt": b"1"}
     )
     told = ladder.verdict(token, ladder.submit(token, package, "it.zip").body["id"])
@@ -154,9 +142,10 @@ def test_what_is_not_even_kept(ladder: HostedLadder, content: bytes, file: str, 
         (b"\x00\x01\x02 no python", "mine.py", "mine.py is no Python"),
         (b"def (", "mine.py", "SyntaxError"),
         (b"x = 1", "mine.py", "expected one agent in the file, found none"),
-        (_zipped({"../agent.py": b"x"}), "it.zip", "leads out of its folder"),
-        (_zipped({"agent.py": bytes(2 << 20)}), "it.zip", "more than 256 KiB when unpacked"),
-        (_zipped({"a.py": b"", "b.py": b""}), "it.zip", "expected agent.py at the top of the zip"),
+        (packed({"../agent.py": b"x"}), "it.zip", "leads out of its folder"),
+        (packed({"agent.py": bytes(2 << 20)}), "it.zip", "more than 256 KiB when unpacked"),
+        (packed({"agent.py": bytes(2 << 20)}, zipfile.ZIP_BZIP2), "it.zip", "'agent.py' in the zip is not packed by deflate"),
+        (packed({"a.py": b"", "b.py": b""}), "it.zip", "expected agent.py at the top of the zip"),
         (b"#!/bin/sh\r\nexit\r\n", "prog", "ends as on Windows"),
     ],
 )
@@ -181,99 +170,28 @@ def test_tokens_are_asked_for_and_kept_as_hashes(ladder: HostedLadder) -> None:
     assert new.encode() not in stored
 
 
+def test_who_has_no_token_for_the_command_reads_what_to_do(ladder: HostedLadder, monkeypatch: pytest.MonkeyPatch) -> None:
+    (ladder.folder / "mine.py").write_bytes(agent())
+    done = _arena(ladder.folder, "submit", "mine.py", "--to", ladder.url, ARENA_TOKEN="wrong")
+    told = "not taken (401): this token is not known; ask the host of the ladder for one\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    monkeypatch.chdir(ladder.folder)
+    for token, url, told in (
+        ("", ladder.url, "no token: set ARENA_TOKEN to the one that the host of the ladder gave you"),
+        ("two words", ladder.url, "ARENA_TOKEN is no token: expected one word of letters and digits, as the host"),
+        ("t\N{LATIN SMALL LETTER O WITH DIAERESIS}ken", ladder.url, "ARENA_TOKEN is no token: expected one word"),
+        ("token", "127.0.0.1:8765", "--to 127.0.0.1:8765: expected an address such as https://arena.example.org"),
+    ):
+        monkeypatch.setenv("ARENA_TOKEN", token)
+        with pytest.raises(ArenaError, match=told):
+            submit.callback(Path("mine.py"), url, None)  # type: ignore[misc]  # a command has one
+
+
 def test_who_is_not_here(ladder: HostedLadder) -> None:
     for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         assert ladder.ask("/api/standings", headers=headers).status == 403
     assert ladder.ask("/nothing").body == {"error": "there is nothing at this address", "hint": "see /openapi.json"}
     assert ladder.ask("/api/submissions/0000").status == 401
-
-
-def test_a_stranger_who_guesses_tokens_is_slowed_down(tmp_path: Path) -> None:
-    with HostedLadder(tmp_path) as own:
-        found = [own.ask("/api/submissions", f"guess{number}").status for number in range(15)]
-        told = {"X-Forwarded-For": "203.0.113.7"}
-        elsewhere = own.ask("/api/submissions", "guess", headers=told).status
-    assert set(found[:10]) == {401}
-    assert found[-1] == 429
-    assert elsewhere == 429, "without --public nobody is believed to ask for another"
-
-
-def test_a_proxy_before_it_is_believed_with_public(tmp_path: Path) -> None:
-    """Its name and its origin are the ladder's own, and who asks is whom it names; as the guide sets up Caddy and nginx."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    with HostedLadder(tmp_path, SPEC, "--public", "https://arena.example.org", "--port", str(port)) as own:
-        assert own.url == "https://arena.example.org"
-        own.url = f"http://127.0.0.1:{port}"
-
-        def asked(address: str, **more: str) -> int:
-            given = {"Host": "arena.example.org", "X-Forwarded-For": f"198.51.100.1, {address}", **more}
-            return own.ask("/api/submissions", "guess", headers=given).status
-
-        assert [asked("203.0.113.7", Origin="https://arena.example.org") for _ in range(12)][-1] == 429
-        assert asked("203.0.113.8") == 401
-        assert asked("203.0.113.8", Origin="http://arena.example.org") == 403
-        assert asked("203.0.113.8", Host="evil.example") == 403
-        assert asked("203.0.113.8", Host="arena.example.org:443", Origin="https://arena.example.org") == 401
-        with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as asking:
-            asking.request("POST", "/api/submissions/", headers={"Host": "arena.example.org"})
-            answer = asking.getresponse()
-        assert (answer.status, answer.getheader("location")) == (307, "https://arena.example.org/api/submissions")
-
-
-def test_a_token_goes_nowhere_but_where_it_was_sent(tmp_path: Path) -> None:
-    """A redirect to another server, or to another scheme, is told and not followed."""
-    (tmp_path / "mine.py").write_bytes(agent())
-    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
-        there, elsewhere = (f"http://127.0.0.1:{one.getsockname()[1]}" for one in (first, second))
-
-        def answer() -> None:
-            connection, _ = first.accept()
-            with connection:
-                while not connection.recv(1 << 16).endswith(b"--\r\n"):
-                    pass
-                told = f"HTTP/1.1 302 Found\r\nLocation: {elsewhere}/api/submissions\r\nContent-Length: 0\r\n\r\n"
-                connection.sendall(told.encode())
-
-        answering = threading.Thread(target=answer)
-        answering.start()
-        done = _arena(tmp_path, "submit", "mine.py", "--to", there, ARENA_TOKEN="secret")
-        answering.join()
-        second.settimeout(0.0)
-        with pytest.raises(BlockingIOError):
-            second.accept()
-    assert (done.returncode, done.stderr) == (2, f"not taken (302): {there} leads on to {elsewhere}; give that to --to\n")
-
-
-def test_what_comes_while_it_shuts_down_is_not_kept_and_its_author_reads_so(tmp_path: Path) -> None:
-    """The file is on its way when the signal comes."""
-    with HostedLadder(tmp_path) as ladder:
-        (token,) = ladder.tokens("ada")
-        port = int(ladder.url.rpartition(":")[2])
-        body = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\n' + agent() + b"\r\n--x--\r\n"
-        sent = {"Authorization": f"Bearer {token}", "Content-Type": "multipart/form-data; boundary=x"}
-        sent |= {"Host": f"127.0.0.1:{port}", "Content-Length": str(len(body)), "Expect": "100-continue"}
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as asking:
-            head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
-            asking.sendall(f"POST /api/submissions HTTP/1.1\r\n{head}\r\n".encode())
-            assert asking.recv(1000).startswith(b"HTTP/1.1 100 ")  # it has begun to read the form
-            ladder.process.send_signal(signal.SIGTERM)
-            with suppress(ConnectionRefusedError):
-                while True:
-                    socket.create_connection(("127.0.0.1", port), timeout=5).close()
-                    time.sleep(0.01)
-            asking.sendall(body)
-            answer = b"".join(iter(lambda: asking.recv(1000), b""))
-        assert answer.startswith(b"HTTP/1.1 503 ")
-        told = {"error": "the ladder is shutting down, and has not kept this", "hint": "hand it in again in a minute"}
-        assert json.loads(answer.partition(b"\r\n\r\n")[2]) == told
-        (ladder.folder / "mine.py").write_bytes(agent())
-        done = _arena(ladder.folder, "submit", "mine.py", "--to", ladder.url, ARENA_TOKEN=token)
-        refused = f"{ladder.url}/api/submissions does not answer: [Errno 111] Connection refused"
-        assert (done.returncode, done.stderr) == (2, f"{refused}; see that the address is right and the ladder runs\n")
-        assert ladder.end() == (0, "")
-        ladder.again()
-        assert ladder.ask("/api/submissions", token).body["rows"] == []
 
 
 def test_a_ladder_without_a_sandbox_does_not_start_however_the_house_plays(tmp_path: Path) -> None:
@@ -289,7 +207,8 @@ def test_anybody_registers_where_that_is_open_and_a_name_once(ladder: HostedLadd
     answer = ladder.ask("/api/authors", body=b'{"name": "kim"}', headers=json_type)
     assert answer.status == 201
     assert ladder.ask("/api/submissions", answer.body["token"]).body == {"author": "kim", "rows": []}
-    assert ladder.ask("/api/authors", body=b'{"name": "kim"}', headers=json_type).status == 409
+    taken = ladder.ask("/api/authors", body=b'{"name": "kim"}', headers=json_type)
+    assert (taken.status, taken.body) == (409, {"error": "the name kim is taken", "hint": "choose another one"})
     assert ladder.ask("/api/authors", body=b'{"name": "Kim!"}', headers=json_type).status == 422
     assert ladder.ask("/api/authors", body=b"[", headers=json_type).status == 422
 
@@ -345,7 +264,8 @@ def test_two_ladders_on_one_store_and_stores_of_others(ladder: HostedLadder, tmp
     assert copied.returncode == 0
     (tmp_path / "other.yaml").write_text(SPEC.replace("tic-tac-toe", "connect-four"))
     done = _arena(tmp_path, "ladder", "other.yaml", "--store", "other.db", "--port", "0")
-    assert (done.returncode, "is the store of another ladder" in done.stderr) == (2, True)
+    other = 'expected one of [["connect-four",{"columns":7,"in_a_row":4,"rows":6}]], found one of [["tic-tac-toe",{"columns":3,'
+    assert (done.returncode, f"other.db is the store of another ladder: {other}" in done.stderr) == (2, True), done.stderr
 
 
 @pytest.mark.slow
