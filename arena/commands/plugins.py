@@ -10,13 +10,16 @@ from arena.console.output import results_alone
 from arena.plugins.registry import Plugin
 from arena.plugins.sources import survey
 
+BUILT_IN = "gamearena:builtin-"
+"""The names of the plugins that come first: what every installation has."""
+
 
 @click.command()
 @plugin_option
 def plugins(plugins: tuple[str, ...]) -> int:
     """Show every plugin, what it brought, and what is wrong with it."""
     with results_alone() as out:
-        found = survey(plugins).plugins
+        found = sorted(survey(plugins).plugins, key=lambda plugin: not plugin.source.name.startswith(BUILT_IN))
         width = text_width(out)
         print("\n\n".join(["\n".join(_lines(plugin, width)) for plugin in found]), file=out)
     return 2 if any(plugin.source.asked and plugin.problem is not None for plugin in found) else 0

@@ -100,7 +100,7 @@ def _draw(axes: "Axes", palette: Palette, name: str, budgets: Sequence[float], l
     axes.set_xlim(budgets[0], budgets[-1])
     axes.set_xlabel(name)
     axes.minorticks_off()
-    share_axis(axes, "Solved")
+    share_axis(axes)
     legend(axes)
 
 

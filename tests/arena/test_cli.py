@@ -131,6 +131,13 @@ def test_what_there_is_can_be_looked_up(arguments: list[str], words: list[str]) 
         assert word in done.stdout
 
 
+def test_plugins_that_came_with_arena_are_told_before_its_bridges() -> None:
+    """Whatever the alphabet says."""
+    told = re.findall(r"^gamearena:(\w+)-", arena("plugins").stdout, re.MULTILINE)
+    assert told == ["builtin"] * told.count("builtin") + ["bridge"] * told.count("bridge")
+    assert {"builtin", "bridge"} <= set(told)
+
+
 def test_the_schema_is_json_and_knows_every_key(spec: Path) -> None:
     """Draft 2020-12, with the keys of a spec and of an entry."""
     schema = json.loads(arena("schema").stdout)
