@@ -24,6 +24,23 @@ class Effort(NamedTuple):
     seconds: float
 
 
+class EffortUnit(NamedTuple):
+    """What plots count effort in."""
+
+    name: str
+    """A field of Effort."""
+    least: float
+    """What less is drawn as, since axes are logarithmic."""
+
+    def of(self, effort: Effort) -> float:
+        """The amount that is drawn."""
+        amount: float = getattr(effort, self.name)
+        return max(self.least, amount)
+
+
+EFFORT_UNITS = (EffortUnit("nodes", 1.0), EffortUnit("seconds", 1e-6))
+
+
 class MatchSummary(NamedTuple):
     """A match in a few numbers. A named tuple, since a store may have a million."""
 
