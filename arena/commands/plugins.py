@@ -7,10 +7,10 @@ import click
 from arena.commands.catalogue import paragraph, text_width
 from arena.commands.options import plugin_option
 from arena.console.output import results_alone
-from arena.plugins.registry import Plugin
+from arena.plugins.registry import OWN, Plugin
 from arena.plugins.sources import survey
 
-BUILT_IN = "gamearena:builtin-"
+BUILT_IN = f"{OWN}builtin-"
 """The names of the plugins that come first: what every installation has."""
 
 

@@ -119,10 +119,7 @@ def findings(store: Store) -> Findings:
     if not matches:
         raise StoreError(f"{store.path} holds no match of its last run; play some with `arena run` first")
     shown = of_tallies(tallies, finished=run.ended is not None, store=str(store.path))
-    boards = [
-        Evidence(number, sheet, board, tuple(matches.get(number, ())))
-        for number, (sheet, board) in enumerate(zip(run.boards, shown, strict=True))
-    ]
+    boards = [Evidence(number, board.sheet, board, tuple(matches.get(number, ()))) for number, board in enumerate(shown)]
     return Findings(str(store.path), run, tuple(boards))
 
 
