@@ -141,18 +141,18 @@ class Interrupted(KeyboardInterrupt):
     """The user interrupted the run. Whatever else raises KeyboardInterrupt is an agent or a plugin at fault."""
 
 
-def suggestion(name: str, known: Iterable[str], *, most: int = 3) -> str:
-    """What to write instead of `name`: the nearest of the known names, or all of them where none is near."""
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What to write instead of `name`: the three nearest of the known names, or all of them where none is near."""
     names = sorted(set(known))
-    near = _nearest(name.lower(), names, most)
+    near = _nearest(name.lower(), names)
     if near:
         return f"did you mean {_listed(near)}?"
     return f"known: {', '.join(names)}" if names else "none is known"
 
 
-def _nearest(name: str, names: Sequence[str], most: int) -> list[str]:
+def _nearest(name: str, names: Sequence[str]) -> list[str]:
     """Names that are near, and about as near as the nearest of them."""
-    near = get_close_matches(name, names, n=most, cutoff=0.6)
+    near = get_close_matches(name, names, n=3, cutoff=0.6)
     likeness = [SequenceMatcher(None, other, name).ratio() for other in near]
     return [other for other, alike in zip(near, likeness, strict=True) if alike > likeness[0] - MUCH]
 

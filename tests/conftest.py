@@ -4,10 +4,13 @@ machine has.
 
 import gc
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +48,27 @@ def arena_in(folder: Path) -> Arena:
         )
 
     return arena
+
+
+def at_terminal(folder: Path, *words: str, **environment: str) -> tuple[str, bytes]:
+    """Run the command line in a folder with a pseudo-terminal for stderr: what came on stdout, and what was seen there."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "arena", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        text=True,
+        env={**os.environ, **environment},
+    ) as started:
+        os.close(slave)
+        seen = b""
+        with suppress(OSError):  # the other end is closed
+            while select.select([master], [], [], 60)[0] and (chunk := os.read(master, 1 << 16)):
+                seen += chunk
+        os.close(master)
+        assert started.stdout is not None
+        return started.stdout.read(), seen
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from arena.results.tables import render
 from arena.spec import load_spec
 from arena_games.sliding_tiles import SlidingTiles
 from tests.conftest import Missing
+from tests.games.game_tree import distances
 
 TOURNAMENTS = Path(__file__).parents[1] / "tournaments"
 
@@ -100,13 +101,7 @@ def test_a_star_is_optimal_on_all_positions_of_the_eight_puzzle_spec() -> None:
     """On each of the 100, as many slides as breadth-first search from the goal says."""
     keys = yaml.safe_load((TOURNAMENTS / "seeds" / "eight-puzzle.yaml").read_text("utf-8"))
     puzzle = SlidingTiles()
-    exact, order = {puzzle.goal: 0}, [puzzle.goal]
-    for state in order:
-        for action in puzzle.actions(state):
-            successor = puzzle.result(state, action)
-            if successor not in exact:
-                exact[successor] = exact[state] + 1
-                order.append(successor)
+    exact = distances(puzzle, puzzle.goal)
     records = run({**keys, "agents": keys["agents"][:2]}).records
     assert {record.labels for record in records} == {("a-star(manhattan)",), ("a-star(misplaced)",)}
     assert len({record.position for record in records}) > 99

@@ -10,8 +10,8 @@ from secrets import token_hex
 from time import monotonic
 from typing import IO, Any
 
-from arena.console.live_line import LiveLine
 from arena.console.notices import say
+from arena.console.output import LiveLine
 from arena.errors import Interrupted
 from arena.plugins.registry import Key
 from arena.processes.child import LAUNCHER, python_environment, signal_name

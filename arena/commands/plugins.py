@@ -7,8 +7,11 @@ import click
 from arena.commands.catalogue import paragraph, text_width
 from arena.commands.options import plugin_option
 from arena.console.output import results_alone
-from arena.plugins.registry import Plugin
+from arena.plugins.registry import OWN, Plugin
 from arena.plugins.sources import survey
+
+BUILT_IN = f"{OWN}builtin-"
+"""The names of the plugins that come first: what every installation has."""
 
 
 @click.command()
@@ -16,7 +19,7 @@ from arena.plugins.sources import survey
 def plugins(plugins: tuple[str, ...]) -> int:
     """Show every plugin, what it brought, and what is wrong with it."""
     with results_alone() as out:
-        found = survey(plugins).plugins
+        found = sorted(survey(plugins).plugins, key=lambda plugin: not plugin.source.name.startswith(BUILT_IN))
         width = text_width(out)
         print("\n\n".join(["\n".join(_lines(plugin, width)) for plugin in found]), file=out)
     return 2 if any(plugin.source.asked and plugin.problem is not None for plugin in found) else 0

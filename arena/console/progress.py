@@ -4,12 +4,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from time import monotonic
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
-from arena.console.live_line import LiveLine
 from arena.console.live_table import live_table
-from arena.console.output import draws
+from arena.console.output import LiveLine, draws
 from arena.results.standings import Standings
 from arena.schedule.runner import CurrentTurn, Turns
 from arena.schedule.schedule import Scheduled
@@ -84,7 +82,7 @@ class Progress(AbstractContextManager["Progress"]):
             self._ticker.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop, and leave the screen as it was."""
         self._over.set()
         if self._ticker is not None:
@@ -167,8 +165,8 @@ class Progress(AbstractContextManager["Progress"]):
             return
         with self._lock:
             board = self._standings.latest
-            games = self._standings.then(board)
-        self._standings.rate(board, games)
+            pairings = self._standings.pairings(board)
+        self._standings.rate(board, pairings)
         now = monotonic()
         self._rated_next = now + max(RATED, SHARE * (now - began))
 

@@ -3,7 +3,6 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Self
 
 from arena.errors import IsolationError, cut
@@ -332,7 +331,7 @@ class AgentProcesses:
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """End all processes."""
         self.close()
 

@@ -5,7 +5,6 @@ The other end is `arena.spec.describe_host`. Both speak in lines of JSON, as age
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, get_args
 
 from arena.errors import ArenaError, IsolationError
@@ -114,7 +113,7 @@ class DescribeHost:
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self.end()
 

@@ -340,7 +340,7 @@ def _start(match: Match, number: int, program: Program, position: str) -> dict[s
         "type": "start",
         "match": token_hex(16),  # from the id of a match, and a seed that can be guessed, all of its streams would follow
         "game": match.game.name,
-        "parameters": plain_settings(match.game),
+        "parameters": settings(match.game),
         "position": position,
         "seat": number,
         "players": len(match.seats),
@@ -360,8 +360,3 @@ def _start(match: Match, number: int, program: Program, position: str) -> dict[s
         message["plugins"] = list(program.plugins)
         message["start_seconds"] = limits.start_seconds
     return message
-
-
-def plain_settings(game: Game) -> dict[str, Any]:
-    """The parameters of a game as JSON says them."""
-    return dict(settings(game))

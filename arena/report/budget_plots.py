@@ -1,11 +1,11 @@
 """The plots of solved shares by the budget of nodes or of seconds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
-from arena.report.evidence import Effort, Evidence
+from arena.report.evidence import EFFORT_UNITS, EffortUnit, Evidence
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, legend, lines_height, room_for, share_axis, short, tick_text
 from arena.results.attempts import stopped
@@ -20,9 +20,7 @@ DRAWN = 150
 
 def budget_plots(evidence: Evidence) -> list[Plot]:
     """The solved share against the nodes and against the seconds of an attempt; none where nothing was solved."""
-    nodes = _plot(evidence, "nodes", "Nodes", 1.0, lambda effort: effort.nodes)
-    seconds = _plot(evidence, "seconds", "Seconds", 1e-6, lambda effort: effort.seconds)
-    return [plot for plot in (nodes, seconds) if plot is not None]
+    return [plot for unit in EFFORT_UNITS if (plot := _plot(evidence, unit)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +35,8 @@ class _Line:
         return share_at(self.steps, budget) if budget <= self.end else None
 
 
-def _plot(evidence: Evidence, unit: str, heading: str, least: float, spent: Callable[[Effort], float]) -> Plot | None:
-    """`least` is where less is drawn, since the axis is logarithmic."""
-    lines = _lines(evidence, least, spent)
+def _plot(evidence: Evidence, unit: EffortUnit) -> Plot | None:
+    lines = _lines(evidence, unit)
     budgets = _round_budgets([step.budget for line in lines for step in line.steps], max(line.end for line in lines))
     if not budgets:
         return None
@@ -48,24 +45,24 @@ def _plot(evidence: Evidence, unit: str, heading: str, least: float, spent: Call
     if any(line.end < budgets[-1] for line in lines):
         note = f" A line ends where a limit stopped an attempt: what more would have brought is not known.{note}"
     return Plot(
-        f"budget-{unit}",
-        f"Solved by budget of {unit}",
-        f"The share of positions that each agent solved with at most so many {unit} an attempt.{note}",
+        f"budget-{unit.name}",
+        f"Solved by budget of {unit.name}",
+        f"The share of positions that each agent solved with at most so many {unit.name} an attempt.{note}",
         ("Agent", *[f"{budget:.10g}" for budget in budgets]),
         tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in evidence.ranked]),
         lines_height(len(kept)),
-        lambda axes, palette: _draw(axes, palette, heading, budgets, [(labels[entry], lines[entry]) for entry in kept]),
+        lambda axes, palette: _draw(axes, palette, unit.name.title(), budgets, [(labels[entry], lines[entry]) for entry in kept]),
     )
 
 
-def _lines(evidence: Evidence, least: float, spent: Callable[[Effort], float]) -> list[_Line]:
+def _lines(evidence: Evidence, unit: EffortUnit) -> list[_Line]:
     """The line of every entry, in the order of the sheet."""
     labels = evidence.sheet.labels
     used: list[list[float | None]] = [[] for _ in labels]
     ends = [inf for _ in labels]
     for match in evidence.scored:
         entry, effort = match.seats[0], match.efforts[0]
-        amount = max(least, spent(effort))
+        amount = unit.of(effort)
         used[entry].append(amount if match.solved else None)
         if not match.solved and stopped(evidence.sheet.limits_of(entry), match.termination, *effort):
             ends[entry] = min(ends[entry], amount)
@@ -100,7 +97,7 @@ def _draw(axes: "Axes", palette: Palette, name: str, budgets: Sequence[float], l
     axes.set_xlim(budgets[0], budgets[-1])
     axes.set_xlabel(name)
     axes.minorticks_off()
-    share_axis(axes, "Solved")
+    share_axis(axes)
     legend(axes)
 
 

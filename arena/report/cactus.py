@@ -1,9 +1,9 @@
 """The cactus plots of a puzzle board: how many positions each agent solves with so many nodes, or so many seconds, each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.report.evidence import Effort, Evidence
+from arena.report.evidence import EFFORT_UNITS, EffortUnit, Evidence
 from arena.report.palette import Palette
 from arena.report.plot import MOST_LINES, Plot, count_axis, legend, lines_height, log_axis, room_for, short
 
@@ -18,18 +18,15 @@ COUNTS = 8
 
 def cactus_plots(evidence: Evidence) -> list[Plot]:
     """The cactus plots by nodes and by seconds; none where nothing was solved."""
-    nodes = _plot(evidence, "nodes", "Nodes", 1.0, lambda effort: effort.nodes)
-    seconds = _plot(evidence, "seconds", "Seconds", 1e-6, lambda effort: effort.seconds)
-    return [plot for plot in (nodes, seconds) if plot is not None]
+    return [plot for unit in EFFORT_UNITS if (plot := _plot(evidence, unit)) is not None]
 
 
-def _plot(evidence: Evidence, unit: str, heading: str, least: float, spent: Callable[[Effort], float]) -> Plot | None:
-    """`least` is where less is drawn, since the axis is logarithmic."""
+def _plot(evidence: Evidence, unit: EffortUnit) -> Plot | None:
     labels = evidence.sheet.labels
     solved: list[list[float]] = [[] for _ in labels]
     for match in evidence.scored:
         if match.solved:
-            solved[match.seats[0]].append(max(least, spent(match.efforts[0])))
+            solved[match.seats[0]].append(unit.of(match.efforts[0]))
     sorted_efforts = [sorted(efforts) for efforts in solved]
     most = max(map(len, sorted_efforts), default=0)
     if most == 0:
@@ -37,14 +34,14 @@ def _plot(evidence: Evidence, unit: str, heading: str, least: float, spent: Call
     kept, note = room_for(evidence.ranked, MOST_LINES)
     counts = _round_counts(most)
     return Plot(
-        f"cactus-{unit}",
-        f"Positions solved, by {unit}",
-        f"The solved positions of each agent, sorted by their {unit}: the line says with how many {unit} each it solves so many "
-        f"of them (a cactus plot). The further right and the lower, the better.{note}",
+        f"cactus-{unit.name}",
+        f"Positions solved, by {unit.name}",
+        f"The solved positions of each agent, sorted by their {unit.name}: the line says with how many {unit.name} each it "
+        f"solves so many of them (a cactus plot). The further right and the lower, the better.{note}",
         ("Agent", *[f"{count:,} solved" for count in counts]),
         tuple([(labels[entry], *[_at(sorted_efforts[entry], count) for count in counts]) for entry in evidence.ranked]),
         lines_height(len(kept)),
-        lambda axes, palette: _draw(axes, palette, heading, [(labels[entry], sorted_efforts[entry]) for entry in kept]),
+        lambda axes, palette: _draw(axes, palette, unit.name.title(), [(labels[entry], sorted_efforts[entry]) for entry in kept]),
     )
 
 

@@ -44,5 +44,5 @@ def _draw(axes: "Axes", palette: Palette, entries: Sequence[tuple[str, int]], po
     if kind != "puzzle":
         axes.set_ylabel("Elo" if kind == "versus" else CURVES[kind])
     else:
-        share_axis(axes, "Solved")
+        share_axis(axes)
     legend(axes)

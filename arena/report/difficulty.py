@@ -145,5 +145,5 @@ def _draw(
         axes.plot([place for place, _ in known], [share.value for _, share in known], label=short(label), **style)
     axes.set_xticks(range(len(groups)), [group.name for group in groups])
     axes.set_xlabel(name)
-    share_axis(axes, "Solved")
+    share_axis(axes)
     legend(axes)

@@ -24,6 +24,23 @@ class Effort(NamedTuple):
     seconds: float
 
 
+class EffortUnit(NamedTuple):
+    """What plots count effort in."""
+
+    name: str
+    """A field of Effort."""
+    least: float
+    """What less is drawn as, since axes are logarithmic."""
+
+    def of(self, effort: Effort) -> float:
+        """The amount that is drawn."""
+        amount: float = getattr(effort, self.name)
+        return max(self.least, amount)
+
+
+EFFORT_UNITS = (EffortUnit("nodes", 1.0), EffortUnit("seconds", 1e-6))
+
+
 class MatchSummary(NamedTuple):
     """A match in a few numbers. A named tuple, since a store may have a million."""
 
@@ -102,10 +119,7 @@ def findings(store: Store) -> Findings:
     if not matches:
         raise StoreError(f"{store.path} holds no match of its last run; play some with `arena run` first")
     shown = of_tallies(tallies, finished=run.ended is not None, store=str(store.path))
-    boards = [
-        Evidence(number, sheet, board, tuple(matches.get(number, ())))
-        for number, (sheet, board) in enumerate(zip(run.boards, shown, strict=True))
-    ]
+    boards = [Evidence(number, board.sheet, board, tuple(matches.get(number, ()))) for number, board in enumerate(shown)]
     return Findings(str(store.path), run, tuple(boards))
 
 

@@ -72,11 +72,11 @@ def room_for(agents: Sequence[int], most: int) -> tuple[tuple[int, ...], str]:
     return tuple(agents[:most]), f" The plot has the best {most} of {len(agents)} agents, the table all."
 
 
-def share_axis(axes: "Axes", name: str) -> None:
-    """Make the vertical axis one of shares, from 0 to 100 %."""
+def share_axis(axes: "Axes") -> None:
+    """Make the vertical axis one of solved shares, from 0 to 100 %."""
     axes.set_ylim(-0.03, 1.03)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-    axes.set_ylabel(name)
+    axes.set_ylabel("Solved")
 
 
 def count_axis(axes: "Axes") -> None:

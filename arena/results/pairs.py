@@ -17,6 +17,8 @@ from arena.stats.elo import elo_difference
 from arena.stats.observations import ONE_GAME, PAIR_SCORES, Pair, WinDrawLoss, kinds_of, ranking_of
 
 Entries = tuple[int, int]
+Rankings = dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]
+"""The games of every group of three and more, clustered by position."""
 NO_GAMES = Pair(WinDrawLoss(), WinDrawLoss())
 
 
@@ -161,6 +163,6 @@ class PairedGames:
         orders = [order for (first, _), order in self._orders.items() if first == entry]
         return sum(order.points for order in orders), sum(order.games for order in orders)
 
-    def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
+    def rankings(self) -> Rankings:
         """The games of every group of three and more, clustered by position."""
         return {group: list(clusters.values()) for group, clusters in self._rankings.items()}

@@ -1,13 +1,13 @@
 """The strength of a board's agents by its games: ratings in Elo with intervals, and the state of a sequential test."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from arena.errors import ArenaError
 from arena.identity import Stream
-from arena.results.pairs import Entries, PairedGames, counted, estimated
+from arena.results.pairs import Entries, PairedGames, Rankings, counted, estimated
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
 from arena.stats.cycles import beats, cycles
@@ -89,36 +89,33 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
     return UnknownRatings(unknown, swept, decisive, needed if pairs else None)
 
 
-class Observed(Protocol):
-    """The games of a board as ratings take them: those of PairedGames, or of one moment of them."""
-
-    def pairings(self) -> dict[Entries, list[Pair]]:
-        """Return the pairs of every two entries who met."""
-
-    def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
-        """Return the games of every group of three and more, clustered by position."""
-
-    def rounds(self) -> list[dict[Entries, Pair]] | None:
-        """Return the games of each round that share dice and deals; None where they share none."""
+def strengths(sheet: BoardInfo, games: PairedGames) -> Strengths | None:
+    """Rate a board by all its games; None where it has nothing to rate, or more than MOST_RATED entries."""
+    return strengths_of(sheet, games.pairings(), games.rankings(), games.rounds())
 
 
-def strengths(sheet: BoardInfo, games: Observed) -> Strengths | None:
-    """Rate a board; None where it has nothing to rate, or more than MOST_RATED entries."""
+def strengths_of(
+    sheet: BoardInfo,
+    pairings: Mapping[Entries, Sequence[Pair]],
+    rankings: Rankings | None = None,
+    rounds: Sequence[Mapping[Entries, Pair]] | None = None,
+) -> Strengths | None:
+    """Rate a board by the pairs of every two entries who met, or by games of three and more where there are none.
+
+    `rounds` are the pairs of each round whose games share dice and deals; without them pairs are taken for independent.
+    """
     entries = range(len(sheet.labels))
-    if len(entries) > MOST_RATED:
+    if len(entries) > MOST_RATED or not (pairings or rankings):
         return None
     from arena.stats.intervals import rate
     from arena.stats.plackett_luce import rate_rankings
 
     anchor = sheet.labels.index(sheet.anchor) if sheet.anchor in sheet.labels else None
-    pairings, rankings = games.pairings(), games.rankings()
     try:
         if pairings:
-            ratings = rate(pairings, entries, rng=Stream(f"bootstrap/{sheet.title}"), anchor=anchor, rounds=games.rounds())
-        elif rankings:
-            ratings = rate_rankings(rankings, entries, anchor=anchor)
+            ratings = rate(pairings, entries, rng=Stream(f"bootstrap/{sheet.title}"), anchor=anchor, rounds=rounds)
         else:
-            return None
+            ratings = rate_rankings(rankings or {}, entries, anchor=anchor)
     except ArenaError:
         return None
     circles = cycles(beats(pairings)) if pairings else ()

@@ -7,18 +7,18 @@ games for three and more are counted and not rated.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import NamedTuple
 
 from arena.format import Kind, Pairing
 from arena.results.board_rows import Row, per
 from arena.results.pairs import Entries, PairedGames
-from arena.results.rating import strengths
+from arena.results.rating import strengths_of
 from arena.results.tally import ResultCount
 from arena.schedule.board_info import board_info
 from arena.spec import Board
 from arena.stats.observations import Pair
 from arena.stats.solved_share import wilson
 
+Pairings = Mapping[Entries, Sequence[Pair]]
 MOST_LIVE = 32
 """Entries of a board that is rated while it is played: what takes long would keep the run from ending."""
 
@@ -31,23 +31,6 @@ class _Count(ResultCount):
     def mean(self) -> float | None:
         """The mean return."""
         return per(self.returns, self.games)
-
-
-class GamesThen(NamedTuple):
-    """The pairs of a board as they were at one moment, whatever is counted meanwhile."""
-
-    pairs: Mapping[Entries, Sequence[Pair]]
-
-    def pairings(self) -> dict[Entries, list[Pair]]:
-        """Return the pairs of every two entries who met."""
-        return {entries: list(pairs) for entries, pairs in self.pairs.items()}
-
-    def rankings(self) -> dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]:
-        """Return no games of three and more."""
-        return {}
-
-    def rounds(self) -> None:
-        """Return None: what stands while a run goes on takes pairs for independent."""
 
 
 class Standings:
@@ -71,13 +54,16 @@ class Standings:
         if len(pairing.seats) == 2 and len(counts) <= MOST_LIVE:
             self._games[board].add(pairing.round, pairing.seats, returns, play_hash or 0, play_hash is None)
 
-    def then(self, board: int) -> GamesThen:
+    def pairings(self, board: int) -> Pairings:
         """Return the pairs of a board as they are now, for `rate`."""
-        return GamesThen(self._games[board].pairings())
+        return self._games[board].pairings()
 
-    def rate(self, board: int, games: GamesThen) -> None:
-        """Rate a board by its games at some moment; `of` has these ratings from then on. This may take a second."""
-        found = strengths(board_info(self._boards[board]), games) if games.pairs else None
+    def rate(self, board: int, pairings: Pairings) -> None:
+        """Rate a board by its pairs at some moment, which are taken for independent; `of` has these ratings from then on.
+
+        This may take a second.
+        """
+        found = strengths_of(board_info(self._boards[board]), pairings)
         if found is not None:
             self._elo[board] = found.elo
 

@@ -51,9 +51,8 @@ def mcnemar(only_one: int, only_other: int) -> float:
     return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5))) if total else 1.0
 
 
-def difference_interval(solved: Solved, z: float = Z95) -> tuple[float, float]:
-    """The score interval, by default at 95 %, of the difference of both solved shares, within [-1, 1]; all of it without
-    positions.
+def difference_interval(solved: Solved) -> tuple[float, float]:
+    """The score interval at 95 % of the difference of both solved shares, within [-1, 1]; all of it without positions.
 
     The differences that the score test for paired proportions does not reject: T. Tango, Equivalence test and confidence interval
     for the difference in proportions for the paired-sample design, 1998. It has a width, too, where both always agreed.
@@ -65,8 +64,8 @@ def difference_interval(solved: Solved, z: float = Z95) -> tuple[float, float]:
     def beyond(difference: float) -> float:
         return _tango(solved, difference)
 
-    low = -1.0 if middle <= -edge else bisect(lambda d: z - beyond(d), -edge, middle)
-    high = 1.0 if middle >= edge else bisect(lambda d: -z - beyond(d), middle, edge)
+    low = -1.0 if middle <= -edge else bisect(lambda d: Z95 - beyond(d), -edge, middle)
+    high = 1.0 if middle >= edge else bisect(lambda d: -Z95 - beyond(d), middle, edge)
     return low, high
 
 
@@ -114,9 +113,9 @@ def paired_bootstrap(
     return Estimate(statistic(values), float(low), float(high))
 
 
-def paired_difference(pairs: Iterable[tuple[float, float]], rng: random.Random, *, samples: int = 2000) -> Estimate | None:
+def paired_difference(pairs: Iterable[tuple[float, float]], rng: random.Random) -> Estimate | None:
     """The mean difference of the one's figures and the other's; None without positions."""
-    return paired_bootstrap([one - other for one, other in pairs], rng, samples=samples)
+    return paired_bootstrap([one - other for one, other in pairs], rng)
 
 
 def paired_ratio(

@@ -61,7 +61,6 @@ def rate_rankings(
     agents: Iterable[Competitor] | None = None,
     *,
     anchor: Competitor | None = None,
-    prior: float = 1.0,
 ) -> Ratings[Competitor]:
     """Ratings of a field from rankings, with intervals from the sandwich estimator.
 
@@ -69,7 +68,7 @@ def rate_rankings(
     group that has two have no interval. Raises ArenaError as `fit_rankings`, and for an unknown anchor.
     """
     games = [game for clusters in groups.values() for cluster in clusters for game in cluster]
-    fitted = fit_rankings(games, agents, prior=prior)
+    fitted = fit_rankings(games, agents)
     if anchor is not None:
         place_of(fitted.agents, anchor)
     several = [clusters for clusters in groups.values() if len(clusters) > 1]

@@ -11,8 +11,8 @@ Z95 = 1.959963984540054
 """The 97.5 % point of the standard normal distribution."""
 
 
-def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
-    """The Wilson score interval of a proportion, by default at 95 %; (0, 1) without trials.
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """The Wilson score interval of a proportion, at 95 %; (0, 1) without trials.
 
     E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927. It never leaves [0, 1], and has a
     width also at 0 and at all successes. (Written out, since scipy has it in `scipy.stats` alone, which takes most of a second
@@ -24,9 +24,9 @@ def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
     if trials == 0:
         return (0.0, 1.0)
     share = successes / trials
-    weight = z * z / trials
+    weight = Z95 * Z95 / trials
     middle = share + weight / 2
-    reach = z * sqrt(share * (1 - share) / trials + weight / (4 * trials))
+    reach = Z95 * sqrt(share * (1 - share) / trials + weight / (4 * trials))
     # Exact at either end, where rounding would leave a bound next to 0 or 1.
     low = 0.0 if successes == 0 else (middle - reach) / (1 + weight)
     high = 1.0 if successes == trials else (middle + reach) / (1 + weight)

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from arena.errors import StoreError, StoreFull
@@ -133,7 +132,7 @@ class Lock:
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """Give it up."""
         self.release()
 

@@ -1,17 +1,16 @@
 """Checks of agents: each plays with and without a budget, and plays the same again."""
 
 import random
-import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from arena.agent import Agent, claim_of
 from arena.configured import name_of, settings
-from arena.errors import Interrupted, Refused, describe, foreign
+from arena.errors import Refused, describe, foreign
 from arena.game import CHANCE, Action, Game, Puzzle, State
 from arena.heuristic import Evaluation, bind, info_of
 from arena.identity import position_stream
@@ -19,12 +18,10 @@ from arena.limits import Limits
 from arena.match.match import Match, Position
 from arena.match.record import FAULTS, Record
 from arena.match.referee import play_match
-from arena.outcome import Answer, Path
-from arena.plugins.contract import source_line
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
-from arena.processes.threads import deaths, lingering, place_of
+from arena.processes.threads import deaths
 from arena.search import Search
 from arena.spec import make_seat
 from arena.testing.finding import Abandoned, Finding
@@ -34,6 +31,7 @@ from arena.testing.optimality import Measure, Optimality
 from arena.testing.patience import PATIENCE
 from arena.testing.trial import CheckLog, Trial, copied, position_text
 from arena.testing.verdicts import CheckSuite, Verdict
+from arena.testing.watched_agent import SideEffects, WatchedAgent
 from arena.traits import refusal
 
 NODES = 2_000
@@ -54,60 +52,6 @@ class Anyone(Agent):
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Choose any legal action."""
         return search.rng.choice(game.actions(state))
-
-
-@dataclass(slots=True)
-class _Observed:
-    """Side effects of an agent's decisions in a play."""
-
-    trial: Trial
-    changed: list[tuple[State, State]] = field(default_factory=list)
-    """The states that it changed, before and after."""
-    left: str | None = None
-    """The place of a thread that still ran after the decision."""
-
-
-class _Lingering(Exception):
-    """A thread still runs after a decision. Ends the match: every further decision would leave another."""
-
-
-class _Watched(Agent):
-    """The agent that is checked, with its side effects observed."""
-
-    name = "watched"
-
-    def __init__(self, agent: Agent, seen: _Observed) -> None:
-        self._agent = agent
-        self._seen = seen
-
-    def choose(self, game: Game, state: State, search: Search) -> Action:
-        return self._watch(self._agent.choose, game, state, search)
-
-    def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
-        found: Path | Answer | None = self._watch(self._agent.solve, game, state, search)
-        return found
-
-    def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
-        before, threads = copied(state), threading.enumerate()
-        trial = self._seen.trial
-        trial.tell(decide.__name__, lambda: position_text(game, before))
-        try:
-            answer = decide(game, state, search)
-        except Interrupted as interrupt:
-            interrupt.add_note(f"  asked at: {position_text(game, before)}")
-            raise
-        finally:
-            trial.tell("a method of the game")
-            if state != before:
-                self._seen.changed.append((before, state))
-        for thread in lingering(threads):
-            self._seen.left = place_of(thread) or f"{thread.name}, started in {_written(decide)}"
-            raise _Lingering
-        return answer
-
-
-def _written(method: Callable[..., Any]) -> str:
-    return f"{method.__qualname__} ({source_line(method) or 'unknown file'})"
 
 
 CHECKS = {
@@ -188,7 +132,7 @@ class AgentSetup(NamedTuple):
     def first_move(self, limits: Limits) -> Record:
         """Let the agent make the first move of a match, in the first seat, and return the record."""
         trial = Trial(name_of(self.kind), 0, 0)
-        seen = _Observed(trial)
+        seen = SideEffects(trial)
         return _played(self, seen, trial, self.game.initial(_positions(0)), [0], replace(limits, moves=1))
 
     def trace(self, seed: int, matches: int) -> list[list[str]]:
@@ -198,7 +142,7 @@ class AgentSetup(NamedTuple):
             trial = Trial(name_of(self.kind), seed, number)
             state = self.game.initial(_positions(trial.play))
             seats = [trial.play % self.game.players]
-            record = _played(self, _Observed(trial), trial, state, seats, Limits(nodes=NODES, moves=MOVES))
+            record = _played(self, SideEffects(trial), trial, state, seats, Limits(nodes=NODES, moves=MOVES))
             plays.append([record.position, *record.actions, *([] if record.answer is None else [record.answer])])
         return plays
 
@@ -279,7 +223,7 @@ def _check_claim(setup: AgentSetup, trial: Trial, measure: Measure) -> None:
     """Compare the agent's ways with those of uniform-cost search."""
     puzzle = setup.game
     assert isinstance(puzzle, Puzzle)
-    solve = partial(_played, setup, _Observed(trial), trial, seats=[0], limits=Limits(nodes=CLAIM_NODES))
+    solve = partial(_played, setup, SideEffects(trial), trial, seats=[0], limits=Limits(nodes=CLAIM_NODES))
     Optimality(puzzle, measure, setup.evaluation, solve).check(trial, puzzle.initial(_positions(trial.play)))
 
 
@@ -305,7 +249,7 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
         way = list(trial.actions)
         first = _check_plays(setup, trial, state, seats, limits, check)
         with trial.checking("repeats"):
-            again = _elsewhere(partial(_played, setup, _Observed(trial), trial, state, seats, limits))
+            again = _elsewhere(partial(_played, setup, SideEffects(trial), trial, state, seats, limits))
             trial.on_time()
             _check_same(trial, way, first, again)
         trial.actions = way
@@ -315,7 +259,7 @@ def _check_plays(
     setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
 ) -> Record:
     """Let the agent play on from `state` in some seats, and check its side effects and the ending; the trial gets the actions."""
-    seen = _Observed(trial)
+    seen = SideEffects(trial)
     with trial.own_randomness("the agent"):
         record = _played(setup, seen, trial, state, seats, limits)
     trial.actions = [*trial.actions, *record.actions]
@@ -360,12 +304,12 @@ def _elsewhere(play: Callable[[], Record]) -> Record:
         random.setstate(before)
 
 
-def _played(setup: AgentSetup, seen: _Observed, trial: Trial, state: State, seats: Collection[int], limits: Limits) -> Record:
+def _played(setup: AgentSetup, seen: SideEffects, trial: Trial, state: State, seats: Collection[int], limits: Limits) -> Record:
     """Play a match from `state`: the agent in some seats, random players in the others."""
     kind, game = setup.kind, setup.game
     puzzle = isinstance(game, Puzzle)
     own = make_seat(kind, {}, setup.evaluation, None, limits, name_of(kind), puzzle)
-    own = replace(own, make=lambda: _Watched(setup.make(), seen))
+    own = replace(own, make=lambda: WatchedAgent(setup.make(), seen))
     other = make_seat(Anyone, {}, setup.evaluation, None, limits, "anyone", puzzle)
     seated = tuple([own if seat in seats else other for seat in range(game.players)])
     position = Position("check", state, game.format_state(state))

@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 from time import monotonic
-from types import FrameType, TracebackType
+from types import FrameType
 
 from arena.errors import is_authors
 
@@ -61,7 +61,7 @@ class Patience:
             _waiting.append(self)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """Set the alarm that was there before."""
         if not self._armed:
             return

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter
-from types import TracebackType
 from typing import Self
 
 from arena.configured import name_of
@@ -49,7 +48,7 @@ class SecondProcess:
         """Begin."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         if self._child is not None:
             self._child.end()

@@ -65,11 +65,11 @@ class Server:
             ("/play", _shell("Play", "play.js", "/play")),
             ("/puzzles", _shell("Puzzles", "puzzles.js", "/puzzles")),
             ("/new", _shell("New tournament", "new.js", "/new")),
-            ("/t/{key}", self.board),
-            ("/t/{key}/matches", self.matches_page),
+            ("/t/{key}", self._page_of("Leaderboard", "leaderboard.js")),
+            ("/t/{key}/matches", self._page_of("Matches", "matches.js")),
             ("/t/{key}/compare", self.comparison),
             ("/t/{key}/match/{id}", self.match_page),
-            ("/t/{key}/entry", self.entry_page),
+            ("/t/{key}/entry", self._page_of("Agent", "entry.js")),
             ("/t/{key}/download/{name}", self.download),
             ("/static/{name:path}", self.file),
             ("/boards/{name}", self.board_module),
@@ -115,16 +115,16 @@ class Server:
             return RedirectResponse(f"/t/{next(iter(self.tournaments.listed))}", 302)
         return HTMLResponse(page("Tournaments", "home.js", "/"))
 
-    async def board(self, request: Request) -> Response:
-        """The leaderboards of a tournament."""
-        return HTMLResponse(page("Leaderboard", "leaderboard.js", "/", key=self._tournament(request).key))
+    def _page_of(self, title: str, module: str) -> Endpoint:
+        """The endpoint of a page about a tournament."""
 
-    async def matches_page(self, request: Request) -> Response:
-        """The list of its matches."""
-        return HTMLResponse(page("Matches", "matches.js", "/", key=self._tournament(request).key))
+        async def endpoint(request: Request) -> Response:
+            return HTMLResponse(page(title, module, "/", key=self._tournament(request).key))
+
+        return endpoint
 
     async def match_page(self, request: Request) -> Response:
-        """One of them."""
+        """One of its matches."""
         tournament, key = self._tournament(request), request.path_params["id"]
         await anyio.to_thread.run_sync(_check_match, tournament.store, key)
         return HTMLResponse(page("Match", "match.js", "/", key=tournament.key, id=key))
@@ -134,10 +134,6 @@ class Server:
         store, agents = self._tournament(request).store, request.query_params.getlist("agent")
         content = await self._comparisons.page(store.absolute(), agents)
         return HTMLResponse(content, headers={"content-security-policy": COMPARISON_POLICY})
-
-    async def entry_page(self, request: Request) -> Response:
-        """One entry of it."""
-        return HTMLResponse(page("Agent", "entry.js", "/", key=self._tournament(request).key))
 
     async def file(self, request: Request) -> Response:
         """A module, the style sheet, the icon: from a fixed table, so that no path leads out of it."""

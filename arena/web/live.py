@@ -153,7 +153,7 @@ class Watcher:
             "own": self.own,
             "done": stands.done,
             "total": stands.total,
-            "expected": expected_total(run.boards, boards) if stands.total is None and stands.word != "finished" else None,
+            "expected": expected_total(boards) if stands.total is None and stands.word != "finished" else None,
             "pace": self._pace(stands.done) if stands.word == "running" else None,
             "boards": [shown(board) for board in boards],
             "overall": None if (means := overall(boards)) is None else asdict(means),

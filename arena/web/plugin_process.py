@@ -98,9 +98,8 @@ class PluginProcess:
 class PluginProcesses:
     """Hands out processes, a few at a time, and ends those that did not behave."""
 
-    def __init__(self, plugins: Sequence[str] = (), memory_mb: int = MEMORY_MB) -> None:
+    def __init__(self, plugins: Sequence[str]) -> None:
         self._plugins = tuple(plugins)
-        self._memory = memory_mb
         self._idle: list[PluginProcess] = []
         self._busy: set[PluginProcess] = set()
         self._threads = anyio.CapacityLimiter(AT_ONCE * 2)
@@ -147,7 +146,7 @@ class PluginProcesses:
                 return process
             process.end()
         # From this thread, which lives on: Linux kills a child when the thread that started it ends, see PR_SET_PDEATHSIG.
-        return PluginProcess(self._plugins, self._memory)
+        return PluginProcess(self._plugins, MEMORY_MB)
 
     async def _asked(
         self, process: PluginProcess, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from arena.plugins.registry import OWN
 from arena.results.leaderboard import Leaderboard
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.run import Run
-
-OWN = "gamearena:"
-"""What the sources of the built-in plugins begin with: their version is arena's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +35,20 @@ def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
     return RunState(word, sum(done), sum([sheet.size for sheet in run.boards]) if exact else None)
 
 
-def expected_total(sheets: Sequence[BoardInfo], boards: Sequence[Leaderboard]) -> int | None:
+def expected_total(boards: Sequence[Leaderboard]) -> int | None:
     """Return about how many matches a run will have taken, by the forecasts of sequential tests; None without them."""
-    sizes = [_expected_size(sheet, board) for sheet, board in zip(sheets, boards, strict=True)]
+    sizes = [_expected_size(board) for board in boards]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
 
 
-def _expected_size(sheet: BoardInfo, board: Leaderboard) -> int | None:
+def _expected_size(board: Leaderboard) -> int | None:
     """The matches of one board; of a test as many as it has, and those of the pairs that are expected to follow."""
-    if sheet.exact or board.test is None:
-        return sheet.size if sheet.exact else None
+    if board.sheet.exact or board.test is None:
+        return board.size
     ahead = board.test.forecast
     rest = 0 if ahead is None else ceil(ahead.likely - sum(board.test.counts))
-    return min(sheet.size, board.games + 2 * max(0, rest))
+    return min(board.sheet.size, board.games + 2 * max(0, rest))
 
 
 def facts_of(run: Run) -> dict[str, Any]:

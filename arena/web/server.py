@@ -41,7 +41,7 @@ async def host(
     """
     port = listening.getsockname()[1]
     token = None if is_loopback(name) else secrets.token_urlsafe(24)
-    tournaments = Tournaments(plugins, listing=folder)
+    tournaments = Tournaments(plugins, folder)
     server = Server(tournaments, PluginProcesses(plugins))
     config = uvicorn.Config(
         Guard(server.app(), name, port, token),

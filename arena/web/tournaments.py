@@ -79,9 +79,8 @@ class ServedTournament:
 class Tournaments:
     """The tournaments of a server by their keys, which are all that a page can name."""
 
-    def __init__(self, plugins: Sequence[str] = (), folder: Path = FOLDER, listing: Path | None = None) -> None:
+    def __init__(self, plugins: Sequence[str], listing: Path | None) -> None:
         self._plugins = tuple(plugins)
-        self._folder = folder
         self.listing = listing
         """The folder whose stores are listed, those that come later too; None for a server of one store."""
         self._starting = asyncio.Lock()
@@ -113,10 +112,10 @@ class Tournaments:
 
     def save(self, name: str, text: str) -> Path:
         """Keep a spec in the server's own folder, under a name made from the tournament's, and never over another."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        FOLDER.mkdir(parents=True, exist_ok=True)
         stem, number = slug(name), 1
         while True:
-            path = self._folder / (f"{stem}.yaml" if number == 1 else f"{stem}-{number}.yaml")
+            path = FOLDER / (f"{stem}.yaml" if number == 1 else f"{stem}-{number}.yaml")
             if path.exists() and path.read_text(encoding="utf-8") == text:
                 return path
             try:

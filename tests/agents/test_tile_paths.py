@@ -14,6 +14,7 @@ from arena_agents.breadth_first import BreadthFirst
 from arena_agents.depth_first import DepthFirst, IterativeDeepening
 from arena_agents.ida_star import IdaStar
 from arena_games.sliding_tiles import SlidingTiles
+from tests.games.game_tree import distances
 
 HARD = "14 15 8 12 / 10 11 9 13 / 2 6 5 1 / 3 7 4 ."
 """A 15-puzzle that takes no search here 500 nodes or fewer."""
@@ -28,19 +29,10 @@ def nodes(record: Record) -> int:
     return sum(decision.nodes for decision in record.decisions)
 
 
-@pytest.fixture(scope="module")
-def distances() -> dict[Any, int]:
-    """The number of slides from every position of the 8-puzzle to the goal, breadth first from the goal."""
-    game = SlidingTiles()
-    found = {game.goal: 0}
-    order = [game.goal]
-    for state in order:
-        for action in game.actions(state):
-            successor = game.result(state, action)
-            if successor not in found:
-                found[successor] = found[state] + 1
-                order.append(successor)
-    return found
+@pytest.fixture(scope="module", name="distances")
+def every_distance() -> dict[Any, int]:
+    """The number of slides from every position of the 8-puzzle to the goal."""
+    return distances(SlidingTiles(), SlidingTiles().goal)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The command line as its user meets it: real processes, stdout for results alone, exit codes, Ctrl-C."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -14,7 +13,7 @@ import pytest
 
 from arena import __version__, commands
 from arena.cli import COMMANDS, cli
-from tests.conftest import arena_in
+from tests.conftest import arena_in, at_terminal
 
 ROOT = Path(__file__).parents[2]
 
@@ -129,6 +128,13 @@ def test_what_there_is_can_be_looked_up(arguments: list[str], words: list[str]) 
     assert (done.returncode, done.stderr) == (0, "")
     for word in words:
         assert word in done.stdout
+
+
+def test_plugins_that_came_with_arena_are_told_before_its_bridges() -> None:
+    """Whatever the alphabet says."""
+    told = re.findall(r"^gamearena:(\w+)-", arena("plugins").stdout, re.MULTILINE)
+    assert told == ["builtin"] * told.count("builtin") + ["bridge"] * told.count("bridge")
+    assert {"builtin", "bridge"} <= set(told)
 
 
 def test_the_schema_is_json_and_knows_every_key(spec: Path) -> None:
@@ -247,29 +253,9 @@ def test_a_closed_pipe_is_no_crash(spec: Path) -> None:
 
 def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path) -> None:
     """Through a pseudo-terminal the count is seen, and stdout stays clean."""
-    import pty
-
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 1500\nagents: [random, greedy]\n")
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "arena", "run", "--no-store", str(tmp_path / "some.yaml"), "--format", "json"],
-        stdout=subprocess.PIPE,
-        stderr=slave,
-        text=True,
-    ) as started:
-        os.close(slave)
-        seen = b""
-        while True:
-            try:
-                chunk = os.read(master, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not chunk:
-                break
-            seen += chunk
-        assert started.stdout is not None
-        json.loads(started.stdout.read())
-    os.close(master)
+    result, seen = at_terminal(tmp_path, "run", "--no-store", "some.yaml", "--format", "json")
+    json.loads(result)
     assert b"/3,000 matches" in seen
 
 

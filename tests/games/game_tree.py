@@ -1,4 +1,4 @@
-"""Walks over whole games with chance: values, exploitability, notation, and random matches beside open_spiel's."""
+"""Walks over whole games and puzzles: values, exploitability, distances, notation, and random matches beside open_spiel's."""
 
 import random
 from collections import defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isclose
 from typing import Any
 
-from arena import CHANCE, Game
+from arena import CHANCE, Game, Puzzle
 
 Policy = Callable[[Any, Sequence[Any]], Mapping[Any, float]]
 """The probabilities of the actions of an observation."""
@@ -70,6 +70,33 @@ def states_of(game: Game) -> Iterator[Any]:
         state = waiting.pop()
         yield state
         waiting += [game.result(state, action) for action in game.actions(state)]
+
+
+def levels(game: Game, most: int) -> Iterator[dict[Any, int]]:
+    """The positions after 0, 1, ... plies, passes included, each with the number of ways to it."""
+    level: dict[Any, int] = {start(game): 1}
+    while level:
+        yield level
+        if most == 0:
+            return
+        after: dict[Any, int] = {}
+        for state, ways in level.items():
+            for action in game.actions(state):
+                successor = game.result(state, action)
+                after[successor] = after.get(successor, 0) + ways
+        level, most = after, most - 1
+
+
+def distances(puzzle: Puzzle, goal: Any) -> dict[Any, int]:
+    """Breadth-first search from the goal of a puzzle whose actions can be undone, so that it is the distance to the goal too."""
+    found, order = {goal: 0}, [goal]
+    for state in order:
+        for action in puzzle.actions(state):
+            successor = puzzle.result(state, action)
+            if successor not in found:
+                found[successor] = found[state] + 1
+                order.append(successor)
+    return found
 
 
 def random_match(game: Game, seed: int, among: Callable[[Any], Sequence[Any]] | None = None) -> Iterator[tuple[Any, Any]]:

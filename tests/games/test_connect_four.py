@@ -14,6 +14,7 @@ from arena.plugins.registry import Registry
 from arena.testing import check_game, check_heuristic
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import Centre, OpenLines
+from tests.games.game_tree import levels
 
 # Positions of the 7x6 board after n plies: J. Tromp, OEIS A212693.
 POSITIONS = [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275]
@@ -23,21 +24,6 @@ GAMES = 356_232
 POSITIONS_4X4, VALUE_4X4 = 161_029, 0
 
 Board = list[list[str]]
-
-
-def levels(game: ConnectFour, most: int) -> Iterator[dict[Any, int]]:
-    """The positions after 0, 1, ... plies, each with the number of ways to it."""
-    level: dict[Any, int] = {game.initial(random.Random(0)): 1}
-    while level:
-        yield level
-        if most == 0:
-            return
-        after: dict[Any, int] = {}
-        for state, ways in level.items():
-            for action in game.actions(state):
-                successor = game.result(state, action)
-                after[successor] = after.get(successor, 0) + ways
-        level, most = after, most - 1
 
 
 def test_the_standard_board_has_the_known_numbers_of_positions() -> None:

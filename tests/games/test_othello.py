@@ -1,7 +1,6 @@
 """Othello against published counts and games, and against a twin that looks at squares one by one."""
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from arena.plugins.registry import Registry
 from arena.testing import check_game, check_heuristic
 from arena_games.othello import Othello, corners_mobility, discs
+from tests.games.game_tree import levels
 
 # Leaves after n plies on 8x8: A. Bik, Perft for Reversi, aartbik.blogspot.com, February 2009.
 PERFT = [1, 4, 12, 56, 244, 1396, 8200, 55092, 390216]
@@ -37,21 +37,6 @@ PERFECT_6X6 = """
 24 23  3 10 26 29
 21 18 20 11 25 30
 """
-
-
-def levels(game: Othello, most: int) -> Iterator[dict[Any, int]]:
-    """The positions after 0, 1, ... plies, passes included, each with the number of ways to it."""
-    level: dict[Any, int] = {game.initial(random.Random(0)): 1}
-    while level:
-        yield level
-        if most == 0:
-            return
-        after: dict[Any, int] = {}
-        for state, ways in level.items():
-            for action in game.actions(state):
-                successor = game.result(state, action)
-                after[successor] = after.get(successor, 0) + ways
-        level, most = after, most - 1
 
 
 @pytest.mark.slow

@@ -8,28 +8,16 @@ from typing import Any
 import pytest
 
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
+from tests.games.game_tree import distances
 
 # States of the 8-puzzle at each distance from the goal: A. Reinefeld, Complete Solution of the Eight-Puzzle, 1993.
 AT_DISTANCE = [1, 2, 4, 8, 16, 20, 39, 62, 116, 152, 286, 396, 748, 1024, 1893, 2512, 4485, 5638, 9529, 10878, 16993,
                17110, 23952, 20224, 24047, 15578, 14560, 6274, 3910, 760, 221, 2]  # fmt: skip
 
 
-def distances(puzzle: SlidingTiles) -> dict[Any, int]:
-    """Breadth-first search from the goal; slides can be undone, so it is the distance to the goal too."""
-    found = {puzzle.goal: 0}
-    frontier = [puzzle.goal]
-    for state in frontier:
-        for action in puzzle.actions(state):
-            successor = puzzle.result(state, action)
-            if successor not in found:
-                found[successor] = found[state] + 1
-                frontier.append(successor)
-    return found
-
-
 @pytest.fixture(scope="module")
 def eight_puzzle() -> dict[Any, int]:
-    return distances(SlidingTiles())
+    return distances(SlidingTiles(), SlidingTiles().goal)
 
 
 def test_the_eight_puzzle_has_the_known_numbers_of_states(eight_puzzle: dict[Any, int]) -> None:
@@ -73,7 +61,7 @@ def test_the_heuristics_are_the_sums_that_they_are_said_to_be(rows: int, columns
 def test_exactly_the_positions_that_can_be_reached_are_accepted(rows: int, columns: int, goal: Any) -> None:
     """Of all arrangements, those that breadth-first search from the goal finds parse; the others are called unsolvable."""
     puzzle = SlidingTiles(rows=rows, columns=columns, goal=goal)
-    reached = set(distances(puzzle))
+    reached = set(distances(puzzle, puzzle.goal))
     for tiles in permutations(range(rows * columns)):
         text = " ".join(map(str, tiles))
         if bytes(tiles) in reached:

@@ -19,6 +19,7 @@ from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.table_cache import FOLDER
 from arena_games.walking_distance import WalkingDistance
+from tests.games.game_tree import distances
 
 HEURISTICS = [LinearConflict, WalkingDistance, PatternDB]
 
@@ -30,25 +31,13 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def distances(puzzle: SlidingTiles) -> dict[Any, int]:
-    found = {puzzle.goal: 0}
-    frontier = [puzzle.goal]
-    for state in frontier:
-        for action in puzzle.actions(state):
-            successor = puzzle.result(state, action)
-            if successor not in found:
-                found[successor] = found[state] + 1
-                frontier.append(successor)
-    return found
-
-
 @pytest.mark.parametrize("goal", ["blank-last", "blank-first"])
 @pytest.mark.parametrize("kind", HEURISTICS)
 def test_admissible_and_as_consistent_as_claimed_over_the_whole_eight_puzzle(kind: Any, goal: Any) -> None:
     """Never above the distance by breadth-first search, 0 at the goal alone; if claimed, changed by at most one by a slide."""
     puzzle = SlidingTiles(goal=goal)
     evaluate = kind(puzzle)
-    exact = distances(puzzle)
+    exact = distances(puzzle, puzzle.goal)
     estimates = {state: evaluate(state) for state in exact}
     assert all(estimates[state] <= distance for state, distance in exact.items())
     assert [state for state, estimate in estimates.items() if estimate == 0] == [puzzle.goal]
@@ -92,13 +81,13 @@ def test_a_pattern_of_all_tiles_is_the_exact_distance() -> None:
     """On 2x3 one set of five tiles leaves nothing out."""
     puzzle = SlidingTiles(rows=2, columns=3)
     evaluate = PatternDB(puzzle, partition="5")
-    assert {state: evaluate(state) for state in distances(puzzle)} == distances(puzzle)
+    assert {state: evaluate(state) for state in distances(puzzle, puzzle.goal)} == distances(puzzle, puzzle.goal)
 
 
 def test_a_partition_adds_up_to_at_most_the_distance_and_beats_manhattan_on_average() -> None:
     """On the 8-puzzle in two sets of four, by sizes and by tiles."""
     puzzle = SlidingTiles()
-    exact = distances(puzzle)
+    exact = distances(puzzle, puzzle.goal)
     manhattan = Manhattan(puzzle)
     for partition in ("4-4", "1,2,3,4-5,6,7,8", "3-3-2"):
         evaluate = PatternDB(puzzle, partition=partition)
@@ -110,7 +99,7 @@ def test_the_mirror_image_of_a_square_board_is_asked_too() -> None:
     puzzle = SlidingTiles()
     one, other = [PatternDB(puzzle, partition=text) for text in ("1,2,3,4-5,6,7,8", "1,4,7,2-5,8,3,6")]  # images of each other
     mirror = (0, 3, 6, 1, 4, 7, 2, 5, 8)  # cells, and the places of tiles, across the diagonal
-    exact = distances(puzzle)
+    exact = distances(puzzle, puzzle.goal)
 
     def image(state: Any) -> bytes:
         return bytes([0 if not state[cell] else mirror[state[cell] - 1] + 1 for cell in mirror])

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from time import monotonic
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
 from arena.console.output import draws, room
@@ -36,7 +35,7 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
         self.points: list[float] = []
         """The ratio, from one look to the next."""
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leave the last frame on the screen."""
         if not self._quiet and self._matches:
             self._show()

@@ -14,7 +14,7 @@ import pytest
 from arena import Game
 from arena.commands import check_process
 from arena.commands.check_process import CheckProgress
-from arena.console.live_line import LiveLine
+from arena.console.output import LiveLine
 from arena.processes.shared_note import SharedNote
 from arena.testing import check_game
 from arena.testing.finding import Violation

@@ -1,10 +1,7 @@
 """What is seen while a run goes on: live on a terminal, a line now and then elsewhere, nothing with --quiet."""
 
 import io
-import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -23,6 +20,7 @@ from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.stats.sprt import Sprt, expected_pairs
 from arena.tournament.results import PlayedMatch
+from tests.conftest import at_terminal
 
 SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "minimax"]}
 
@@ -161,24 +159,9 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
 def test_the_live_view_leaves_the_screen_as_it_was(tmp_path: Path) -> None:
     """In a real pseudo-terminal of 60 columns: standings are seen, and when it is over only the result is left on stdout."""
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 40\nagents: [random, type-a, type-a-plus]\n")
-    master, slave = pty.openpty()
-    words = [sys.executable, "-m", "arena", "run", "some.yaml", "--no-store", "--workers", "1"]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "LINES": "20"}
-    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=slave, env=environment) as started:
-        os.close(slave)
-        seen = b""
-        while True:
-            ready, _, _ = select.select([master], [], [], 60)
-            try:
-                chunk = os.read(master, 1 << 16) if ready else b""
-            except OSError:  # the other end is closed
-                break
-            if not chunk:
-                break
-            seen += chunk
-        assert started.stdout is not None
-        assert b"type-a-plus" in started.stdout.read()
-    os.close(master)
+    words = ("run", "some.yaml", "--no-store", "--workers", "1")
+    result, seen = at_terminal(tmp_path, *words, TERM="xterm", COLUMNS="60", LINES="20")
+    assert "type-a-plus" in result
     assert b"/240 matches" in seen
     assert b"so far:" in seen
     assert seen.rstrip().endswith((b"\x1b[2K", b"\x1b[?25h", b"\x1b[1A\x1b[2K"))

@@ -130,10 +130,10 @@ def test_the_length_of_a_sequential_test_is_foretold(tmp_path: Path) -> None:
     assert board.test.forecast is not None
     assert told["expected"] == 16 + 2 * ceil(board.test.forecast.likely - 8) > 16
     alike = replace(board.test, llr=1.0, counts=(0, 0, 0, 8, 0), forecast=forecast(board.test.test, (0, 0, 0, 8, 0), 1.0))
-    assert expected_total(begun.boards, [replace(board, test=alike)]) == 2 * ceil(8 * log(19))
+    assert expected_total([replace(board, test=alike)]) == 2 * ceil(8 * log(19))
     decided = replace(board.test, forecast=None)
-    assert expected_total(begun.boards, [replace(board, test=decided)]) == 16
-    assert expected_total(begun.boards, [replace(board, test=None)]) is None
+    assert expected_total([replace(board, test=decided)]) == 16
+    assert expected_total([replace(board, test=None)]) is None
 
 
 def test_play_goes_on_by_forms_that_the_pages_take(server: Any) -> None:
