@@ -4,15 +4,13 @@ import ctypes
 from array import array
 from collections.abc import Callable, Sequence
 from functools import cache
+from struct import Struct
 from typing import Any
 
 from arena.compiled.fields import NumberField
 
 FAULT = 4
 """The status of a kernel that cannot go on; an exception inside it counts as one."""
-_ARGUMENTS: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double}
-_kept: list[Any] = []
-"""What has to live as long as the code."""
 
 
 @cache
@@ -32,14 +30,14 @@ def loaded(symbol: str, code: bytes, kinds: Sequence[str]) -> Callable[..., int]
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    kinds_of = [_ARGUMENTS.get(kind, ctypes.c_void_p) for kind in kinds]
-    native = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *kinds_of)(engine.get_function_address(symbol))
-    status, error = ctypes.c_int64(), ctypes.c_void_p()
-    places = ctypes.addressof(status), ctypes.addressof(error)
-    _kept.append((status, error))
+    room = ctypes.create_string_buffer(16 + 8 * len(kinds))  # the status, what an exception leaves, and what the entry is given
+    place, status = ctypes.addressof(room), ctypes.c_int64.from_buffer(room)
+    native = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)(engine.get_function_address(symbol))
+    pack = Struct("".join(["d" if kind == "float" else "q" for kind in kinds])).pack_into
 
     def call(*arguments: Any) -> int:
-        return FAULT if native(*places, *arguments) else status.value
+        pack(room, 16, *arguments)
+        return FAULT if native(place, place + 8, place + 16) else status.value
 
     return call
 

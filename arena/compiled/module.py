@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.compiled.fields import NumberField
-from arena.compiled.specialiser import FILLERS, Specialiser
+from arena.compiled.specialiser import Specialiser
+from arena.compiled.statements import FILLERS
 
 KERNELS = Path(__file__).parent / "kernels"
 TYPES = {"Words": "words", "Halves": "halves", "Reals": "reals", "Octets": "octets"}

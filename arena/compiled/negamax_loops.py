@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.compiled.edition import Edition
 from arena.compiled.fields import NotCompilable
-from arena.compiled.loop import Loop, huge
+from arena.compiled.loop import HUGE, Loop
 from arena.compiled.table_rows import TableRows, row_length
 from arena.game import Game, Puzzle
 
@@ -62,7 +62,7 @@ class FullWidthLoop(Loop):
             states[place] = word
         depth = self.options["depth"]
         registers[0], registers[4], registers[5], registers[7] = -1, 0, self.levels, 0
-        registers[6] = huge(float("inf") if depth is None else depth)
+        registers[6] = HUGE if depth is None else depth
         registers[8], registers[9] = seat, ply
         numbers[0], numbers[1] = alpha, beta
         self.drive(registers)

@@ -7,6 +7,17 @@ from typing import Any, cast
 _LINE = "_arena_line"
 
 
+def where(function: Any, node: ast.AST | None = None) -> str:
+    """Return file and line of a node of a function."""
+    return place_of(function, getattr(node, "lineno", 1))
+
+
+def place_of(function: Any, line: int) -> str:
+    """Return file and line of a line of the source of a function."""
+    code = function.__code__
+    return f"{code.co_filename}:{code.co_firstlineno + line - 1}"
+
+
 def mark(tree: ast.AST) -> None:
     """Note the line of every statement of an author's function."""
     for node in ast.walk(tree):

@@ -11,7 +11,8 @@ from typing import Any
 from arena.compiled.edition import GENERATES, Edition
 from arena.compiled.fields import LARGEST, SMALLEST, NotCompilable
 from arena.compiled.module import Module
-from arena.compiled.specialiser import Specialiser, where
+from arena.compiled.places import where
+from arena.compiled.specialiser import Specialiser
 from arena.errors import Interrupted, describe
 from arena.game import CHANCE, Game, Puzzle, State
 from arena.heuristic import Evaluation

@@ -6,6 +6,16 @@ from dataclasses import dataclass
 
 from arena.compiled.places import LineKeeper
 
+FILLERS = frozenset({"actions", "moves", "threats"})
+"""Methods whose result is written into a buffer; the function returns how many there are."""
+BUFFER = ("_buffer", "_base", "_room")
+"""The parameters that a filler has more: where to write, from where on, and for how many there is room."""
+
+
+def call(function: str, *arguments: ast.expr) -> ast.Call:
+    """Return the expression of a call of a function by its name."""
+    return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
+
 
 @dataclass(frozen=True, slots=True)
 class Fill:

@@ -26,8 +26,8 @@ class SlidingRules(Rules):
     def __init__(self, beside: list[list[int]], goal: bytes) -> None:
         self.beside = beside
         self.goal = goal
-        self.placed = [[_signed(tile << 4 * cell) for cell in range(MOST)] for tile in range(MOST)]
-        """The bits of a tile on a cell."""
+        self.placed = [_signed(tile << 4 * cell) for tile in range(MOST) for cell in range(MOST)]
+        """The bits of a tile on a cell, at 16 times the tile and the cell: an index without a product."""
         self.goal_tiles = self.packed(goal)
 
     def packed(self, state: bytes) -> int:
@@ -49,8 +49,8 @@ class SlidingRules(Rules):
     def result(self, state: Words, action: int) -> Words:
         """Slide the tile on a cell into the blank, which is 0."""
         tiles, blank = state
-        tile = (tiles >> 4 * action) & 15
-        return (tiles ^ self.placed[tile][blank] ^ self.placed[tile][action], action)
+        row = ((tiles >> 4 * action) & 15) << 4
+        return (tiles ^ self.placed[row + blank] ^ self.placed[row + action], action)
 
     def is_goal(self, state: Words) -> bool:
         """Tell whether all tiles are in order."""
@@ -71,21 +71,22 @@ class TileSums(Estimate):
     words = 1
 
     def __init__(self, cells: int, costs: list[list[int]]) -> None:
+        """`costs` by tile and cell; 0 for the blank."""
         self.cells = cells
-        self.costs = costs
-        """By tile and cell; 0 for the blank."""
+        self.costs = [cost for row in costs for cost in [*row, *[0] * (MOST - len(row))]]
+        """At 16 times the tile and the cell."""
 
     def first(self, state: Words) -> Words:
         """Return the sum."""
         total = 0
         for cell in range(self.cells):
-            total += self.costs[(state[0] >> 4 * cell) & 15][cell]
+            total += self.costs[(((state[0] >> 4 * cell) & 15) << 4) + cell]
         return (total,)
 
     def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
         """Return the sum after one tile has moved to where the blank was."""
-        tile = (state[0] >> 4 * action) & 15
-        return (carried[0] + self.costs[tile][state[1]] - self.costs[tile][action],)
+        row = ((state[0] >> 4 * action) & 15) << 4
+        return (carried[0] + self.costs[row + state[1]] - self.costs[row + action],)
 
     def value(self, carried: Words) -> float:
         """Return the sum."""

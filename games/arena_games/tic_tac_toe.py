@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Generic, TypeVar
 from pydantic import Field
 
 from arena import Game, heuristic
-from arena_games.tic_tac_toe_rules import MOST_BITS, Lanes, MarkRules
+from arena_games.tic_tac_toe_rules import MOST_BITS, Lanes, MarkRules, ShiftedMarks, TabledMarks
 
 State = tuple[int, int]
 Entry = TypeVar("Entry")
@@ -97,7 +97,9 @@ class TicTacToe(Game):
         """Return the rules over whole numbers; None for boards of more than 62 bits."""
         stride = self.columns + 1
         bits = [0, *self._bit.values()]
-        return MarkRules(bits, [1, stride, stride + 1, stride - 1], self.in_a_row) if self.rows * stride <= MOST_BITS else None
+        if isinstance(self._has_line, list) and isinstance(self._completing, list):
+            return TabledMarks(bits, bytes(self._has_line), self._completing)
+        return ShiftedMarks(bits, [1, stride, stride + 1, stride - 1], self.in_a_row) if self.rows * stride <= MOST_BITS else None
 
     def render(self, state: State) -> str:
         """Return the board, a row a line, empty cells as dots."""

@@ -1,6 +1,7 @@
 """Tic-tac-toe over whole numbers, for compiled searches: boards of at most 62 bits."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from arena.compiled import Estimate, Rules
 from arena.compiled.rules import Words
@@ -9,18 +10,30 @@ MOST_BITS = 62
 
 
 class MarkRules(Rules):
-    """A state is that of the game: the cells of x and of o. An action is the number of a cell."""
+    """A state is that of the game: the cells of x and of o. An action is the number of a cell.
+
+    What lines there are, a subclass says: whether marks have one, and the cells that would complete one.
+    """
 
     words = 2
 
-    def __init__(self, bits: list[int], steps: list[int], in_a_row: int) -> None:
+    def __init__(self, bits: list[int]) -> None:
         self.bits = bits
         """The bit of every cell by its number; that of 0 is none."""
         self.width = len(bits) - 1
         self.full = sum(bits)
-        self.steps = steps
-        """By how many bits the next cell of a line is further, in four directions."""
-        self.in_a_row = in_a_row
+        self.numbers = [0] * (max(bits).bit_length() + 1)
+        """The number of every cell by the length of its bit."""
+        for number, bit in enumerate(bits):
+            self.numbers[bit.bit_length()] = number
+
+    if TYPE_CHECKING:
+
+        def has_line(self, marks: int) -> bool:
+            """Tell whether enough marks are in a line."""
+
+        def completions(self, marks: int) -> int:
+            """Return the cells that would complete a line; also bits that are no cells or marked."""
 
     def encode(self, state: Words) -> Words:
         """Return the state itself."""
@@ -30,52 +43,17 @@ class MarkRules(Rules):
         """Return 0 for x when both have as many marks, else 1 for o."""
         return 0 if state[0].bit_count() == state[1].bit_count() else 1
 
-    def along(self, marks: int, step: int) -> int:
-        """Return where lines of enough marks begin in one direction."""
-        if self.in_a_row == 3:
-            return marks & (marks >> step) & (marks >> 2 * step)
-        run = marks
-        for n in range(1, self.in_a_row):
-            run &= marks >> n * step
-        return run
-
-    def has_line(self, marks: int) -> bool:
-        """Tell whether enough marks are in a line."""
-        steps = self.steps
-        either = self.along(marks, steps[0]) | self.along(marks, steps[1])
-        return (either | self.along(marks, steps[2]) | self.along(marks, steps[3])) != 0
-
     def is_won(self, state: Words) -> bool:
         """Tell whether whoever moved last has a line: nobody else can."""
         return self.has_line(state[1] if state[0].bit_count() == state[1].bit_count() else state[0])
 
-    def above(self, cells: int, n: int) -> int:
-        """Return the cells n bits above, as far as they are on the board."""
-        return (cells & (self.full >> n)) << n
-
-    def completed(self, marks: int, step: int) -> int:
-        """Return the cells that would complete a line in one direction; also bits that are no cells."""
-        if self.in_a_row == 3:
-            two = marks & (marks >> step)
-            return self.above(two, 2 * step) | two >> step | self.above(marks, step) & (marks >> step)
-        found = 0
-        for place in range(self.in_a_row):
-            cells = self.full
-            for other in range(self.in_a_row):
-                if other < place:
-                    cells &= self.above(marks, (place - other) * step)
-                elif other > place:
-                    cells &= marks >> (other - place) * step
-            found |= cells
-        return found
-
     def actions(self, state: Words) -> Iterator[int]:
         """Yield the empty cells in order; none once somebody has a line."""
         if not self.is_won(state):
-            taken = state[0] | state[1]
-            for number in range(1, self.width + 1):
-                if not taken & self.bits[number]:
-                    yield number
+            left = self.full & ~(state[0] | state[1])
+            while left:
+                yield self.numbers[(left & -left).bit_length()]
+                left &= left - 1
 
     def result(self, state: Words, action: int) -> Words:
         """Put the mark of whoever is to move into a cell."""
@@ -97,13 +75,73 @@ class MarkRules(Rules):
     def threats(self, state: Words, seat: int) -> Iterator[int]:
         """Yield the empty cells that complete a line of `seat`."""
         if not self.is_won(state):
-            own, steps = state[seat], self.steps
-            cells = self.completed(own, steps[0]) | self.completed(own, steps[1])
-            cells = (cells | self.completed(own, steps[2]) | self.completed(own, steps[3])) & ~(state[0] | state[1])
-            if cells:
-                for number in range(1, self.width + 1):
-                    if cells & self.bits[number]:
-                        yield number
+            left = self.full & self.completions(state[seat]) & ~(state[0] | state[1])
+            while left:
+                yield self.numbers[(left & -left).bit_length()]
+                left &= left - 1
+
+
+class TabledMarks(MarkRules):
+    """Boards so small that a table has the answer for all marks of a side."""
+
+    def __init__(self, bits: list[int], lines: bytes, completing: list[int]) -> None:
+        super().__init__(bits)
+        self.lines = lines
+        self.completing = completing
+
+    def has_line(self, marks: int) -> bool:
+        """Tell whether enough marks are in a line."""
+        return self.lines[marks] != 0
+
+    def completions(self, marks: int) -> int:
+        """Return the cells that would complete a line; also those that are marked."""
+        return self.completing[marks]
+
+
+class ShiftedMarks(MarkRules):
+    """Boards of any size: marks are laid over themselves, shifted by a step of a line."""
+
+    def __init__(self, bits: list[int], steps: list[int], in_a_row: int) -> None:
+        super().__init__(bits)
+        self.steps = steps
+        """By how many bits the next cell of a line is further, in four directions."""
+        self.in_a_row = in_a_row
+
+    def along(self, marks: int, step: int) -> int:
+        """Return where lines of enough marks begin in one direction."""
+        run = marks
+        for n in range(1, self.in_a_row):
+            run &= marks >> n * step
+        return run
+
+    def has_line(self, marks: int) -> bool:
+        """Tell whether enough marks are in a line."""
+        steps = self.steps
+        either = self.along(marks, steps[0]) | self.along(marks, steps[1])
+        return (either | self.along(marks, steps[2]) | self.along(marks, steps[3])) != 0
+
+    def above(self, cells: int, n: int) -> int:
+        """Return the cells n bits above, as far as they are on the board."""
+        return (cells & (self.full >> n)) << n
+
+    def completed(self, marks: int, step: int) -> int:
+        """Return the cells that would complete a line in one direction; also bits that are no cells."""
+        found = 0
+        for place in range(self.in_a_row):
+            cells = self.full
+            for other in range(self.in_a_row):
+                if other < place:
+                    cells &= self.above(marks, (place - other) * step)
+                elif other > place:
+                    cells &= marks >> (other - place) * step
+            found |= cells
+        return found
+
+    def completions(self, marks: int) -> int:
+        """Return the cells that would complete a line; also bits that are no cells or marked."""
+        steps = self.steps
+        found = self.completed(marks, steps[0]) | self.completed(marks, steps[1])
+        return found | self.completed(marks, steps[2]) | self.completed(marks, steps[3])
 
 
 class Lanes(Estimate):

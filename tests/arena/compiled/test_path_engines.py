@@ -9,6 +9,7 @@ import pytest
 
 import arena
 from arena import Game, Limits, Puzzle
+from arena.compiled import Rules
 from arena.heuristic import bind
 from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.ida_star import IdaStar
@@ -79,6 +80,60 @@ def test_steps_of_any_cost(same: Callable[..., arena.Record], agent: Any) -> Non
         least[square] = min(least[square - step] + tolls[square] * step for step in (1, 2, 3) if square >= step)
     record = same(Toll(), agent, limits={"nodes": 30_000})
     assert record.cost == least[59] or agent.name == "ida-star"
+
+
+class Steps(Rules):
+    """The rules of a corridor: a step down is 0, a step up is 1."""
+
+    words, width, players = 1, 2, 1
+
+    def encode(self, state: Any) -> Any:
+        return state
+
+    def actions(self, state: Any) -> Any:
+        return range(0 if state[0] > 0 else 1, 2)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] + 2 * action - 1,)
+
+    def is_goal(self, state: Any) -> Any:
+        return state[0] == 200
+
+    def is_terminal(self, state: Any) -> Any:
+        return state[0] == 200
+
+    def reverse(self, state: Any, action: int) -> int:
+        return 1 - action
+
+
+class Corridor(Puzzle):
+    """From 40 up to 200, or down to 0, where it ends."""
+
+    name = "corridor"
+
+    def initial(self, rng: Any) -> Any:
+        return (40,)
+
+    def actions(self, state: Any) -> Any:
+        return Steps().actions(state)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] + 2 * action - 1,)
+
+    def is_goal(self, state: Any) -> Any:
+        return bool(state[0] == 200)
+
+    def compiled(self) -> Rules:
+        return Steps()
+
+
+def test_a_path_that_outgrows_its_arrays(twice: Twice) -> None:
+    """Under a bound, each of so many states upwards has two successors, and so have those downwards, but for the last of 40."""
+    total = sum(2 + 2 * bound + min(2 * bound, 79) for bound in range(160)) + 2 + 79 + 2 * 159
+    outcome = twice(IdaStar(), Corridor(), (40,))
+    assert outcome.found.actions == (1,) * 160
+    assert outcome.nodes == total
+    assert twice(IdaStar(), Corridor(), (40,), None, {"nodes": total - 100}).nodes == total - 100
 
 
 @pytest.mark.parametrize("goal", ["blank-last", "blank-first"])
