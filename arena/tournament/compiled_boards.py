@@ -61,7 +61,7 @@ def _reason(game: Game, seat: Seat) -> str | None:
     """Compile the engine of a seat if it has one, and return why it runs plain all the same; None where it does not."""
     try:
         if not _brought(seat):
-            engine = engine_of(seat.make())
+            engine = engine_of(seat.make(), game)
             if engine is None:
                 return None
             if ready(game, seat.evaluation, engine, compiling=os.environ.get(COMPILE) != "never") is None:
