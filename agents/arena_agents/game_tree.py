@@ -8,7 +8,7 @@ from arena import CHANCE, Action, Game, Search, State
 from arena.game import gives
 from arena.returns import bounds
 from arena_agents.deepening import PROVEN, STEP, scaled_returns
-from arena_agents.playouts import Returns, drawn, evaluation, longest_playout, playout
+from arena_agents.playouts import Returns, compiled_playout, drawn, evaluation, longest_playout, playout
 
 
 class Node:
@@ -75,7 +75,8 @@ class GameTree:
     the returns is open, as they are, and UCT takes the least and the greatest that were met for the ends of the scale.
     """
 
-    def __init__(self, game: Game, state: State, search: Search, exploration: float) -> None:
+    def __init__(self, game: Game, state: State, search: Search, exploration: float, rollouts: Any = None) -> None:
+        """`rollouts` is the compiled loop of that name, or None."""
         self._game = game
         self._search = search
         self._exploration = exploration
@@ -94,6 +95,8 @@ class GameTree:
         self._longest = longest_playout(game, search)
         self._cut_off = evaluation(game, search)
         self._play_on = playout(game, self._random, self._longest, self._cut_off)
+        if rollouts is not None:
+            self._play_on = compiled_playout(rollouts, game, search.rng, self._longest, self._play_on)
         mover = game.to_move(state)
         self._root = ChanceNode(None, state, game) if mover == CHANCE else Node(None, state, mover, list(game.actions(state)))
 

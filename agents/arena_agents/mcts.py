@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from arena import Action, Agent, Game, Search, State
+from arena.game import gives
 from arena_agents.game_tree import GameTree
 
 ROLLOUTS = 1_000
@@ -42,8 +43,10 @@ class MCTS(Agent):
         legal = game.actions(state)
         if len(legal) == 1:
             return legal[0]
-        loop = search.compiled("mcts")
-        tree = GameTree(game, state, search, self.exploration)
+        chance = gives(game, "chance_outcomes")
+        loop = None if chance else search.compiled("mcts")
+        whole = chance and search.limits.depth is None  # a rollout that is cut off is played plain
+        tree = GameTree(game, state, search, self.exploration, search.compiled("rollouts") if whole else None)
         try:
             self._grow(tree, search.limits.budget, loop)
         finally:  # also when the budget runs out

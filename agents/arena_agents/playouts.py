@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
+from random import Random
+from typing import Any
 
 from arena import CHANCE, Game, Puzzle, Search, State
 from arena.game import gives
+from arena.returns import scaled
 from arena_agents.deepening import scaled_returns
 
 LONGEST = 1_000
@@ -55,6 +58,16 @@ def playout(game: Game, random: Callable[[], float], longest: int, cut_off: Call
         return returns(state)
 
     return play_on_with_chance if gives(game, "chance_outcomes") else play_on
+
+
+def compiled_playout(loop: Any, game: Game, rng: Random, longest: int, plain: Playout) -> Playout:
+    """Return a function that plays on as `plain` does, by the compiled loop `rollouts`, and by `plain` to where it is cut off."""
+
+    def play_on(state: State, ply: int) -> Returns:
+        returns: Sequence[float] | None = loop(state, rng, ply, longest)
+        return plain(state, ply) if returns is None else [scaled(game, value) for value in returns]
+
+    return play_on
 
 
 def evaluation(game: Game, search: Search) -> Callable[[State], Returns]:

@@ -23,7 +23,8 @@ from arena.compiled.negamax_loops import (
 )
 from arena.compiled.random_loop import RandomLoop
 from arena.compiled.reached_loops import BreadthFirstLoop, DepthFirstLoop, PathLoop
-from arena.game import Game
+from arena.compiled.rollout_loop import RolloutLoop
+from arena.game import Game, gives
 
 ENGINES: dict[str, type[Loop]] = {
     "a-star": AStarLoop,
@@ -47,6 +48,7 @@ ENGINES: dict[str, type[Loop]] = {
     "mcts": MctsLoop,
     "min-conflicts": MinConflictsLoop,
     "random": RandomLoop,
+    "rollouts": RolloutLoop,
     "type-a": QuietLoop,
     "type-a-plus": TypeAPlusLoop,
     "uniform-cost": CostLoop,
@@ -69,7 +71,12 @@ def _fits(engine: str, edition: Edition) -> bool:
     return True
 
 
-def engine_of(agent: Any) -> str | None:
-    """Return the engine that an agent says it asks for; None without one. An `engine` of another kind is the agent's own."""
+def engine_of(agent: Any, game: Game | None = None) -> str | None:
+    """Return the engine that an agent says it asks for, in a game if one is given; None without one.
+
+    An `engine` of another kind is the agent's own.
+    """
     named = getattr(agent, "engine", None)
-    return named if isinstance(named, str) and named in ENGINES else None
+    if not isinstance(named, str) or named not in ENGINES:
+        return None
+    return "rollouts" if named == "mcts" and game is not None and gives(game, "chance_outcomes") else named

@@ -64,7 +64,7 @@ class Rules:
             """Return the outcome that a random number from 0 to 1 stands for where chance moves, `to_move` being CHANCE (-1).
 
             It is the first of the game's `chance_outcomes` whose cumulated probability is above the number, else the last.
-            Games with chance are played at random by compiled code, and searched by plain code.
+            Games with chance are played at random by compiled code, also by mcts from its leaves on; all else is plain there.
             """
 
         def step_cost(self, state: Words, action: int, successor: Words) -> float:

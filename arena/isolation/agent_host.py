@@ -102,7 +102,7 @@ class HostedSeat:
         if self._alone:
             cache.keep_private()
         try:
-            engine = engine_of(self.decider.agent)
+            engine = engine_of(self.decider.agent, self.game)
         except Exception:  # an author's property: `choose` is going to meet it again
             engine = None
         if engine is None:

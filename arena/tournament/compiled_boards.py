@@ -56,7 +56,7 @@ def _reason(game: Game, seat: Seat) -> str | None:
     """Compile the engine of a seat if it has one, and return why it runs plain all the same; None where it does not."""
     try:
         if seat.version is None:  # the code of an entry's own plugin its process alone compiles, and this one never runs it
-            engine = engine_of(seat.make())
+            engine = engine_of(seat.make(), game)
             if engine is None:
                 return None
             if ready(game, seat.evaluation, engine, compiling=os.environ.get(COMPILE) != "never") is None:
