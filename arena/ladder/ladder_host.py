@@ -15,6 +15,7 @@ import uvicorn
 from arena.console.notices import say
 from arena.errors import ArenaError, StoreError, describe
 from arena.identity import canonical
+from arena.ladder.cluster_players import ClusterPlayers
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.contest import ContestRunner
 from arena.ladder.examination import Examiner
@@ -35,7 +36,7 @@ EXAMINERS = 2
 class LadderHost:
     """A ladder whose store is open: its parts, and the threads that work."""
 
-    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int) -> None:
+    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int | ClusterPlayers) -> None:
         self.ladder, self.store, self.ledger = ladder, store, ledger
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
         self.runner = ContestRunner(ladder, store, ledger, self.folder, workers)
@@ -76,7 +77,7 @@ class LadderHost:
 
 
 @contextmanager
-def opened(ladder: LadderSpec, place: Path, workers: int) -> Iterator[LadderHost]:
+def opened(ladder: LadderSpec, place: Path, workers: int | ClusterPlayers) -> Iterator[LadderHost]:
     """Open the store of a ladder, made where there is none; StoreError where it is another's, SandboxError without a sandbox."""
     check_sandbox(ladder.spec)
     with Store.open(place, write=True) as store:
