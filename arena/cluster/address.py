@@ -13,6 +13,12 @@ MOST_WORKERS = 1024
 _URL = re.compile(r"(?P<protocol>\w+)://(?P<host>\[[0-9a-fA-F:.%\w]+\]|[^\s:/\[\]]+):(?P<port>\d{1,5})/?")
 
 
+_EXPOSED = (
+    "{} is neither encrypted nor protected: whoever reaches that port can read along, and run programs on every machine of the "
+    "cluster and on this one; use tls://, or a network of your own"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """A scheduler, or how many workers to start on this machine."""
@@ -45,6 +51,11 @@ class Address:
     def exposed(self) -> bool:
         """True if others may listen or take part: neither encrypted nor on this machine alone."""
         return bool(self.url) and not self.encrypted and not _loopback(self.host)
+
+    @property
+    def warning(self) -> str | None:
+        """The warning of an address that is exposed; None of any other."""
+        return _EXPOSED.format(self.url) if self.exposed else None
 
 
 def address_of(given: str) -> Address:

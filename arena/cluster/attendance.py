@@ -28,6 +28,11 @@ class Workers:
             changes, self._changes = self._changes, []
         return changes
 
+    def again(self) -> None:
+        """Tell of all that are there once more, with the next changes: for whoever comes to know them."""
+        with self._lock:
+            self._changes = [Change(address, number) for address, number in self._there.items()]
+
     def seen(self, threads: Mapping[str, int], asked: float) -> None:
         """Take in who was there, as answered to a question that was asked at a time."""
         with self._lock:

@@ -38,6 +38,10 @@ Finished = tuple[Scheduled, Record]
 Say = Callable[[str], None]
 
 
+def _go_on() -> None:
+    pass
+
+
 @dataclass(slots=True, eq=False)
 class Sent:
     """An order on its way."""
@@ -83,9 +87,21 @@ class Coordinator:
     A node that has another version of anything, or sends what cannot be a record, what the rules do not allow (see `Audit`) or
     what its agents do not play here (see `Doubts`), is refused: `say` is told why, and it gets nothing more. ClusterError where
     that leaves no node.
+
+    `check` is called every LOOK_SECONDS or so; what it raises ends the iteration.
     """
 
-    def __init__(self, spec: Spec, parcel: bytes, engine: Engine, take: Take, say: Say, *, total: int | None = None) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        parcel: bytes,
+        engine: Engine,
+        take: Take,
+        say: Say,
+        *,
+        total: int | None = None,
+        check: Callable[[], None] = _go_on,
+    ) -> None:
         self._spec = spec
         self._engine = engine
         self._say = say
@@ -93,14 +109,18 @@ class Coordinator:
         self._parcel = parcel
         self._reader = wire.Reader(spec)
         self._audit = Audit(spec)
-        self._doubts = Doubts(spec, say=say)
+        self._check = check
+        self._doubts = Doubts(spec, say=say, check=check)
         self._jobs = JobQueue(take, total)
         self._nodes: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
         """Nodes that may take more, those first that have waited longest."""
         self._out: dict[str, Sent] = {}
         self._refused: dict[str, str] = {}
-        self._threads = 0
+        self.threads = 0
+        """The number of matches that all nodes together play at a time."""
+        self.alone = False
+        """True if there is no node, and there has been none for some time."""
         self._number = 0
         self._alone_since: float | None = monotonic()
         self._heard = monotonic()
@@ -113,6 +133,7 @@ class Coordinator:
         """
         try:
             while True:
+                self._check()
                 for change in self._engine.changes():
                     yield from self._apply(change)
                 self._hand_out()
@@ -128,7 +149,7 @@ class Coordinator:
 
     def staff(self) -> str:
         """The number of workers and of their threads, as text; safe to call from any thread."""
-        workers, threads = len(self._nodes), self._threads
+        workers, threads = len(self._nodes), self.threads
         found = "no worker" if not workers else "1 worker" if workers == 1 else f"{workers:,} workers"
         return found if threads == workers else f"{found} of {threads:,} threads"
 
@@ -149,7 +170,7 @@ class Coordinator:
             state = self._nodes[node]
             if len(state.orders) >= self._most(state):
                 continue
-            job = self._jobs.next(self._threads)
+            job = self._jobs.next(self.threads)
             self._room[node] = None
             if job is None:
                 self._help_out()
@@ -257,7 +278,7 @@ class Coordinator:
         self._refused.pop(change.node, None)  # who comes back may be another
         if change.threads:
             self._nodes[change.node] = NodeState(change.threads)
-            self._threads += change.threads
+            self.threads += change.threads
             self._room[change.node] = None
 
     def _part_from(self, node: str, *, leave: bool) -> Iterator[Finished]:
@@ -266,7 +287,7 @@ class Coordinator:
         if state is None:
             return
         self._room.pop(node, None)
-        self._threads -= state.threads
+        self.threads -= state.threads
         for place, (key, sent) in enumerate(state.orders.items()):
             del self._out[key]
             sent.job.orders.discard(key)
@@ -303,12 +324,12 @@ class Coordinator:
 
     def _look_around(self) -> None:
         if self._nodes:
-            self._alone_since = None
+            self._alone_since, self.alone = None, False
         elif self._alone_since is None:
             self._alone_since = monotonic()
         elif monotonic() - self._alone_since > LONELY_SECONDS:
             self._say(_NOBODY_LEFT if self._number else _NOBODY)
-            self._alone_since = inf
+            self._alone_since, self.alone = inf, True
         late = self._overdue(None) if monotonic() - self._heard > OVERDUE_SECONDS else None
         if late is not None:
             self._say(f"{late}, and from nobody anything has come since; still waiting")

@@ -143,13 +143,15 @@ class DaskEngine:
         return found
 
     def close(self, run: str) -> None:
-        """Take back all orders, and have every worker forget the tournament. It takes END_SECONDS at most."""
+        """Take back all orders, and have every worker forget the tournament. It takes END_SECONDS at most.
+
+        Who plays the next tournament gets all workers that are there as his first changes.
+        """
         for key in list(self._futures):
             self.drop(key)
+        self._workers.again()
         if self._lost:
             return
-        with suppress(Exception):  # who leaves while he listens makes the scheduler complain
-            self._client.unsubscribe_topic("all")
         _in_time(lambda: self._client.run(nodes.forget, run, on_error="ignore"))
 
     def leave(self) -> None:
@@ -157,6 +159,9 @@ class DaskEngine:
         self._over.set()
         self._wake.set()
         self._done.put(None)
+        if not self._lost:
+            with suppress(Exception):  # who leaves while he listens makes the scheduler complain
+                self._client.unsubscribe_topic("all")
         _in_time(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
         if self._cluster is not None:
             _forget_clusters()

@@ -31,12 +31,23 @@ def _nothing(*_: Any) -> None:
 
 
 class Doubts:
-    """Plays matches again. `lot` is one that no node can foretell; `say` is told of agents that do otherwise on nodes."""
+    """Plays matches again. `lot` is one that no node can foretell; `say` is told of agents that do otherwise on nodes.
 
-    def __init__(self, spec: Spec, lot: Random | None = None, say: Callable[[str], object] = _nothing) -> None:
+    `check` is asked meanwhile; what it raises is passed on.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        lot: Random | None = None,
+        *,
+        say: Callable[[str], object] = _nothing,
+        check: Callable[[], None] = _nothing,
+    ) -> None:
         self._spec = spec
         self._lot = lot or SystemRandom()
         self._say = say
+        self._check = check
         self._slot: NodeSlot | None = None
         self._began = perf_counter()
         self._spent = 0.0
@@ -108,7 +119,7 @@ class Doubts:
     def _again(self, scheduled: Scheduled) -> Record:
         if self._slot is None:
             self._slot = NodeSlot(self._spec)
-        return self._slot.play([scheduled], _nothing).records[0]
+        return self._slot.play([scheduled], self._check).records[0]
 
 
 def _other_key(record: Record, again: Record) -> str | None:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.cluster.entry_code import EntryCode, File, entry_code, file_of
+from arena.cluster.entry_code import EntryCode, File, entry_code, file_of, is_laid_out
 from arena.isolation.agent_process import AgentLost, AgentProcess, NoAgentProcess
 from arena.isolation.sandbox import SandboxError
 from arena.match.match import Isolation, Program
@@ -149,12 +149,16 @@ def starting(spec: Spec) -> list[bool]:
 
 
 def programs(spec: Spec) -> Iterator[Starting]:
-    """The programs of a spec, each once, in an order that follows from the spec."""
+    """The programs of a spec, each once, in an order that follows from the spec.
+
+    Not those that were laid out: all that they read is sent along, and one that chooses not to start on a node must not have that
+    refused, see `arena.cluster.doubts`.
+    """
     seen = set()
     for board in spec.boards:
         for seat in board.seats:
             program = seat.program
-            if program is not None and program.command is not None:
+            if program is not None and program.command is not None and not any(map(is_laid_out, program.command)):
                 key = (program.command, seat.limits.memory_mb, seat.isolation)
                 if key not in seen:
                     seen.add(key)

@@ -1,18 +1,23 @@
 """The command ladder: an arena that never closes, and what its admin does."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.commands.options import plugin_option, workers_for
 from arena.commands.serve import NEEDED, bound_socket
+from arena.console.notices import say
 from arena.console.output import results_alone
 from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.ladder.cluster_players import ClusterPlayers
 
 MISSING = "arena ladder needs starlette, uvicorn, Jinja2 and python-multipart; install them with: pip install 'gamearena[web]'"
 ANYWHERE = ("--store", "--plugin")
@@ -83,14 +88,28 @@ def _apart(args: Sequence[str]) -> tuple[list[str], list[str]]:
 )
 @store_option
 @click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Processes that play; default one a core.")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, local:N."
+)
 @plugin_option
 def ladder(
-    spec: Path, host: str, port: int, public: str | None, store: Path | None, workers: int | None, plugins: tuple[str, ...]
+    spec: Path,
+    host: str,
+    port: int,
+    public: str | None,
+    store: Path | None,
+    workers: int | None,
+    cluster: str | None,
+    plugins: tuple[str, ...],
 ) -> int:
     """Host an arena that never closes: agents are handed in, checked, rated, for as long as it runs.
 
     It plays until Ctrl-C or SIGTERM and goes on where it was when it is started again. The first line on stdout is its address.
     """
+    if cluster is not None and workers is not None:
+        raise click.UsageError(
+            "--workers does not go with --cluster; the workers of a cluster are started there, those of local:N by N"
+        )
     if any(find_spec(name) is None for name in (*NEEDED, "python_multipart")):
         raise ArenaError(MISSING)
     from arena.ladder.gate import public_address
@@ -100,9 +119,25 @@ def ladder(
     public = public_address(public) if public is not None else None
     with results_alone() as out:
         read = load_ladder(spec, plugins=plugins)
-        with opened(read, store or read.store, workers_for(workers, 1 << 20)) as parts, bound_socket(host, port) as listening:
+        with (
+            _players(workers, cluster) as players,
+            opened(read, store or read.store, players) as parts,
+            bound_socket(host, port) as listening,
+        ):
             asyncio.run(serve(parts, listening, host, public, out))
     return 0
+
+
+@contextmanager
+def _players(workers: int | None, cluster: str | None) -> Iterator["int | ClusterPlayers"]:
+    """Who plays: so many processes, or the nodes of a cluster, which is there by then; ClusterError where it is not."""
+    if cluster is None:
+        yield workers_for(workers, 1 << 20)
+        return
+    from arena.ladder.cluster_players import ClusterPlayers
+
+    with ClusterPlayers(cluster, lambda text: say(f"note: {text}")) as players:
+        yield players
 
 
 @ladder.group(cls=_Admin, subcommand_metavar="ACTION ...")

@@ -207,17 +207,11 @@ def _cluster(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Callable
     address = address_of(options.cluster)
     check_sandbox(spec)  # some matches are played here again
     parcel = packed(spec, planned.plugins)
-    if address.exposed:
-        options.note(_EXPOSED.format(address.url))
+    if address.warning is not None:
+        options.note(address.warning)
     total = spec.size if spec.exact else None
     with dask_engine(address) as engine:
         yield lambda feed: Coordinator(spec, parcel, engine, feed.take, options.note, total=total)
-
-
-_EXPOSED = (
-    "{} is neither encrypted nor protected: whoever reaches that port can read along, and run programs on every machine of the "
-    "cluster and on this one; use tls://, or a network of your own"
-)
 
 
 def _play(

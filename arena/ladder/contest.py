@@ -2,14 +2,15 @@
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import time
 from typing import Any
 
-from arena.errors import SpecError, StoreFull
+from arena.errors import ClusterError, SpecError, StoreFull
+from arena.ladder.cluster_players import ClusterPlayers
 from arena.ladder.code_folder import BadSubmission, CodeFolder
 from arena.ladder.ladder_spec import LadderSpec
 from arena.ladder.ledger import CoursePoint, Ledger, Submission
@@ -29,6 +30,8 @@ LOOK = 0.5
 """Seconds between two looks at what other processes have changed."""
 FULL_DISK = 2.0
 """Seconds between two tries to write on a full disk."""
+AWAY = 5.0
+"""Seconds between two tries to reach a cluster that is gone."""
 
 TREND = 40
 """Ratings that a page shows as a course."""
@@ -49,9 +52,18 @@ class Contest:
     courses: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
     """The latest ratings by board and agent."""
 
+    @property
+    def paused(self) -> bool:
+        """Whether something is in the way of the next match: an admin, a full disk, a cluster that is away."""
+        return self.state.startswith("paused")
+
     def trend(self, board: str, agent: str) -> list[float]:
         """The latest ratings of an agent on a board, the last one at the end."""
         return list(self.courses.get((board, agent), ()))
+
+
+ALONE = "paused: no worker is on the cluster"
+"""The state while matches wait for a worker of the cluster to join."""
 
 
 class Closing(Exception):
@@ -61,7 +73,9 @@ class Closing(Exception):
 class ContestRunner:
     """Plays a ladder until it is stopped. Everything it decides follows from the store, so that it goes on as if never ended."""
 
-    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, folder: CodeFolder, workers: int) -> None:
+    def __init__(
+        self, ladder: LadderSpec, store: Store, ledger: Ledger, folder: CodeFolder, workers: int | ClusterPlayers
+    ) -> None:
         self._ladder, self._store, self._ledger, self._folder, self._workers = ladder, store, ledger, folder, workers
         self.contest = Contest()
         self.stopping = threading.Event()
@@ -90,6 +104,8 @@ class ContestRunner:
             except StoreFull as error:  # a season that begins anew plays what has no record yet
                 self._tell(f"paused: {error}")
                 self.stopping.wait(FULL_DISK)
+            except ClusterError as error:  # likewise
+                self._await_cluster(error)
         self._tell("over" if over else "stopped")
 
     def _go_on(self) -> bool:
@@ -150,8 +166,12 @@ class ContestRunner:
         return [one for one in playing if one.label in self._playing], entries
 
     def _play_season(self, season: Season, plans: "SeasonPlans") -> None:
-        pool = WorkerPool(season.spec, self._workers, plans.take, check=self._check, code=season.run.plugins)
-        matches = pool.play()
+        code = season.run.plugins
+        matches: Iterator[tuple[Scheduled, Record]]
+        if isinstance(self._workers, ClusterPlayers):
+            matches = self._workers.play(season.spec, code, plans.take, plans.waiting, self._check)
+        else:
+            matches = WorkerPool(season.spec, self._workers, plans.take, check=self._check, code=code).play()
         with suppress(Closing), closing(matches):  # type: ignore[type-var]  # it is a generator
             for scheduled, record in matches:
                 self._store.add(scheduled, record)
@@ -164,6 +184,23 @@ class ContestRunner:
     def _check(self) -> None:
         if self.stopping.is_set():
             raise Closing
+        state = ALONE if isinstance(self._workers, ClusterPlayers) and self._workers.alone else "playing"
+        if self.contest.state != state:
+            self._tell(state)
+
+    def _await_cluster(self, error: ClusterError) -> None:
+        """Wait for a cluster that is gone, or whose nodes are all refused: they may be mended, or others may join."""
+        assert isinstance(self._workers, ClusterPlayers)
+        self._workers.leave()
+        while not self.stopping.is_set():
+            self._workers.tell(f"paused: {error}")
+            self._tell(f"paused: {error}")
+            self.stopping.wait(AWAY)
+            try:
+                self._workers.connect()
+                return
+            except ClusterError as again:
+                error = again
 
     def _judge(self, record: Record) -> None:
         """Count faults in a row, and suspend a submission that has too many."""
@@ -241,6 +278,10 @@ class SeasonPlans:
         batch, self._waiting = self._waiting[:size], self._waiting[size:]
         self._untold.update(one.number for one in batch)
         return Batch(batch)
+
+    def waiting(self) -> int:
+        """The number of matches of this plan that have not been handed out."""
+        return len(self._waiting)
 
     def finished(self, scheduled: Scheduled, record: Record) -> None:
         """Take the record of a match."""

@@ -238,6 +238,7 @@ def _metrics(host: "LadderHost") -> str:
     unsettled = sum(not row["settled"] for board in contest.standings for row in board.rows)
     gauges: Sequence[tuple[str, str, str, float]] = (
         ("arena_ladder_up", "gauge", "1 if the contest goes on, 0 if it cannot.", float(not host.broken)),
+        ("arena_ladder_paused", "gauge", "1 while nothing is played though there is something.", float(contest.paused)),
         ("arena_ladder_matches_total", "counter", "Matches played since the process began.", contest.matches),
         ("arena_ladder_voids_total", "counter", "Void matches since the process began.", contest.voids),
         ("arena_ladder_agents", "gauge", "Agents in play.", in_play),

@@ -16,6 +16,7 @@ from arena.console.notices import say
 from arena.errors import ArenaError, StoreError, describe
 from arena.identity import canonical
 from arena.isolation.agent_start import proven
+from arena.ladder.cluster_players import ClusterPlayers
 from arena.ladder.code_folder import CodeFolder
 from arena.ladder.contest import ContestRunner
 from arena.ladder.examination import Examiner
@@ -34,7 +35,7 @@ from arena.web.server import GRACE, QuietServer, address_of, ended_by_signals
 class LadderHost:
     """A ladder whose store is open: its parts, and the threads that work."""
 
-    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int) -> None:
+    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int | ClusterPlayers) -> None:
         self.ladder, self.store, self.ledger = ladder, store, ledger
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
         self.runner = ContestRunner(ladder, store, ledger, self.folder, workers)
@@ -72,7 +73,7 @@ class LadderHost:
 
 
 @contextmanager
-def opened(ladder: LadderSpec, place: Path, workers: int) -> Iterator[LadderHost]:
+def opened(ladder: LadderSpec, place: Path, workers: int | ClusterPlayers) -> Iterator[LadderHost]:
     """Open the store of a ladder, made where there is none; StoreError where it is another's, SandboxError without a sandbox."""
     check_sandbox(ladder.spec)
     if ladder.spec.document.values["isolation"] == "sandbox":

@@ -7,7 +7,8 @@ from pathlib import Path
 from time import monotonic
 
 from arena.errors import Interrupted
-from arena.isolation.agent_process import PLAYS, AgentProcess
+from arena.isolation.agent_process import AgentProcess
+from arena.isolation.agent_start import PLAYS
 from arena.isolation.processor_use import ProcessorUse
 from arena.ladder.ledger import Submission
 from arena.match.match import Isolation, Program

@@ -53,9 +53,14 @@ class Cluster:
         self.file = folder / "scheduler.json"
         self.options = list(options)
         self.log = (folder / "cluster.log").open("wb")
-        self.file.unlink(missing_ok=True)
-        self.scheduler = self._start("scheduler", "--host", host, "--port", "0", "--scheduler-file", str(self.file))
+        self.host = host
         self.workers: list[subprocess.Popen[bytes]] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a scheduler, which writes its file anew."""
+        self.file.unlink(missing_ok=True)
+        self.scheduler = self._start("scheduler", "--host", self.host, "--port", "0", "--scheduler-file", str(self.file))
 
     @property
     def address(self) -> str:

@@ -1,6 +1,7 @@
 """Which workers count as gone because nothing is heard of them."""
 
-from arena.cluster.attendance import STILL_SECONDS, Pulses
+from arena.cluster.attendance import STILL_SECONDS, Pulses, Workers
+from arena.cluster.engine import Change
 
 
 def test_who_is_not_heard_of_counts_as_gone_until_he_is() -> None:
@@ -33,3 +34,14 @@ def test_a_scheduler_that_was_away_begins_anew() -> None:
     pulses.restart()
     pulses.take({"a": 1.0}, 100.0)
     assert not pulses.still
+
+
+def test_the_next_tournament_knows_all_workers_that_are_there() -> None:
+    """Those that have gone meanwhile are no news."""
+    workers = Workers()
+    workers.seen({"a": 1, "b": 2}, 0.0)
+    assert workers.changes() == [Change("a", 1), Change("b", 2)]
+    workers.gone("a", leave=False)
+    workers.again()
+    assert workers.changes() == [Change("b", 2)]
+    assert not workers.changes()

@@ -63,7 +63,8 @@ class HostedLadder:
         self.url = self._address()
 
     def _start(self) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "arena", "ladder", "course.yaml", "--port", "0", "--workers", "1", *self._words]
+        workers = [] if "--cluster" in self._words else ["--workers", "1"]
+        command = [sys.executable, "-m", "arena", "ladder", "course.yaml", "--port", "0", *workers, *self._words]
         with self.errors.open("a") as errors:  # a pipe that nobody reads would hold it up
             return subprocess.Popen(
                 command, cwd=self.folder, text=True, start_new_session=True, stdout=subprocess.PIPE, stderr=errors
