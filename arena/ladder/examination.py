@@ -73,6 +73,7 @@ class Examiner:
         self._choosing = threading.Lock()
         self._checks: set[SubmissionCheck] = set()
         """Those in progress, of all threads."""
+        self._next_look = 0.0
 
     def run(self) -> None:
         """Check until `stopping` is set, which ends a check; the next process makes it again."""
@@ -102,8 +103,11 @@ class Examiner:
     def _next(self) -> SubmissionCheck | None:
         """The check that begins now; None where nothing waits, or those in progress are enough."""
         with self._choosing:
-            one = self._ledger.next_to_check() if has_room(list(self._checks), _memory(self._ladder)) else None
+            if monotonic() < self._next_look or not has_room(list(self._checks), _memory(self._ladder)):
+                return None
+            one = self._ledger.next_to_check()
             if one is None:
+                self._next_look = monotonic() + LOOK  # however many threads have nothing to do
                 return None
             check = SubmissionCheck(one, self.stopping)
             self._checks.add(check)

@@ -36,7 +36,6 @@ CREATE TABLE IF NOT EXISTS ladder_submission (
     decided REAL, reason TEXT, findings TEXT, agent TEXT, faults INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX IF NOT EXISTS ladder_version ON ladder_submission (author, name, version) WHERE version NOT NULL;
-CREATE INDEX IF NOT EXISTS ladder_status ON ladder_submission (status);
 CREATE TABLE IF NOT EXISTS ladder_plan (
     number INTEGER PRIMARY KEY, board INTEGER NOT NULL, one TEXT NOT NULL, other TEXT NOT NULL, round INTEGER NOT NULL
 );
@@ -262,7 +261,7 @@ class Ledger:
         Fair among authors: of those who wait, who had the fewest checked in 24 hours comes first. None once the ladder is over.
         """
         if not self._rows("SELECT 1 FROM ladder_submission WHERE status = 'queued' LIMIT 1"):
-            return None  # asked several times a second: no lock is taken for it
+            return None  # asked twice a second: no lock is taken for it
         with self._writing() as write:
             waiting = self._submissions("WHERE status = 'queued' ORDER BY number")
             if not waiting or self.setting("over") is not None:
