@@ -168,14 +168,14 @@ def admin(context: click.Context, spec: Path, store: Path | None, plugins: tuple
 def tokens(obj: Any, authors: tuple[str, ...]) -> int:
     """Print a new token of each of AUTHORS, which makes their old ones useless; without AUTHORS list all authors."""
     read, ledger = obj
-    from arena.ladder.ladder_spec import NAME, is_name
+    from arena.ladder.ladder_spec import AUTHOR, is_author
 
     if not authors:
         for name, banned in ledger.authors():
             click.echo(f"{name} (banned)" if banned else name)
     for author in authors:
-        if not is_name(author):
-            raise ArenaError(f"{author!r} is no name of an author; expected {NAME}")
+        if not is_author(author):
+            raise ArenaError(f"{author!r} is no name of an author; expected {AUTHOR}")
         if read.authors is not None and author not in read.authors:
             raise ArenaError(f"{author} is not in {read.submissions.authors}; add a line, and start the ladder again")
     for author in authors:

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from arena.ladder.code_folder import kind_of
-from arena.ladder.ladder_spec import NAME, is_name
+from arena.ladder.ladder_spec import AUTHOR, NAME, is_author, is_name
 from arena.ladder.ledger import STATUSES, Refusal, Submission
 from arena.ladder.lost_matches import lost_by_faults
 from arena.ladder.rate_limits import HANDING_IN, NEWCOMERS, STRANGERS, RateLimits
@@ -147,8 +147,8 @@ class LadderApi:
         except (ValueError, RecursionError) as error:
             raise Refusal(422, "the body is no JSON", 'send {"name": "ada"}') from error
         name = asked.get("name") if isinstance(asked, dict) else None
-        if not isinstance(name, str) or not is_name(name):
-            raise Refusal(422, f"{str(name)[:60]!r} is no name of an author", f"choose {NAME}")
+        if not isinstance(name, str) or not is_author(name):
+            raise Refusal(422, f"{str(name)[:60]!r} is no name of an author", f"choose {AUTHOR}")
         return JSONResponse({"name": name, "token": self._ledger.join(name, name)}, 201)
 
     # Everybody
@@ -233,7 +233,6 @@ def _time(seconds: float) -> str:
 
 def _metrics(host: "LadderHost") -> str:
     contest = host.runner.contest
-    found = [one.status for one in host.ledger.submissions()]
     in_play = max((len(board.rows) for board in contest.standings), default=0)
     unsettled = sum(not row["settled"] for board in contest.standings for row in board.rows)
     gauges: Sequence[tuple[str, str, str, float]] = (
@@ -246,5 +245,5 @@ def _metrics(host: "LadderHost") -> str:
     )
     lines = [f"# HELP {name} {told}\n# TYPE {name} {kind}\n{name} {value:g}" for name, kind, told, value in gauges]
     lines.append("# HELP arena_ladder_submissions Submissions by status.\n# TYPE arena_ladder_submissions gauge")
-    lines += [f'arena_ladder_submissions{{status="{status}"}} {found.count(status)}' for status in STATUSES]
+    lines += [f'arena_ladder_submissions{{status="{status}"}} {count}' for status, count in host.ledger.counts().items()]
     return "\n".join(lines) + "\n"

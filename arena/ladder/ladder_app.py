@@ -1,6 +1,7 @@
 """The application of a ladder: its API, its pages, and what is said where something cannot be done."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -50,14 +51,15 @@ class LadderApp:
 
 async def failed(request: Request, error: Exception) -> Response:
     """The answer to a request that cannot be done; what is nobody's fault but arena's own is told on stderr."""
-    refusal = _refusal(error)
+    refusal = refusal_of(error)
     if "text/html" in request.headers.get("accept", ""):
         title = "Not found" if refusal.status == 404 else "That did not work"
         return HTMLResponse(fault_page(title, f"{refusal}; {refusal.hint}", PAGES), refusal.status)
     return refused(refusal)
 
 
-def _refusal(error: Exception) -> Refusal:
+def refusal_of(error: Exception) -> Refusal:
+    """What an error is to who asked; one of arena's own is told on stderr, too."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, HTTPException):
@@ -75,6 +77,9 @@ def _refusal(error: Exception) -> Refusal:
         return Refusal(429, str(error), "try again in a moment")
     if isinstance(error, (ProcessFailed, ProcessEnded)):
         return Refusal(503, str(error), "load the page again")
+    if isinstance(error, StoreError) and isinstance(error.__cause__, sqlite3.Error):
+        told = "the store of the ladder cannot be used right now; nothing was kept"
+        return Refusal(503, told, "try again in a minute, or tell the host of the ladder")
     if isinstance(error, StoreError):
         return Refusal(404, "there is no such thing here", "see the list of matches")
     if isinstance(error, ArenaError):

@@ -130,14 +130,17 @@ def _authors(document: Document, submissions: SubmissionKeys, faults: Faults) ->
         return None
     names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     for name in names:
-        if not is_name(name):
-            faults.add(("submissions", "authors"), f"{path}: {name!r} is no name of an author; expected {NAME}")
+        if not is_author(name):
+            faults.add(("submissions", "authors"), f"{path}: {name!r} is no name of an author; expected {AUTHOR}")
     if not names:
         faults.add(("submissions", "authors"), f"{path} names nobody; write a name a line, or say open")
     return tuple(dict.fromkeys(names))
 
 
 NAME = "1 to 40 small letters, digits and dashes, a letter first"
+OTHERS = ("admin", "ladder")
+"""Whom the audit log names beside authors."""
+AUTHOR = f"{NAME}, and neither {OTHERS[0]} nor {OTHERS[1]}"
 
 
 def is_name(text: str) -> bool:
@@ -145,6 +148,11 @@ def is_name(text: str) -> bool:
     return (
         0 < len(text) <= 40 and text.isascii() and text[0].isalpha() and text == text.lower() and text.replace("-", "0").isalnum()
     )
+
+
+def is_author(text: str) -> bool:
+    """Tell whether a text can be the name of an author."""
+    return is_name(text) and text not in OTHERS
 
 
 def _house(document: Document, plugins: tuple[str, ...]) -> Spec:

@@ -36,6 +36,8 @@ CREATE TABLE IF NOT EXISTS ladder_submission (
     decided REAL, reason TEXT, findings TEXT, agent TEXT, faults INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX IF NOT EXISTS ladder_version ON ladder_submission (author, name, version) WHERE version NOT NULL;
+CREATE INDEX IF NOT EXISTS ladder_status ON ladder_submission (status);
+CREATE INDEX IF NOT EXISTS ladder_handed_in ON ladder_submission (author, decided);
 CREATE TABLE IF NOT EXISTS ladder_plan (
     number INTEGER PRIMARY KEY, board INTEGER NOT NULL, one TEXT NOT NULL, other TEXT NOT NULL, round INTEGER NOT NULL
 );
@@ -246,6 +248,11 @@ class Ledger:
             if author is None
             else self._submissions("WHERE author = ? ORDER BY number", author)
         )
+
+    def counts(self) -> Mapping[Status, int]:
+        """How many submissions have each status."""
+        found = dict(self._rows("SELECT status, count(*) FROM ladder_submission GROUP BY status"))
+        return {status: found.get(status, 0) for status in STATUSES}
 
     def in_play(self) -> list[Submission]:
         """The submissions that play, in the order in which they came."""

@@ -77,6 +77,7 @@ def test_faults_say_where_and_what(tmp_path: Path, text: str, message: str) -> N
 
 
 def test_a_file_of_authors_with_a_name_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "class.txt").write_text("Ada Lovelace\n")
-    with pytest.raises(SpecError, match="'Ada Lovelace' is no name of an author; expected 1 to 40 small letters"):
+    (tmp_path / "class.txt").write_text("Ada Lovelace\nadmin\n")
+    with pytest.raises(SpecError, match="'Ada Lovelace' is no name of an author; expected 1 to 40 small letters") as raised:
         load(tmp_path, GOOD + "submissions: {authors: class.txt}\n")
+    assert "'admin' is no name of an author" in str(raised.value)
