@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from arena.cluster import Order, address_of, dask_engine
 from arena.cluster.agreement import Disagrees
 from arena.cluster.doubts import Doubts
 from arena.cluster.node import NodeTournament
@@ -25,6 +26,7 @@ from arena.spec import Spec, load_spec
 from arena.store import Store
 from tests.arena.cluster.conftest import Cluster
 from tests.arena.cluster.test_trust import PROGRAM
+from tests.arena.ladder.test_mishaps import wait
 from tests.conftest import Arena
 
 AGENT = """\
@@ -245,3 +247,13 @@ def test_who_cannot_begin_there_begins_here(tmp_path: Path) -> None:
             assert doubts.judged("tcp://a", plan, others) == (others, None)
     finally:
         doubts.close()
+
+
+@pytest.mark.slow
+def test_a_large_parcel_is_sent_without_a_warning(one: Cluster) -> None:
+    """Above 10 MB Dask would give its user advice; here a warning is an error, and the order would be lost on the way."""
+    with dask_engine(address_of(one.address)) as engine:
+        node = wait(engine.changes)[0].node
+        engine.send(Order("large", "run", [], os.urandom(11 << 20)), node)
+        (reply,) = wait(lambda: engine.replies(0.1))
+        assert b"refused" in (reply.body or b"")
