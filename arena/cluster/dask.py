@@ -36,13 +36,25 @@ END_SECONDS = 5.0
 @contextmanager
 def dask_engine(address: Address) -> Iterator["DaskEngine"]:
     """The engine at an address, for as long as the block lasts; ClusterError where there is none."""
-    with _silent_logs():
+    with _silent_logs(), _large_parcels():
         client, cluster = reached(address)
         engine = DaskEngine(client, cluster, address)
         try:
             yield engine
         finally:
             engine.leave()
+
+
+@contextmanager
+def _large_parcels() -> Iterator[None]:
+    """Keep Dask from warning of parcels above 10 MB: each goes to a node but once."""
+    try:
+        from dask import config
+    except ImportError:  # told where the connection is made
+        yield
+        return
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        yield
 
 
 @contextmanager

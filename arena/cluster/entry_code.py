@@ -110,7 +110,7 @@ def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
         sent = {*code, *readable_files(version)}
         if any(seat.isolation != "sandbox" for seat in using):
             others = [Path(other.file) for _, other in seats if other.file != version.file]
-            sent.update(_data(version, [spec.document.folder, *others]))
+            sent.update(_data(version, spec.document.folder.resolve(), others))
         files += [_file(folder, one, using[0].label) for one in sorted(sent)]
         versions.append(SentVersion(agent, version, folder, tuple(_import_path(version, code))))
     return versions, files
@@ -179,12 +179,15 @@ def _import_path(version: PluginVersion, code: Iterable[Path]) -> Iterator[str]:
             yield entry
 
 
-def _data(version: PluginVersion, others: Iterable[Path]) -> list[Path]:
+def _data(version: PluginVersion, spec: Path, others: Iterable[Path]) -> list[Path]:
     """The data that a version outside a sandbox may read beside its file, where that has a folder of its own; none if large.
 
-    A folder in which, or below which, one of `others` lies is not its own.
+    That is a revision, or a folder below `spec`, that of the spec, in which, or below which, none of the `others` lies.
     """
+    revision = version.moved is not None and version.moved[0]
     folder = (Path(version.file).parent if version.moved is None else Path(version.moved[1])).resolve()
+    if not revision and (spec == folder or not folder.is_relative_to(spec)):
+        return []
     if any(other.resolve().is_relative_to(folder) for other in others):
         return []
     found, size = [], 0

@@ -94,7 +94,7 @@ def readable_files(version: PluginVersion) -> set[Path]:
     if not version.submitted:
         return version_files(version)
     file = Path(version.file)
-    if version.moved is not None and (file.parent / LAID_OUT).is_file():
+    if (file.parent / LAID_OUT).is_file():
         return {one for one in file.parent.rglob("*") if one.is_file()}
     found = set() if version.moved is None else version_files(version)
     return {file} | {one for one in found if one.resolve().is_relative_to(file.parent)}

@@ -46,6 +46,7 @@ def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., 
         acknowledged = ladder.ask("/health").body["matches"]
         assert held(folder / "results" / "course.db") == acknowledged
         cluster.begin()
+        wait(lambda: ladder.ask("/health").body["state"] == "paused: no worker is on the cluster")
         cluster.add()
         wait(lambda: ladder.ask("/health").body["matches"] > acknowledged + 20)
         assert ladder.ask("/health").body["state"] == "playing"

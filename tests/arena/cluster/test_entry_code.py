@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from arena.cluster import Order, address_of, dask_engine
 from arena.cluster.agreement import Disagrees
 from arena.cluster.doubts import Doubts
 from arena.cluster.node import NodeTournament
@@ -25,6 +26,7 @@ from arena.spec import Spec, load_spec
 from arena.store import Store
 from tests.arena.cluster.conftest import Cluster
 from tests.arena.cluster.test_trust import PROGRAM
+from tests.arena.ladder.test_mishaps import wait
 from tests.conftest import Arena
 
 AGENT = """\
@@ -48,7 +50,7 @@ with open({file!r}, "a") as marks:
     main = getattr(sys.modules["__main__"], "__spec__", None)
     marks.write(f"{{main and main.name}}\\n")
 """
-READS = "from pathlib import Path\nimport beside\nWORST = int(Path(__file__).with_name('worst.txt').read_text())\n"
+READS = "from pathlib import Path\nWORST = int(Path(__file__).with_name('worst.txt').read_text())\n"
 THROWS = "if len(actions) == 5: raise ValueError(f'{len(actions)} left, says {__file__} of {type(self).__module__}')\n        "
 HOSTS = {"arena.isolation.agent_host", "arena.spec.describe_host"}
 
@@ -125,14 +127,19 @@ def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: Non
     (work / "first").mkdir(parents=True)
     (work / "more").mkdir()
     _committed(work / "repository")
-    (work / "first" / "agent.py").write_text(source("mine", "return actions[WORST]", MARK.format(file=str(marks)) + READS))
+    (work / "first" / "agent.py").write_text(
+        source("mine", "return actions[WORST]", MARK.format(file=str(marks)) + "import beside\n" + READS)
+    )
     (work / "first" / "beside.py").write_text("")
     (work / "first" / "worst.txt").write_text("0")
-    (work / "more" / "boxed.py").write_text(source("mine", THROWS + "return actions[0]"))
+    (work / "boxed").mkdir()
+    (work / "boxed" / ".laid-out").touch()  # as a ladder lays out what is handed in
+    (work / "boxed" / "worst.txt").write_text("0")
+    (work / "boxed" / "boxed.py").write_text(source("mine", THROWS + "return actions[WORST]", READS))
     (work / "more" / "faces.py").write_text(source("faces", "return 1 / ('entries' not in __file__) and actions[0]"))
     entries = [
         {"agent": "mine", "plugin": "first/agent.py", "label": "folder"},
-        {"agent": "mine", "plugin": "more/boxed.py", "isolation": "sandbox"},
+        {"agent": "mine", "plugin": "boxed/boxed.py", "isolation": "sandbox"},
         {"agent": "faces", "plugin": str(work / "more" / "faces.py"), "label": "faces"},
         {"agent": "current", "version": "git:HEAD", "label": "then"},
     ]
@@ -152,7 +159,7 @@ def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: Non
     assert {key: record.timeless() for key, record in found.items()} == {key: record.timeless() for key, record in here.items()}
     told = {(record.message, record.traceback) for record in here.values()} - {(None, None)}
     assert {(record.message, record.traceback) for record in found.values()} - {(None, None)} == told
-    assert any(f"5 left, says {work}/more/boxed.py of arena_plugin_boxed_" in str(text) for text, _ in told)
+    assert any(f"5 left, says {work}/boxed/boxed.py of arena_plugin_boxed_" in str(text) for text, _ in told)
     assert set(marks.read_text().split()) == HOSTS
 
 
@@ -240,3 +247,13 @@ def test_who_cannot_begin_there_begins_here(tmp_path: Path) -> None:
             assert doubts.judged("tcp://a", plan, others) == (others, None)
     finally:
         doubts.close()
+
+
+@pytest.mark.slow
+def test_a_large_parcel_is_sent_without_a_warning(one: Cluster) -> None:
+    """Above 10 MB Dask would give its user advice; here a warning is an error, and the order would be lost on the way."""
+    with dask_engine(address_of(one.address)) as engine:
+        node = wait(engine.changes)[0].node
+        engine.send(Order("large", "run", [], os.urandom(11 << 20)), node)
+        (reply,) = wait(lambda: engine.replies(0.1))
+        assert b"refused" in (reply.body or b"")
