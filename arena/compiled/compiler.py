@@ -1,8 +1,8 @@
 """Compiles the text of a module to object code, by numba. Heavy: imported only where something has to be compiled.
 
 Numba would optimise every function by itself and generate code for it; here the functions are only translated, and what they
-were linked into is optimised once. Loops are neither vectorised nor unrolled: those over actions and cells are short, and all
-that code has to be generated, and keeps the registers that the search needs.
+were linked into is optimised once. Loops are not unrolled: those over actions and cells are short, and all that code has to be
+generated, and takes the registers that the search needs.
 """
 
 import linecache
@@ -32,7 +32,7 @@ TYPES = {
     "octets": types.CPointer(types.uint8),
 }
 LEFT = ("_threats", "filled", "kept", "on_path", "ranked", "slot_in")
-"""Functions that are called and not put in place: they are long, and not called for every state."""
+"""Functions that are not put in place by force: they are long, and not called for every state."""
 _OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 SPEED = 3
 """The optimisation level."""
@@ -227,7 +227,7 @@ def _optimised(made: Any) -> bytes:
         if not function.is_declaration and function.name != made.fndesc.llvm_func_name:
             function.linkage = "internal"
     options = llvm.create_pipeline_tuning_options(speed_level=SPEED)
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+    options.loop_vectorization, options.loop_unrolling = True, False
     passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
     code: bytes = machine.emit_object(module)
