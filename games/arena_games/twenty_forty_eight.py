@@ -3,7 +3,9 @@
 import random
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from math import inf
+from operator import mul
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -78,8 +80,11 @@ class TwentyFortyEight(Game):
         return (tuple(after), score + sum([gained for _, gained in slid]), 1)
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether nothing can slide."""
-        return not state[2] and not self.actions(state)
+        """Tell whether nothing can slide: never beside an empty cell, unless all are empty."""
+        rows, _, coming = state
+        if coming:
+            return False
+        return not self.actions(state) if all(map(all, rows)) else not any(map(any, rows))
 
     def returns(self, state: State) -> Sequence[float]:
         """Return the score."""
@@ -170,15 +175,10 @@ class Snake:
     def __init__(self, game: TwentyFortyEight) -> None:
         order = [(row, column) for row in range(game.rows) for column in range(game.columns)[:: -1 if row % 2 else 1]]
         weights = {cell: 0.5**rank for rank, cell in enumerate(order)}
-        self._weights = [[weights[row, column] for column in range(game.columns)] for row in range(game.rows)]
+        self._weights = [weights[row, column] for row in range(game.rows) for column in range(game.columns)]
 
     def __call__(self, state: State, player: int = 0) -> float:
         """Return the value of a state, from the score upwards."""
         rows, score, _ = state
-        return score + sum(
-            [
-                tile * weight
-                for row, weights in zip(rows, self._weights, strict=True)
-                for tile, weight in zip(row, weights, strict=True)
-            ]
-        )
+        lying: float = sum(map(mul, chain.from_iterable(rows), self._weights))
+        return score + lying

@@ -1,5 +1,6 @@
 """2048 against a twin that slides tile by tile, and against open_spiel."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from arena import SpecError, heuristic
 from arena.spec import load_spec
 from arena.testing import Violation, check_heuristic
-from arena_games.twenty_forty_eight import Snake, TwentyFortyEight, slide
+from arena_games.twenty_forty_eight import DIRECTIONS, Snake, TwentyFortyEight, slide
 from tests.games.game_tree import check_state, random_match, start
 
 Grid = list[list[int]]
@@ -104,6 +105,17 @@ def test_random_games_agree_with_open_spiel(pyspiel: Any) -> None:
 )
 def test_a_tile_meets_one_other_in_a_move(line: tuple[int, ...], slid: tuple[int, ...], gained: int) -> None:
     assert slide(line) == (slid, gained)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 2), (1, 5), (2, 2), (3, 2)])
+def test_it_is_over_where_no_direction_changes_the_board(rows: int, columns: int) -> None:
+    """On every board of the tiles 2 and 4, the empty one too."""
+    game = TwentyFortyEight(rows=rows, columns=columns)
+    for tiles in product((0, 2, 4), repeat=rows * columns):
+        board = tuple([tiles[first : first + columns] for first in range(0, len(tiles), columns)])
+        stuck = all(game.result((board, 0, 0), direction)[0] == board for direction in DIRECTIONS)
+        assert game.is_terminal((board, 0, 0)) == stuck
+        assert not game.is_terminal((board, 0, 1))
 
 
 def test_two_tiles_are_there_before_the_first_move() -> None:
