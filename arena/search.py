@@ -254,8 +254,8 @@ class Search:
         """Add what was said between the agent and its backend to the transcript of the match.
 
         A run with a store keeps transcripts in a file beside it, by the id of the match, which an agent never knows. No record
-        depends on it. `exchange` is a JSON object; ValueError for anything else, and for more than 4 million characters. In a
-        process of the agent's own it is dropped.
+        depends on it. `exchange` is a JSON object; ValueError for anything else, and for more than 4 million characters. What the
+        own `plugin` of an entry transcribes is dropped.
         """
         try:
             text = json.dumps(dict(exchange), allow_nan=False)

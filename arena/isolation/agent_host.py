@@ -231,7 +231,8 @@ def _decided(seat: HostedSeat, request: Message) -> Message | bytes:
     except AgentRaised as failed:
         answer = _failure(failed)
     nodes, evaluations, _, depth, value, spent, unmetered = decider.used
-    plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or decider.compiled)
+    said, decider.exchanges = decider.exchanges, ()
+    plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or decider.compiled or said)
     if plain and answer.get("action") is not None:
         return protocol.action_line(answer["action"], nodes, evaluations, drawn(decider.rng))
     answer["nodes"], answer["evaluations"] = nodes, evaluations
@@ -241,6 +242,8 @@ def _decided(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["value"] = value
     if spent is not None:
         answer["spent"] = spent
+    if said:
+        answer["transcript"] = list(said)
     if unmetered:
         answer["unmetered"] = unmetered
     if decider.fallback:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import cut
 from arena.limits import LARGEST, clipped, is_count
-from arena.search import LONGEST_NAME, MOST_AMOUNTS
+from arena.search import LONGEST_EXCHANGE, LONGEST_NAME, MOST_AMOUNTS
 
 VERSION = 1
 VERSIONS = (1, 2)
@@ -103,6 +103,14 @@ def used(message: Mapping[str, Any]) -> Used:
         None if message.get("spent") is None else _amounts(message),
         _count(message, "unmetered"),
     )
+
+
+def transcript(message: Mapping[str, Any]) -> tuple[str, ...]:
+    """What an agent adds to the transcript with an answer; Broken where `Search.transcribe` would not take it."""
+    told = message.get("transcript", [])
+    if not isinstance(told, list) or not all(isinstance(one, str) for one in told) or sum(map(len, told)) > LONGEST_EXCHANGE:
+        raise Broken(f"{message['type']}: transcript: expected texts of at most {LONGEST_EXCHANGE:,} characters in all")
+    return tuple(told)
 
 
 def text_of(message: Mapping[str, Any], key: str) -> str:

@@ -51,7 +51,7 @@ class RemotePlayer:
         self.overrun: float | None = None
         self.started: float | None = None
         self.lack_of_cpu = self.cpu = 0.0
-        self.exchanges: tuple[str, ...] = ()  # what is said there stays there
+        self.exchanges: tuple[str, ...] = ()
         assert seat.program is not None
         self._program: Program = seat.program
         self._match = match
@@ -207,8 +207,16 @@ class RemotePlayer:
         self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
         self.compiled |= self._program.command is None and protocol.flag(answer, "compiled", default=False)
+        if self._transcribes:
+            self.exchanges += protocol.transcript(answer)
         if answer["type"] == "failed":
             raise self._failed(answer)
+
+    @property
+    def _transcribes(self) -> bool:
+        """Whether it may write to the file beside the store: an agent of the organiser's, not whoever hands one in."""
+        version = self._program.version
+        return self._program.command is None and (version is None or not version.submitted)
 
     def _ready(self, answer: Mapping[str, Any]) -> None:
         protocol.expected(answer, "ready", "failed")

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from arena.ladder.code_folder import kind_of
 from arena.ladder.ladder_spec import AUTHOR, NAME, is_author, is_name
-from arena.ladder.ledger import STATUSES, Refusal, Submission
+from arena.ladder.ledger import Refusal, Submission
 from arena.ladder.lost_matches import lost_by_faults
 from arena.ladder.rate_limits import HANDING_IN, NEWCOMERS, STRANGERS, RateLimits
 from arena.version import __version__

@@ -21,6 +21,8 @@ from arena import ArenaError, BackendGone, Unavailable, __version__
 from arena.errors import cut
 
 KEY = "OPENAI_API_KEY"
+CERTIFICATES = "SSL_CERT_FILE"
+"""The environment variable by which OpenSSL is told of another file of authorities."""
 WAIT = 60.0
 """Seconds that a run waits for a backend: for one answer, and in all where it gives none."""
 CONNECT = 10.0
@@ -83,7 +85,7 @@ class Endpoint:
             return False
 
     def check(self) -> None:
-        """ArenaError where it cannot be asked: without a key, or where nothing answers for WAIT seconds."""
+        """ArenaError where it cannot be asked: no key, a certificate that is not valid, or no answer for WAIT seconds."""
         with self._lock:
             self._silent = self._gone = None
         self._check_key()
@@ -98,6 +100,9 @@ class Endpoint:
                 if refused.status not in BUSY:  # it answers, and has no list of models
                     return
                 why, pause = str(refused), refused.pause or pause
+            except ssl.SSLCertVerificationError as error:
+                advice = f"name the file of the authority that signed its certificate in {CERTIFICATES}, or correct the url"
+                raise ArenaError(f"{self.url} does not prove that it is who it says: {_why(error)}; {advice}") from None
             except (OSError, HTTPException, ValueError) as error:
                 why, refusals = _why(error), refusals + isinstance(error, ConnectionRefusedError)
             if refusals >= REFUSALS or monotonic() + pause >= until:

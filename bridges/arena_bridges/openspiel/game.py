@@ -11,6 +11,7 @@ from arena.dialects import Dialect
 from arena.limits import MOVES
 from arena_bridges.openspiel.dialects import dialects_of
 from arena_bridges.openspiel.library import loaded, pyspiel
+from arena_bridges.openspiel.resampling import Told, drawn, is_listed
 from arena_bridges.openspiel.state import OVER, Observation, State, parsed, state_of
 
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
@@ -36,7 +37,7 @@ class OpenSpiel(Game):
 
     def __new__(cls, *, game: str = "tic_tac_toe") -> Self:
         """Make a game of the class that has the traits of this one; ValueError where open_spiel has none that can be played."""
-        kind = _kind(*_traits(loaded(game))) if cls is OpenSpiel else cls
+        kind = _kind(*_traits(loaded(game)), resamples=_resamples(game)) if cls is OpenSpiel else cls
         return super().__new__(kind, game=game)
 
     def __init__(self, *, game: str = "tic_tac_toe") -> None:
@@ -109,9 +110,13 @@ class OpenSpiel(Game):
         """Return what the game tells a seat: all that it has seen and done, else what it sees now."""
         if isinstance(state, Observation):
             return state
-        spiel, movers = state.spiel, state.movers
-        seen = spiel.information_state_string(seat) if self._knows else spiel.observation_string(seat)
-        return Observation(seat, movers, COLOR.sub("", seen), tuple(state.texts(seat).items()) if seat in movers else ())
+        movers, seen = state.movers, self._told(state.spiel, seat)
+        return Observation(seat, movers, seen, tuple(state.texts(seat).items()) if seat in movers else ())
+
+    @property
+    def _told(self) -> Told:
+        """What gives the text of what a seat knows."""
+        return _known if self._knows else _seen
 
 
 class _Chance(OpenSpiel):
@@ -195,6 +200,19 @@ class _Rewarded(OpenSpiel):
         return OpenSpiel.returns(self, state)
 
 
+def _known(spiel: Any, seat: int) -> str:
+    return COLOR.sub("", spiel.information_state_string(seat))
+
+
+def _seen(spiel: Any, seat: int) -> str:
+    return COLOR.sub("", spiel.observation_string(seat))
+
+
+def _resample(self: OpenSpiel, observation: Seen, seat: int, rng: random.Random) -> State:
+    """Return a state drawn from those that the seat cannot tell from the one that it observes."""
+    return drawn(self.game, self._told, observation, seat, rng) if isinstance(observation, Observation) else observation
+
+
 def _at_once(spiel: Any) -> bool:
     return bool(spiel.get_type().dynamics == pyspiel().GameType.Dynamics.SIMULTANEOUS)
 
@@ -212,15 +230,23 @@ def _traits(spiel: Any) -> tuple[bool, bool, bool, bool]:
     return chance, _hides(spiel), _at_once(spiel), kind.reward_model == words.RewardModel.REWARDS
 
 
+def _resamples(text: str) -> bool:
+    """Tell whether states of a game can be drawn: it is small enough for a list, or nothing but choices at once is hidden."""
+    spiel = loaded(text)
+    alone = spiel.num_players() == 1 and not _traits(spiel)[0]  # nothing happens that its seat does not do
+    return not alone and is_listed(text) if _hides(spiel) else _at_once(spiel)
+
+
 @cache
-def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool) -> type:
+def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool, *, resamples: bool) -> type:
     """Return the class of games with these traits: what a class gives decides what its games are."""
     turns = (_Unseen if hidden else _AtOnce) if at_once else _Hidden if hidden else OpenSpiel
     optional = [*[_Rewarded] * rewarded, turns]
+    given: dict[str, Any] = {"__doc__": OpenSpiel.__doc__, **({"resample": _resample} if resamples else {})}
     if chance and not at_once:
-        return type("OpenSpiel", (_Chance, *optional), {"__doc__": OpenSpiel.__doc__})
+        return type("OpenSpiel", (_Chance, *optional), given)
     outcomes = {"chance_outcomes": _Chance.chance_outcomes} if chance else {}
-    return type("OpenSpiel", tuple(optional), {"__doc__": OpenSpiel.__doc__, **outcomes})
+    return type("OpenSpiel", tuple(optional), {**given, **outcomes})
 
 
 def _made(game: str) -> OpenSpiel:

@@ -68,7 +68,8 @@ def _unstarted(game: Any) -> str | None:
     with _silence():
         try:
             first = game.new_initial_state()
-            stuck = not (first.is_terminal() or first.legal_actions())
+            movers = range(game.num_players()) if first.is_simultaneous_node() else [first.current_player()]
+            stuck = not (first.is_terminal() or any(first.legal_actions(mover) for mover in movers))
         except Exception as error:  # as above
             return _said(error)
     return "nobody has an action in its first state" if stuck else None

@@ -75,6 +75,38 @@ def test_transcripts_are_kept_beside_the_store_by_match(tmp_path: Path) -> None:
     assert "transcript" not in results.records[0].as_dict()
 
 
+def test_transcripts_come_home_from_processes_of_their_own(tmp_path: Path) -> None:
+    """As many exchanges, and the same ones, with the model in its own process, alone or with workers."""
+    with serving(erratic) as stub:
+        here = arena.run(spec(stub.url)).records
+        apart = arena.run(spec(stub.url, isolation="process"), workers=2, store=tmp_path / "cup.db").records
+    told = {record.id: [json.loads(said) for _, said in record.transcript] for record in here if record.transcript}
+    lines = [json.loads(line) for line in transcript_file(tmp_path / "cup.db").read_text("utf-8").splitlines()]
+    kept = {line["match"]: [{key: each[key] for key in each if key != "seat"} for each in line["exchanges"]] for line in lines}
+    assert kept == told
+    assert [record.actions for record in apart] == [record.actions for record in here]
+
+
+def test_who_is_handed_in_writes_no_transcripts(tmp_path: Path) -> None:
+    """The same agent of the organiser's does, from a process of its own as well."""
+    (tmp_path / "teller.py").write_text(
+        "from arena import Agent, hookimpl\n"
+        "class Teller(Agent):\n"
+        "    name = 'teller'\n"
+        "    def choose(self, game, state, search):\n"
+        "        search.transcribe({'said': 1})\n"
+        "        return game.actions(state)[0]\n"
+        "@hookimpl\n"
+        "def arena_agents(): return [Teller]\n"
+    )
+    own = {"agent": "teller", "isolation": "process"}
+    cup = {"game": "tic-tac-toe", "rounds": 1, "agents": [own, "random"]}
+    told = arena.run({**cup, "plugins": [str(tmp_path / "teller.py")]}).records
+    assert all({said for _, said in record.transcript} == {'{"said": 1}'} for record in told)
+    handed_in = {**cup, "agents": [{**own, "plugin": str(tmp_path / "teller.py")}, "random"]}
+    assert [(record.termination, record.transcript) for record in arena.run(handed_in).records] == [("normal", ())] * 2
+
+
 def test_the_board_shows_tokens_and_cost_from_a_store_and_from_memory(tmp_path: Path) -> None:
     """100 tokens in and 10 out a request, at 1 and 2 a million; entries that spend nothing have none."""
     with serving(first) as stub:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena import CHANCE, run
+from arena import CHANCE, Simultaneous, run
 from arena.simultaneous import OpenTurn
 from arena.testing import check_game
 from arena.traits import traits
@@ -17,16 +17,23 @@ CHEAP = {
     "tic_tac_toe": {"two-player", "zero-sum"},
     "hex(board_size=3)": {"two-player", "zero-sum"},
     "catch": {"single-player", "chance"},
-    "kuhn_poker": {"two-player", "zero-sum", "chance", "hidden-information"},
-    "kuhn_poker(players=3)": {"multi-player", "zero-sum", "chance", "hidden-information"},
+    "kuhn_poker": {"two-player", "zero-sum", "chance", "hidden-information", "resample"},
+    "kuhn_poker(players=3)": {"multi-player", "zero-sum", "chance", "hidden-information", "resample"},
     "pig(winscore=20)": {"two-player", "zero-sum", "chance"},
     "phantom_ttt": {"two-player", "zero-sum", "hidden-information"},
-    "matrix_rps": {"two-player", "zero-sum", "hidden-information", "simultaneous"},
-    "matching_pennies_3p": {"multi-player", "hidden-information", "simultaneous"},
-    "goofspiel(num_cards=3,imp_info=True)": {"two-player", "zero-sum", "chance", "hidden-information", "simultaneous"},
-    "blotto(players=3,coins=3)": {"multi-player", "zero-sum", "hidden-information", "simultaneous"},
-    "tiny_hanabi": {"two-player", "chance", "hidden-information"},
-    "goofspiel(players=3,num_cards=2)": {"multi-player", "zero-sum", "chance", "hidden-information", "simultaneous"},
+    "matrix_rps": {"two-player", "zero-sum", "hidden-information", "simultaneous", "resample"},
+    "matching_pennies_3p": {"multi-player", "hidden-information", "simultaneous", "resample"},
+    "goofspiel(num_cards=3,imp_info=True)": {
+        "two-player",
+        "zero-sum",
+        "chance",
+        "hidden-information",
+        "simultaneous",
+        "resample",
+    },
+    "blotto(players=3,coins=3)": {"multi-player", "zero-sum", "hidden-information", "simultaneous", "resample"},
+    "tiny_hanabi": {"two-player", "chance", "hidden-information", "resample"},
+    "goofspiel(players=3,num_cards=2)": {"multi-player", "zero-sum", "chance", "hidden-information", "simultaneous", "resample"},
     "pathfinding(grid=A.a\n...\n,horizon=5)": {"single-player", "chance"},
     "phantom_ttt_ir": {"two-player", "zero-sum", "hidden-information", "imperfect-recall"},
 }
@@ -89,6 +96,13 @@ def test_a_state_does_not_change_when_play_goes_on() -> None:
     successors = [game.result(state, action) for action in game.actions(state)]
     assert len({game.render(successor) for successor in successors}) == 9
     assert (game.render(state), game.format_state(state), len(game.actions(state))) == (before, "-", 9)
+
+
+def test_games_in_python_are_played_whose_seats_act_at_once() -> None:
+    """There open_spiel tells what is legal only of a seat that is named."""
+    game = OpenSpiel(game="python_iterated_prisoners_dilemma")
+    assert isinstance(game, Simultaneous)
+    assert game.movers(game.initial(random.Random(0))) == (0, 1)
 
 
 @pytest.mark.parametrize("text", ["4 4", "9", "x", "", "0 3 1 4 2 5", "[1]", '[0, "a"]'])

@@ -1,0 +1,95 @@
+"""Models over TLS: who signs for a server is known by the file in SSL_CERT_FILE; one that nobody signs for is refused at once."""
+
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena import ArenaError, BackendGone, Unavailable
+from arena_bridges.llm.endpoint import Endpoint
+from tests.bridges.llm.stub import Stub, first, serving
+from tests.conftest import Missing
+
+SIGNED_BY = "-addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign"
+NEW_KEY = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory, missing: Missing) -> Path:
+    """A folder with an authority, `ca.pem`, and a server of 127.0.0.1 that it has signed for, `server.pem` and `server.key`."""
+    folder = tmp_path_factory.mktemp("tls")
+    authority = f"{NEW_KEY} -subj /CN=authority {SIGNED_BY} -keyout ca.key -out ca.pem"
+    server = (
+        f"{NEW_KEY} -subj /CN=server -CA ca.pem -CAkey ca.key -addext basicConstraints=CA:FALSE "
+        "-addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.pem"
+    )
+    for command in (authority, server):
+        try:
+            subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+        except OSError:
+            missing("tls", "there is no openssl: apt-get install openssl")
+    return folder
+
+
+@contextmanager
+def encrypted(certificates: Path) -> Iterator[tuple[Stub, str]]:
+    """A server of models that speaks TLS, and its address."""
+    with serving(first) as stub:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificates / "server.pem", certificates / "server.key")
+        stub.server.socket = context.wrap_socket(stub.server.socket, server_side=True)
+        yield stub, stub.url.replace("http:", "https:")
+
+
+def spec(url: str, **more: Any) -> dict[str, Any]:
+    return {"game": "tic-tac-toe", "rounds": 1, "agents": [{"agent": "llm", "url": url, "model": "m"}, "random"], **more}
+
+
+def test_a_model_behind_an_authority_of_ones_own(certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It plays as over HTTP, also from a process of its own."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.pem"))
+    with encrypted(certificates) as (stub, url):
+        here = arena.run(spec(url)).records
+        apart = arena.run(spec(url, isolation="process")).records
+        asked = len(stub.requests)
+    with serving(first) as stub:
+        plain = arena.run(spec(stub.url)).records
+    assert [record.termination for record in (*here, *apart, *plain)] == ["normal"] * 6
+    assert [record.actions for record in here] == [record.actions for record in apart]
+    assert asked == 2 * sum(len(record.transcript) for record in here) > 0
+
+
+@pytest.mark.parametrize(
+    ("host", "known", "told"),
+    [("127.0.0.1", False, "certificate verify failed"), ("localhost", True, "not valid for 'localhost'")],
+)
+def test_a_server_that_nobody_signs_for_is_refused_before_the_first_match(
+    certificates: Path, monkeypatch: pytest.MonkeyPatch, host: str, known: bool, told: str
+) -> None:
+    """By an authority that is not known, or for another name: with the reason and what to do, without waiting a minute."""
+    if known:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.pem"))
+    else:
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    began = time.monotonic()
+    with encrypted(certificates) as (stub, url):
+        with pytest.raises(ArenaError, match=rf"does not prove.*{told}.*SSL_CERT_FILE"):
+            arena.run(spec(url.replace("127.0.0.1", host)))
+        assert stub.requests == []
+    assert time.monotonic() - began < 30
+
+
+def test_a_certificate_that_is_not_valid_any_more_loses_nobody_a_match(
+    certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a run that goes on: the backend does not answer, which is asked again."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    with encrypted(certificates) as (_, url), pytest.raises(Unavailable, match="certificate verify failed") as refused:
+        Endpoint(url).ask({"messages": []})
+    assert not isinstance(refused.value, BackendGone)

@@ -1,0 +1,95 @@
+"""What a seat may take for the true state in small games of open_spiel with hidden information, and who plays by it."""
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena.errors import ArenaError
+from arena.results.leaderboard import leaderboards
+from arena.testing import check_game
+from arena.traits import traits
+from arena_bridges.openspiel import OpenSpiel
+from arena_bridges.openspiel.state import Observation, State
+
+DRAWS = 600
+
+
+def states(text: str, plies: int, number: int) -> tuple[OpenSpiel, Any]:
+    """A game and a state of it after some random actions."""
+    game, rng = OpenSpiel(game=text), random.Random(number)
+    state = game.initial(rng)
+    for _ in range(plies):
+        state = game.result(state, rng.choice(game.actions(state)))
+    return game, state
+
+
+@pytest.mark.parametrize("plies", [2, 4, 5])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_states_are_those_that_open_spiel_draws_itself_as_often(seat: int, plies: int) -> None:
+    """Leduc poker is one of the few games in which it can: 5 cards that may be the other's, 4 once one lies on the table."""
+    game, state = states("leduc_poker", plies, 4)
+    seen, rng = game.observation(state, seat), random.Random(0)
+    ours = Counter(game.resample(seen, seat, rng).history for _ in range(DRAWS))
+    theirs = Counter(tuple(state.spiel.resample_from_infostate(seat, rng.random).history()) for _ in range(DRAWS))
+    assert set(ours) == set(theirs)
+    fair = DRAWS / len(ours)
+    assert sum((count - fair) ** 2 / fair for count in ours.values()) < 23.5  # 0.9999 of chi-square with 4 degrees of freedom
+
+
+def test_what_others_hide_is_drawn_evenly() -> None:
+    """Goofspiel with hidden bids and three cards: bid 1 and lost to 2 or 3, 2 and lost to 3, 3 and won from 1 or 2."""
+    game = OpenSpiel(game="goofspiel(num_cards=3,imp_info=True,points_order=descending)")
+    rng = random.Random(0)
+    for mine, possible in ((0, {1, 2}), (1, {2}), (2, {0, 1})):
+        state = game.result(game.initial(rng), mine)
+        state = game.result(state, 2 if mine < 2 else 0)
+        drawn = {game.resample(game.observation(state, 0), 0, rng).history[1] for _ in range(50)}
+        assert drawn == possible
+
+
+def test_liars_dice_in_which_open_spiel_cannot_draw() -> None:
+    """Six sides of the other's die, each as often; the bids are known to all."""
+    game, state = states("liars_dice", 4, 1)
+    assert isinstance(state, State)
+    seen, rng = game.observation(state, 0), random.Random(1)
+    assert isinstance(seen, Observation)
+    found = Counter(game.resample(game.parse_state(game.format_state(seen)), 0, rng).history for _ in range(DRAWS))
+    assert {(own, *bids) for own, _, *bids in found} == {(state.history[0], *state.history[2:])}
+    assert {die for _, die, *_ in found} == set(range(6))
+    assert sum((count - DRAWS / 6) ** 2 / (DRAWS / 6) for count in found.values()) < 25.8  # as above, 5 degrees
+
+
+@pytest.mark.parametrize("text", ["leduc_poker", "tiny_bridge_2p", "goofspiel(num_cards=4,imp_info=True)"])
+def test_the_conformance_kit_holds_it_to_what_seats_observe(text: str) -> None:
+    assert "secrets" in check_game(OpenSpiel(game=text), matches=2)
+
+
+@pytest.mark.parametrize("agent", ["ismcts", "pimc"])
+def test_searches_for_hidden_games_win_more_than_random_play_does(agent: str) -> None:
+    """Leduc poker, 95 % interval of the mean return above 0; in processes of their own, too."""
+    searching = {"agent": agent, "rollouts": 60} | ({"worlds": 6} if agent == "pimc" else {})
+    spec = {"game": {"name": "openspiel", "game": "leduc_poker"}, "agents": [searching, "random"], "rounds": 40, "seed": 1}
+    results = run(spec, workers=2)
+    row = next(row for row in leaderboards(results)[0].rows if row["agent"] == agent)
+    assert row["failures"] == 0
+    assert row["return_low"] > 0
+    few = {**spec, "rounds": 2}
+    apart = run({**few, "isolation": "process"}).records
+    assert [record.actions for record in apart] == [record.actions for record in run(few).records]
+
+
+@pytest.mark.parametrize("text", ["phantom_ttt", "gin_rummy", "dark_chess", "hearts"])
+def test_games_too_large_for_a_list_are_refused(text: str) -> None:
+    """Before the first match, and at once; all else plays them."""
+    assert "resample" not in traits(OpenSpiel(game=text))
+    with pytest.raises(ArenaError, match=r"ismcts cannot play .*needs resample"):
+        run({"game": {"name": "openspiel", "game": text}, "agents": ["ismcts", "random"]})
+
+
+def test_what_no_seat_observes_is_refused() -> None:
+    game = OpenSpiel(game="kuhn_poker")
+    with pytest.raises(ValueError, match="seat 0 of kuhn_poker never observes '7'"):
+        game.resample(Observation(0, (0,), "7", ((0, "Pass"), (1, "Bet"))), 0, random.Random(0))
