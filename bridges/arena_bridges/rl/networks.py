@@ -63,13 +63,15 @@ def _from_torch(path: Path, activation: str) -> Network:
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # of several kinds: no archive, pickled objects, a file that is cut short
-        raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {describe(error)}") from error
+        told = describe(error).partition(". ")[0].partition("\n")[0]  # what follows is how to trust the file all the same
+        raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {told}") from error
     if not isinstance(state, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in state.values()):
         raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {type(state).__name__}")
     names = [name.removesuffix("weight") for name in state if name.endswith("weight")]
     if {f"{name}{part}" for name in names for part in ("weight", "bias")} != set(state):
         raise ValueError(f"weights: {path}: expected a weight and a bias of each linear layer, got {', '.join(state)}")
-    layers = [(state[f"{name}weight"].float().numpy().T, state[f"{name}bias"].float().numpy()) for name in names]
+    arrays = {name: tensor.detach().float().numpy() for name, tensor in state.items()}
+    layers = [(arrays[f"{name}weight"].T, arrays[f"{name}bias"]) for name in names]
     return _perceptron(path, layers, activation)
 
 

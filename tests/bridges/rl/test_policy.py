@@ -1,5 +1,6 @@
 """The agent `policy`: what it plays, and what is said of weights that do not fit."""
 
+import importlib
 import json
 import math
 import pickle
@@ -7,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,10 @@ from arena.testing import check_agent
 from arena_bridges.rl import Policy
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.tic_tac_toe import TicTacToe
+from tests.conftest import Missing
+
+PARTS = (("w", "weight"), ("b", "bias"))
+"""What an array begins with, and what a tensor ends with."""
 
 
 def save(folder: Path, *sizes: int, name: str = "weights.npz", seed: int = 0) -> str:
@@ -167,6 +173,28 @@ def test_among_several_games_it_is_left_out_of_those_that_it_does_not_fit(tmp_pa
         ["random", "greedy"],
     ]
     assert any("is left out of connect-four: weights:" in note for note in spec.notes)
+
+
+def test_weights_of_torch_play_as_those_of_numpy(tmp_path: Path, missing: Missing) -> None:
+    """Of parameters as of plain tensors; what is none, and what would run code, is refused in one line."""
+    if find_spec("torch") is None:
+        missing("torch", "torch is not installed: pip install 'gamearena[torch]'")
+    torch = importlib.import_module("torch")
+    with np.load(save(tmp_path, 18, 5, 9)) as arrays:
+        tensors = {f"{2 * layer}.{long}": torch.tensor(arrays[f"{short}{layer}"].T) for layer in (0, 1) for short, long in PARTS}
+    plain = Policy(weights=str(tmp_path / "weights.npz"), temperature=1.0)
+    game = TicTacToe()
+    for kind in (torch.nn.Parameter, torch.Tensor):
+        torch.save({name: kind(tensor) for name, tensor in tensors.items()}, tmp_path / "net.pt")
+        found = Policy(weights=str(tmp_path / "net.pt"), temperature=1.0)
+        state = game.parse_state("x../.o./...")
+        assert found.policy(game, state) == pytest.approx(plain.policy(game, state), rel=1e-6)
+    torch.save(torch.nn.Linear(18, 9), tmp_path / "net.pt")
+    with pytest.raises(ValueError, match=r"tensors alone, got UnpicklingError: Weights only load failed$"):
+        Policy(weights=str(tmp_path / "net.pt"))
+    torch.save({"0.weight": tensors["0.weight"]}, tmp_path / "net.pt")
+    with pytest.raises(ValueError, match=r"expected a weight and a bias of each linear layer, got 0\.weight$"):
+        Policy(weights=str(tmp_path / "net.pt"))
 
 
 @pytest.mark.parametrize(("name", "extra"), [("net.pt", "torch"), ("net.onnx", "onnx")])
