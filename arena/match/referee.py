@@ -280,26 +280,24 @@ def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[st
     did not answer, and by seat the seconds of starts, the lack and the use of processors.
     """
     timing: dict[str, Any] = {}
-    lack = [0.0] * len(match.seats)
-    used: list[float | None] = [None] * len(match.seats)
-    started: list[float | None] = [None] * len(match.seats)
     for player in players:
         if player.overrun is not None:
             timing["overrun"] = round(player.overrun, 6)
         if player.compiled:
             timing["compiled"] = True
-        if player.started is not None:
-            started[player.number] = round(player.started, 6)
-        if player.lack_of_cpu:
-            lack[player.number] = round(player.lack_of_cpu, 6)
-        if player.seat.limits.cpu_seconds is not None:
-            used[player.number] = round(player.cpu, 6)
-    if started != [None] * len(started):
-        timing["start"] = started
+    timed = [one for one in players if one.started is not None or one.lack_of_cpu or one.seat.limits.cpu_seconds is not None]
+    if not (timed or unanswered):
+        return timing  # as a rule
+    seats = range(len(match.seats))
+    started = {one.number: round(one.started, 6) for one in timed if one.started is not None}
+    lack = {one.number: round(one.lack_of_cpu, 6) for one in timed if one.lack_of_cpu}
+    used = {one.number: round(one.cpu, 6) for one in timed if one.seat.limits.cpu_seconds is not None}
+    if started:
+        timing["start"] = [started.get(seat) for seat in seats]
     if unanswered:
         timing[UNANSWERED] = unanswered
-    if max(lack) >= LEAST_LACK:
-        timing["lack_of_cpu"] = lack
-    if used != [None] * len(used):
-        timing[CPU_SECONDS] = used
+    if max(lack.values(), default=0.0) >= LEAST_LACK:
+        timing["lack_of_cpu"] = [lack.get(seat, 0.0) for seat in seats]
+    if used:
+        timing[CPU_SECONDS] = [used.get(seat) for seat in seats]
     return timing
