@@ -265,12 +265,14 @@ class Ledger:
     def next_to_check(self) -> Submission | None:
         """The submission that has waited longest, which is `checking` from now on; None where none waits.
 
-        Fair among authors: of those who wait, who had the fewest checked in 24 hours comes first. None once the ladder is over.
+        Fair among authors: of those who wait, who had the fewest checked in 24 hours comes first; of each one is checked at a
+        time, so that versions are counted as they came. None once the ladder is over.
         """
         if not self._rows("SELECT 1 FROM ladder_submission WHERE status = 'queued' LIMIT 1"):
             return None  # asked twice a second: no lock is taken for it
         with self._writing() as write:
-            waiting = self._submissions("WHERE status = 'queued' ORDER BY number")
+            busy = "SELECT author FROM ladder_submission WHERE status = 'checking'"
+            waiting = self._submissions(f"WHERE status = 'queued' AND author NOT IN ({busy}) ORDER BY number")
             if not waiting or self.setting("over") is not None:
                 return None
             counts = dict(

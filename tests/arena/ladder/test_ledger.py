@@ -46,6 +46,20 @@ def test_what_is_asked_all_the_time_reads_no_file_that_was_handed_in(ledger: Led
         assert not [step for step in plan if step.startswith("SCAN ladder_submission") and "COVERING INDEX" not in step], sql
 
 
+def test_what_one_author_hands_in_is_checked_in_its_order(ledger: Ledger) -> None:
+    """One after the other, so that a later file is a later version; another author does not wait for it."""
+    keys = [ledger.submit(author, "it", "python", "it.py", b"x", 10).id for author in ("ada", "ada", "bob")]
+
+    def taken() -> str | None:
+        one = ledger.next_to_check()
+        return None if one is None else one.id
+
+    assert [taken(), taken(), taken()] == [keys[0], keys[2], None]
+    assert ledger.accept(keys[0], "it", "it", (), 2).version == 1
+    assert taken() == keys[1]
+    assert ledger.accept(keys[1], "it", "it", (), 2).version == 2
+
+
 def test_a_store_that_others_hold_is_not_a_page_that_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who hands in reads that it was not kept, and not that there is no such thing."""
     monkeypatch.setattr(module, "PATIENCE", 0.01)

@@ -189,7 +189,7 @@ def test_limits_go_by_who_asks_and_not_by_what_he_says(proxied: Proxied) -> None
 
 def test_standings_arrive_as_they_change(proxied: Proxied) -> None:
     """Neither the first event nor a later one waits until a buffer is full."""
-    with urllib.request.urlopen(f"{proxied.ladder.url}/api/events", timeout=20) as stream:
+    with urllib.request.urlopen(f"{proxied.ladder.url}/api/events", timeout=60) as stream:
         events = (json.loads(line[5:]) for line in stream if line.startswith(b"data:"))
         assert next(events)["state"] != "paused"
         assert proxied.ladder.admin("pause").returncode == 0
