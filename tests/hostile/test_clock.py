@@ -16,7 +16,7 @@ import pytest
 
 from arena import run
 from arena.errors import ArenaError
-from arena.isolation import agent_process
+from arena.isolation import agent_start
 from arena.match.record import Record
 from arena.processes.control_group import new_group, own_folders
 from arena.results.leaderboard import leaderboards
@@ -130,7 +130,7 @@ def stilled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if isolation == "sandbox":
         request.getfixturevalue("missing_sandbox")
     if way == "signals":
-        monkeypatch.setattr(agent_process, "new_group", lambda *_: None)
+        monkeypatch.setattr(agent_start, "new_group", lambda *_: None)
     elif (group := new_group()) is None:
         pytest.skip("no control group can be made here")
     else:
@@ -157,9 +157,9 @@ def one_core() -> Iterator[int]:
 
 @pytest.fixture
 def load(one_core: int) -> Iterator[None]:
-    """Eight processes of others are busy on that core."""
+    """Six processes of others are busy on that core."""
     command = [sys.executable, "-S", "-c", "while True: pass"]
-    busy = [subprocess.Popen(command, start_new_session=True) for _ in range(8)]
+    busy = [subprocess.Popen(command, start_new_session=True) for _ in range(6)]
     try:
         yield
     finally:
@@ -200,7 +200,7 @@ def test_a_thread_counts_on_only_where_the_spec_lets_it(plugin: str, stilled: st
 @pytest.mark.slow
 @pytest.mark.parametrize("stilled", CASES, indirect=True, ids="-".join)
 def test_who_has_no_processor_is_not_late(plugin: str, stilled: str, load: None) -> None:
-    """With a ninth of a core 0.03 s of work take a quarter of a second, beyond the limit; the record tells what was lacking."""
+    """With a seventh of a core 0.03 s of work take a fifth of a second, beyond the limit; the record tells what was lacking."""
     limits = {"seconds": 0.1, "moves": 2}
     agents = [{"agent": "works", "seconds": 0.03, "label": label} for label in ("one", "other")]
     records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
@@ -209,7 +209,7 @@ def test_who_has_no_processor_is_not_late(plugin: str, stilled: str, load: None)
         assert record.timing is not None
         for seat, lack in enumerate(record.timing["lack_of_cpu"]):
             took = sum(decision.seconds for decision in record.decisions if decision.seat == seat)
-            assert 0.03 < lack < took
+            assert 0.03 < lack < took + 0.05  # two clocks
 
 
 @pytest.mark.slow

@@ -22,12 +22,12 @@ MEMORY = "limits: {memory_mb: 200}\n"
 
 @contextmanager
 def _checking(folder: Path, *bodies: str | bytes) -> Iterator[LadderHost]:
-    """The parts of a ladder, whose threads check what has these bodies, in their order."""
+    """The parts of a ladder, whose threads check what has these bodies, each of another author, in their order."""
     (folder / "course.yaml").write_text(SPEC.replace("isolation: none", "isolation: process") + MEMORY)
     with opened(load_ladder(folder / "course.yaml"), folder / "a.db", 1) as host:
         for number, body in enumerate(bodies):
             kind, content = ("program", body) if isinstance(body, bytes) else ("python", agent(f"{body}  # {number}"))
-            host.ledger.submit("ada", f"n{number}", kind, "mine", content, 100)
+            host.ledger.submit(f"author-{number}", f"n{number}", kind, "mine", content, 100)
         threads = [threading.Thread(target=host.examiner.run) for _ in range(MOST_CHECKS)]
         for thread in threads:
             thread.start()

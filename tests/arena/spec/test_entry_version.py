@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from arena import Spec, SpecError, run
-from arena.cluster.parcel import packed
-from arena.errors import ClusterError
 from arena.isolation.describe import _checked, _description
 from arena.isolation.protocol import Broken
 from arena.match.match import seat_identity
@@ -247,14 +245,6 @@ def test_without_a_version_an_identity_is_what_it_was() -> None:
         '{"agent":"random","heuristic":null,"label":null,'
         '"limits":{"depth":null,"memory_mb":null,"nodes":5,"seconds":null},"options":{}}'
     )
-
-
-def test_no_node_is_sent_a_version(tmp_path: Path) -> None:
-    """It is refused before anything is played."""
-    (tmp_path / "edge.py").write_text(source(0))
-    (tmp_path / "old.py").write_text(source(1))
-    with pytest.raises(ClusterError, match=r"edge\(version=old.py\) is another version"):
-        packed(load_spec(cup(tmp_path, "edge", {"agent": "edge", "version": "old.py"})))
 
 
 WHOLE: dict[str, Any] = {"type": "description", "agents": [], "games": [], "heuristics": [], "known": []}
