@@ -1,6 +1,7 @@
 """The command ladder: an arena that never closes, and what its admin does."""
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -15,6 +16,7 @@ from arena.commands.serve import NEEDED, bound_socket
 from arena.console.notices import say
 from arena.console.output import results_alone
 from arena.errors import ArenaError
+from arena.processes.stderr import QUIET
 
 if TYPE_CHECKING:
     from arena.ladder.cluster_players import ClusterPlayers
@@ -136,6 +138,7 @@ def _players(workers: int | None, cluster: str | None) -> Iterator["int | Cluste
         return
     from arena.ladder.cluster_players import ClusterPlayers
 
+    os.environ[QUIET] = "1"  # the nodes of local:N inherit it: what strangers' agents print is no message of the host's
     with ClusterPlayers(cluster, lambda text: say(f"note: {text}")) as players:
         yield players
 

@@ -6,7 +6,6 @@ after it. Other processes, such as `arena ladder admin`, may write at the same t
 
 import json
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from arena.errors import ArenaError, StoreError
 from arena.isolation.describe import Described
-from arena.store.database import PATIENCE, copied, told
+from arena.store.database import PATIENCE, Database, copied, told
 from arena.version import __version__
 
 Status = Literal["queued", "checking", "playing", "refused", "withdrawn", "suspended"]
@@ -128,17 +127,16 @@ class Submission:
         return f"{self.author}/{self.name}@{self.version}"
 
 
-class Ledger:
+class Ledger(Database):
     """The tables of a ladder in an open store. The store must be there."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._guard = threading.RLock()
         try:
             uri = f"{path.absolute().as_uri()}?mode=rw"
-            self._connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-            self._connection.execute("PRAGMA synchronous = FULL")  # an acknowledged submission outlives a power cut
-            self._connection.executescript(f"BEGIN IMMEDIATE; {TABLES} COMMIT;")
+            connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            super().__init__(path, connection)
+            connection.execute("PRAGMA synchronous = FULL")  # an acknowledged submission outlives a power cut
+            connection.executescript(f"BEGIN IMMEDIATE; {TABLES} COMMIT;")
         except sqlite3.Error as error:
             raise told(path, error) from error
 
@@ -442,8 +440,7 @@ class Ledger:
     # Inside
 
     def _rows(self, sql: str, *values: Any) -> list[Any]:
-        with self._guard, self._telling():
-            return self._connection.execute(sql, values).fetchall()
+        return self._all(sql, values)
 
     def _value(self, sql: str, *values: Any) -> Any:
         rows = self._rows(sql, *values)
@@ -452,24 +449,12 @@ class Ledger:
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction, all or nothing; one inside another is a part of it."""
-        with self._guard, self._telling():
+        with self._guard:
             if self._connection.in_transaction:
                 yield self._connection
                 return
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                self._connection.rollback()
-                raise
-
-    @contextmanager
-    def _telling(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise told(self.path, error) from error
+            with super()._writing() as write:
+                yield write
 
 
 def _hashed(token: str) -> str:
