@@ -89,7 +89,7 @@ class Doubts:
         return certain or (self._lot.random() < PART and affordable)
 
     def _never_began(self, scheduled: Scheduled, record: Record) -> bool:
-        """Whether an entry's own code could not even be loaded, such as for a package that is not there."""
+        """Tell whether an entry's own code could not even be loaded, such as for a package that is not there."""
         if record.termination not in FAULTS or record.termination == "timeout" or record.seat is None:
             return False
         own = record.labels[record.seat] in self._submitted(scheduled)

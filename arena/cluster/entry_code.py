@@ -64,7 +64,7 @@ class EntryCode(NamedTuple):
     programs: Mapping[str, str]
     """Programs that were laid out with all that belongs to them, by their paths at the coordinator: their paths in the parcel."""
     described: Described
-    """What is told of plugins that a node need not ask about: it has all that they can read here."""
+    """The descriptions of plugins that a node need not ask about: it has all that they can read here."""
 
 
 def file_of(name: str, place: Path, what: str) -> File:
@@ -134,7 +134,7 @@ def is_submitted(seat: Seat) -> bool:
 
 
 def moved_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> MovedCode:
-    """Where code lies when its parcel is laid out in a folder; `plugins` are the organiser's there, by their places at home."""
+    """Return where code lies once its parcel is in a folder; `plugins` are the organiser's there, by their places at home."""
     here = [(sent, sent.moved(parcel)) for sent in code.versions]
     home = {real_place(place): real_place(name) for place, name in plugins.items()}
     return MovedCode(
@@ -145,7 +145,7 @@ def moved_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> Mov
 
 
 def moved_description(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> Described:
-    """What is told of plugins, in the words of who has the parcel in a folder: the processes there load them from there."""
+    """Return the descriptions of plugins as who has the parcel in a folder tells them: processes load them from there."""
     names = {whole(place): whole(name) for place, name in plugins.items()}
     found = {}
     for sent in code.versions:

@@ -132,7 +132,7 @@ def ladder(
 
 @contextmanager
 def _players(workers: int | None, cluster: str | None) -> Iterator["int | ClusterPlayers"]:
-    """Who plays: so many processes, or the nodes of a cluster, which is there by then; ClusterError where it is not."""
+    """Give who plays: so many processes, or the nodes of a cluster, which is there by then; ClusterError where it is not."""
     if cluster is None:
         yield workers_for(workers, 1 << 20)
         return

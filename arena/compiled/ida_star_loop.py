@@ -7,8 +7,8 @@ from arena.compiled.loop import Loop, huge
 SLOTS = 16384
 OVER = 2
 FRAME = ("PLACE", "LAST", "BACK", "SLOT", "COST", "CARRIED")
-"""What a row has after the words of its state, by the names in the kernel: the next action and the end of them, the action that
-leads back, where the state counts as seen, its cost, and from there on what the estimate carries along."""
+"""The columns of a row after the words of its state, by the names in the kernel: the next action and the end of them, the
+action that leads back, where the state counts as seen, its cost, and from there on what the estimate carries along."""
 MOST = 1 << 40
 """Levels, as many as no memory has."""
 

@@ -65,7 +65,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         return made
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """What the object has."""
+        """Return what reads an attribute of the object."""
         path = self._chain(node)
         if path is None:
             raise self.fault(node, f"attributes of {ast.unparse(node.value)} are not known")
@@ -126,7 +126,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         return call(called, ast.Name(self._owner.root, ast.Load()), *map(self.visit, node.args))
 
     def _drawn(self, node: ast.Call, name: str) -> ast.expr:
-        """What a method of the parameter `rng`, a generator, draws."""
+        """Return the draw by a method of the parameter `rng`, a generator."""
         rng, arguments = ast.Name("rng", ast.Load()), list(map(self.visit, node.args))
         called = RANDOM.get((name, len(arguments)))
         if called is not None:
@@ -150,7 +150,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         return call(name, *arguments)
 
     def _counted(self, node: ast.expr) -> ast.expr | None:
-        """How many a filler would write, where that is what is asked for."""
+        """Return the number that a filler would write, where that is what is asked for."""
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLERS):
             return None
         path = self._chain(node.func.value)

@@ -43,7 +43,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         self._changed = changed
         """The state that the function may change."""
         self._tables: dict[str, TableView] = {}
-        """What names stand for a table."""
+        """The tables, by the names that stand for them."""
         self._fresh = 0
 
     def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:

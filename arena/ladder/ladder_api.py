@@ -103,7 +103,7 @@ class LadderApi:
         return JSONResponse(self._told(self._own(request)))
 
     async def log(self, request: Request) -> Response:
-        """What a submission printed last and which matches it lost by its own faults, for its author alone."""
+        """Return the last that a submission printed and the matches it lost by its own faults, to its author alone."""
         one = self._own(request)
         lost = [] if one.version is None else await anyio.to_thread.run_sync(lost_by_faults, self._host.store.path, one.label)
         text = await anyio.to_thread.run_sync(self._host.folder.log, one)

@@ -11,7 +11,7 @@ import pytest
 from arena.store import Store
 from tests.arena.cluster.conftest import Cluster, held
 from tests.arena.cluster.test_entry_code import HOSTS, MARK, source
-from tests.arena.ladder.hosting import SPEC, HostedLadder
+from tests.arena.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.arena.ladder.test_mishaps import wait
 
 
@@ -61,6 +61,15 @@ def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., 
     assert done.stdout.endswith(" matches, 0 faults\n"), done.stdout
     with Store.open(folder / "results" / "course.db") as store:
         assert not any(record.termination == "void" for record, _ in store.records())
+
+
+def test_what_agents_print_on_nodes_of_this_machine_is_no_message_of_the_host(dask: None, tmp_path: Path) -> None:
+    with HostedLadder(tmp_path, SPEC.replace("interval: 60", "interval: 1"), "--cluster", "local:1") as ladder:
+        (token,) = ladder.tokens("ada")
+        assert ladder.verdict(token, ladder.submit(token, agent(f"print('spoken'); {GOOD}")).body["id"])["status"] == "playing"
+        wait(lambda: sum(row["games"] for row in ladder.ask("/api/standings").body["rows"] if row["agent"].startswith("ada/")))
+        code, said = ladder.end()
+    assert (code, "spoken" in said) == (0, False)
 
 
 def _commands(cluster: Cluster) -> list[str]:
