@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.client import HTTPException
@@ -21,6 +22,8 @@ from tests.arena.ladder.hosting import GOOD, HostedLadder, agent
 
 SOON, LATE = 0.1, 0.8
 """Seconds from the begin of a request to a kill, at most: within them a file comes in, or is checked and matches are played."""
+PATIENCE = 10.0
+"""Seconds to wait for a match: where all are settled none comes."""
 REFUSED_EACH = 3
 """Every so many files one is of an agent that does not pass."""
 
@@ -46,7 +49,7 @@ def killed(folder: Path, kills: int, seed: int = 7) -> Killed:
             found.sent.append(content)
             handing_in = pool.submit(_acknowledged, ladder, token, content, f"n{number % 4}")
             time.sleep(rng.uniform(0.0, LATE if number % 2 else SOON))
-            found.matches |= _shown(ladder) if number % 4 == 3 else set()
+            found.matches |= _shown(ladder, found.matches) if number % 4 == 3 else set()
             ladder.kill()
             if (key := handing_in.result()) is not None:
                 found.acknowledged[key] = content
@@ -68,8 +71,13 @@ def _acknowledged(ladder: HostedLadder, token: str, content: bytes, name: str) -
     return str(answer.body["id"])
 
 
-def _shown(ladder: HostedLadder) -> set[str]:
-    return {match["id"] for match in ladder.ask("/api/t/ladder/matches").body["matches"]}
+def _shown(ladder: HostedLadder, known: Set[str]) -> set[str]:
+    """The matches of the page, once it has others than the known ones: so the kill comes while more are played."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        shown = {match["id"] for match in ladder.ask("/api/t/ladder/matches").body["matches"]}
+        if shown - known or time.monotonic() > until:
+            return shown
 
 
 def check(folder: Path, found: Killed) -> dict[str, int]:
