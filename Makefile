@@ -56,11 +56,11 @@ openspiel: $(VENV)/.dev ## Hold every game of open_spiel to the conformance kit,
 screenshots: $(VENV)/.dev ## Take the pictures of docs/web.md with Chromium
 	$(BIN)/python docs/screenshots.py
 
-wheel: $(VENV)/.dev ## Build the wheel into build/dist
-	$(PIP) wheel --no-deps --wheel-dir build/dist .
+wheel: $(VENV)/.dev ## Build the wheel into dist
+	$(PIP) wheel --no-deps --wheel-dir dist .
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "gamearena needs Python 3.11 or newer; name one with make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fairarena needs Python 3.11 or newer; name one with make PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: pyproject.toml | $(BIN)/python

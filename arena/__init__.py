@@ -101,8 +101,6 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "Fault":  # deprecated: its name before it was told from what loses a match
-        return SpecFault
     if name not in _LATER:
         raise AttributeError(f"module 'arena' has no attribute {name!r}")
     if name == "testing":

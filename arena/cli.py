@@ -7,49 +7,23 @@ import os
 import sys
 import traceback
 from collections import UserDict
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
 from typing import Any
 
 import click
 
 from arena import __version__
-from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreDamaged, StoreFull
+from arena.api.cli import GROUP, Command
+from arena.commands import COMMANDS as OWN
+from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreDamaged, StoreFull, describe
+from arena.parts import explain_missing
 from arena.processes.interrupts import user_interrupts
 from arena.processes.threads import abandoned
 
-COMMANDS = {
-    "check": "Hold a game, an agent, a heuristic or an encoding, or all that a plugin file brings, to what it declares.",
-    "compare": "Say how entries of STORE compare, two by two, with error bars: those that are named, or all.",
-    "docs": "Show a page of the manual, or without TOPIC the list of its pages.",
-    "duel": "Say whether the agent of FILE is better than it was: its versions play until a sequential test decides.",
-    "exploit": "Say how much a best response wins from AGENT in GAME, a game small enough to be searched whole.",
-    "export": "Print every record of STORE, one a line.",
-    "ladder": "Host an arena that never closes: agents are handed in, checked, rated, for as long as it runs.",
-    "leaderboard": "Print the leaderboards of STORE, also while it is being filled.",
-    "list": "List what the plugins brought.",
-    "matches": "List the matches of STORE, one a line: those of an agent, with a result, by what they took.",
-    "matrix": "Show which agent can play which game, or which trait is missing.",
-    "merge": "Write OUT with the matches of all stores IN.",
-    "new": "Write the first file of an agent, a game, a puzzle or a heuristic.",
-    "play": "Play GAME yourself, or watch agents play it.",
-    "plugins": "Show every plugin, what it brought, and what is wrong with it.",
-    "replay": "Show match ID of STORE position by position, and check that it is what was recorded.",
-    "report": "Write what STORE holds as one page to look at, or each of its plots as a file.",
-    "run": "Play the tournament SPEC, or what is left of it, and print its leaderboards.",
-    "schema": "Print the JSON Schema of a spec.",
-    "serve": "Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC to play.",
-    "show": "Show what is known of a game, an agent, a heuristic, an encoding or a format.",
-    "solve": "Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved.",
-    "stats": "Say what a result is worth: Elo with its interval, and the likelihood of superiority.",
-    "submit": "Hand in the agent of FILE to the ladder at URL, and print the id of the submission.",
-    "try": "Check a plugin file, let what it brings play for a few seconds, and say where it stands.",
-    "validate": "Check specs without playing: every fault with file, line and column.",
-}
-"""The first sentence of every command, so that `arena --help` imports none of them."""
-RENAMED = {"list": "list_", "try": "try_"}
-"""Modules of commands whose names Python has taken; every other module has the name of its command."""
 TRACEBACK = "ARENA_TRACEBACK"
 
 
@@ -69,34 +43,88 @@ traceback_option = click.option(
 """The option that the group and every command have."""
 
 
-@cache
-def imported(name: str) -> click.Command:
-    """A command, from its module: `run` of `arena.commands.run`."""
-    module = RENAMED.get(name, name)
-    command: click.Command = getattr(import_module(f"arena.commands.{module}"), module)
-    return traceback_option(command)
+class Commands(UserDict[str, click.Command]):
+    """Every command by its name; it is imported when it is looked up.
 
+    The core's commands are known at once. Those of extensions are looked for when another name is asked for, or all of them.
+    """
 
-class LazyCommands(UserDict[str, Any]):
-    """Commands by name, each imported when it is looked up."""
+    def __init__(self) -> None:
+        super().__init__()
+        self._listed: dict[str, Command] = {}
+        self._complete = False
+        for command in OWN:
+            self._listed[command.name] = command
 
     def __getitem__(self, name: str) -> click.Command:
-        """The command; KeyError for an unknown name."""
-        super().__getitem__(name)
-        return imported(name)
+        """Return the command; KeyError for an unknown name."""
+        if name not in self.data:
+            if name not in self._listed:
+                self.listed()
+            if name not in self.data:
+                module, _, attribute = self._listed[name].target.partition(":")
+                self.data[name] = traceback_option(getattr(import_module(module), attribute))
+        return self.data[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names that the help lists, in order."""
+        return iter([command.name for command in self.listed() if not command.hidden])
+
+    def __len__(self) -> int:
+        """Return the number of names that the help lists."""
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is such a command, listed or hidden."""
+        return name in self._listed or name in {command.name for command in self.listed()}
+
+    def listed(self) -> list[Command]:
+        """Return all commands in the order of their names, after a look at the entry points of the group `arena.commands`."""
+        if not self._complete:
+            self._complete = True
+            for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+                try:
+                    self._add(point)
+                except (Exception, SystemExit) as error:  # a broken extension costs a line, and the others go on
+                    click.echo(f"extension {point.name} ({point.value}) is left out: {describe(error)}", err=True)
+        return sorted(self._listed.values())
+
+    def _add(self, point: EntryPoint) -> None:
+        loaded = point.load()
+        if isinstance(loaded, click.Command):
+            first = Command(point.name, loaded.get_short_help_str(1000), point.value, loaded.hidden)
+            brought: Sequence[Command] = [first]
+        elif isinstance(loaded, ModuleType):
+            brought = loaded.COMMANDS
+        else:
+            raise TypeError(f"expected a Click command or a module with COMMANDS, got {type(loaded).__name__}")
+        for command in brought:
+            known = self._listed.setdefault(command.name, command)
+            if known != command:  # an editable install can be listed twice, with equal commands
+                click.echo(f"extension {point.name}: there is a command {command.name!r} already ({known.target})", err=True)
 
 
-class LazyGroup(click.Group):
-    """Lists its commands from the table, without importing them."""
+class CommandGroup(click.Group):
+    """Lists its commands without importing them."""
+
+    commands: Commands
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of a call; UsageError names the extension that brings it, if it is known and missing."""
+        missing = explain_missing(f"arena {args[0]}")
+        if missing is not None and args[0] not in self.commands:
+            ctx.fail(missing)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the name and the first sentence of every command."""
-        click.Group(commands=[click.Command(name, help=line) for name, line in COMMANDS.items()]).format_commands(ctx, formatter)
+        shown = [click.Command(one.name, help=one.help) for one in self.commands.listed() if not one.hidden]
+        click.Group(commands=shown).format_commands(ctx, formatter)
 
 
 @click.group(
-    cls=LazyGroup,
-    commands=LazyCommands(COMMANDS),
+    cls=CommandGroup,
+    commands=Commands(),
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
 )
@@ -107,11 +135,14 @@ def cli(context: click.Context) -> int | None:
     """Play agents against each other and against puzzles, and rank them."""
     if context.invoked_subcommand is not None:
         return None
-    if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
+    default = None
+    if _is_terminal(sys.stdin) and _is_terminal(sys.stdout):
+        group = context.command
+        assert isinstance(group, CommandGroup)
+        default = next((command for command in group.commands.listed() if command.at_terminal), None)
+    if default is None:
         raise click.exceptions.NoArgsIsHelpError(context)
-    from arena.commands.terminal.menu import menu  # heavy, as commands are
-
-    return menu(lambda words: int(cli.main(words, standalone_mode=False) or 0))
+    return int(cli.main([default.name], standalone_mode=False) or 0)
 
 
 def _is_terminal(stream: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 Made = TypeVar("Made")
 SPEC_FILE = "a file of the spec"
@@ -15,9 +15,6 @@ In a spec a relative path starts where the spec lies, a sandbox shows the file, 
 
 class Configured:
     """Keeps the keyword arguments of its constructor; subclasses need not call `super().__init__`."""
-
-    late: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that came after the class was first in use: with its default, one is left out of what ids follow from."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Make the object and note the arguments; TypeError for arguments where the class takes none."""
@@ -64,16 +61,7 @@ def settings(made: Configured) -> dict[str, Any]:
     filled = {name: p.default for name, p in known.items() if p.default is not p.empty}
     filled.update(zip(known, args, strict=False))
     filled.update(kwargs)
-    return without_late(type(made), {name: filled[name] for name in known if name in filled})
-
-
-def without_late(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters without those that came late and have their default. A `late` of another kind is the author's own."""
-    late = getattr(constructor, "late", None)
-    if not isinstance(late, frozenset):
-        return dict(values)
-    known = parameters_of(constructor)
-    return {name: value for name, value in values.items() if name not in late or value != known[name].default}
+    return {name: filled[name] for name in known if name in filled}
 
 
 def with_defaults(kind: Callable[[], Made], left_out: Callable[[Exception], None] = lambda _: None) -> Made | None:

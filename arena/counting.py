@@ -18,7 +18,7 @@ CLOCK_STRIDE = 16
 
 
 class GoPlain(BaseException):
-    """A compiled search cannot go on, and why: the whole decision is made again by the plain one."""
+    """The loop of a search engine cannot go on, and why: the agent decides once more without it."""
 
 
 class Meter:
@@ -30,7 +30,7 @@ class Meter:
     """
 
     __slots__ = (
-        "_cpu_deadline", "_deadline", "_limited", "_most", "compiled", "evaluations", "exhausted", "game", "nodes", "paused",
+        "_cpu_deadline", "_deadline", "_limited", "_most", "evaluations", "exhausted", "game", "nodes", "paused",
         "stop",
     )  # fmt: skip
 
@@ -41,8 +41,6 @@ class Meter:
         self.game = None
         self.paused = 0.0
         """Seconds of this decision that are not the agent's."""
-        self.compiled = False
-        """Whether a compiled loop has run in any decision."""
         self.begin(None, None)
 
     def begin(self, nodes: int | None, seconds: float | None, cpu_seconds: float | None = None) -> None:

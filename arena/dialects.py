@@ -1,6 +1,7 @@
 """Dialects: how positions and actions of a game are written for engines that speak UCI or GTP.
 
-A game says so by `Game.dialects`; an adapter that an installed distribution brings (`arena.spec.engine_agent`) does the speaking.
+A game says so by `Game.dialects`; an adapter of an installed distribution speaks it
+(`arena_bridges.engines.entries`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,7 @@
     |   +-- BackendGone         one that is not asked again in this run
     +-- IsolationError          an agent that cannot be given the process that its entry asks for
 
-    What only one part can raise is declared there: NoAgentProcess and SandboxError in `arena.isolation`, CannotWrite in
+    What only one part can raise is declared there: NoAgentProcess and SandboxError in `arena_isolation`, CannotWrite in
     `arena.scaffold`, and those of pages and of nodes, which reach nobody else.
 
     OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
@@ -33,7 +33,8 @@ import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
-from types import TracebackType
+from importlib import import_module
+from types import ModuleType, TracebackType
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -68,6 +69,14 @@ class SpecError(ArenaError):
     def __init__(self, faults: Iterable[SpecFault]) -> None:
         self.faults: tuple[SpecFault, ...] = tuple(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column)))
         super().__init__("\n".join(map(str, self.faults)))
+
+
+class GameTooLarge(ArenaError):
+    """A game has more states than can be held; the message says about how many, and what to use instead."""
+
+
+class ExtensionMissing(ArenaError):
+    """Something needs an extension that is not installed."""
 
 
 class PluginError(ArenaError):
@@ -126,11 +135,11 @@ class IsolationError(ArenaError):
 
 
 class Unavailable(ArenaError):
-    """The backend of an agent does not answer. It is asked again; in the end the match is void, and nobody loses it."""
+    """The backend of an agent does not answer. The match is void, nobody loses it, and the next run plays it again."""
 
 
 class BackendGone(Unavailable):
-    """The backend of an agent has not answered for so long that it is not asked again in this run: the match is void at once."""
+    """The backend of an agent has not answered for so long that the agent does not ask it again in this run."""
 
 
 class OutOfBudget(BaseException):
@@ -237,7 +246,7 @@ def _installed(frames: list[traceback.FrameSummary]) -> list[traceback.FrameSumm
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith(("<frozen", _HOME))
+    return filename.startswith(("<frozen", *_HOMES))
 
 
 def is_authors(filename: str) -> bool:
@@ -246,7 +255,10 @@ def is_authors(filename: str) -> bool:
     return not (_is_ours(filename) or library or filename == "<string>")  # the last is what dataclasses write
 
 
-_HOME = __file__.rpartition("errors.py")[0]
+EXTENSIONS = ("check", "cluster", "compiled", "duel", "isolation", "ladder", "play", "solution", "web")
+"""The extensions of this distribution. Tracebacks for authors leave out their frames, as those of the core."""
+_ABOVE = __file__.removesuffix("arena/errors.py")
+_HOMES = (f"{_ABOVE}arena/", *(f"{_ABOVE}{lead}arena_{name}/" for lead in ("", "extensions/") for name in EXTENSIONS))
 _LIBRARY = sysconfig.get_path("stdlib")
 
 
@@ -260,3 +272,14 @@ def author_traceback(error: BaseException, *, most: int = 20) -> str:
         lambda _: traceback.format_tb(frames, limit=-most),  # the exception cannot be shown
     )
     return ADDRESS.sub("0x...", "".join(lines))
+
+
+def import_extension(module: str, wanted_by: str) -> ModuleType:
+    """Import a module of an extension; ExtensionMissing names what wants it if the extension is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        name = module.partition(".")[0]
+        if error.name != name:
+            raise
+        raise ExtensionMissing(f"{wanted_by} needs the extension {name}, which is not installed") from error

@@ -65,25 +65,18 @@ class Outcomes:
         self._returns: dict[Pairing, tuple[float, ...] | None] = {}
         self._play_hashes: dict[Pairing, int] = {}
 
-    def add(
-        self, pairing: Pairing, returns: tuple[float, ...] | None, play_hash: int | None = None, *, course: int | None = None
-    ) -> None:
+    def add(self, pairing: Pairing, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
         """Note the `returns` of every seat of a `pairing`; None where the match was void.
 
         `play_hash` is a hash of what was played if no seat used random numbers, so that it would be played like this again.
-        `course` is a deprecated name for it.
         """
         self._returns[pairing] = returns
-        play_hash = course if play_hash is None else play_hash
         if play_hash is not None:
             self._play_hashes[pairing] = play_hash
 
     def play_hash(self, pairing: Pairing) -> int | None:
         """Return a hash of what was played in a `pairing`; None if a seat used random numbers or if it is unknown."""
         return self._play_hashes.get(pairing)
-
-    course = play_hash
-    """A deprecated name for `play_hash`."""
 
     def __len__(self) -> int:
         """The number of pairings with a result."""

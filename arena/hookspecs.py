@@ -8,6 +8,7 @@ import pluggy
 from arena.agent import Agent
 from arena.format import Format
 from arena.game import Game
+from arena.parts import AgentSource, Executor, Export, Isolation, SearchEngine
 
 PROJECT = "arena"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -37,3 +38,28 @@ def arena_encodings() -> Iterable[Callable[..., Any]]:  # type: ignore[empty-bod
 @hookspec
 def arena_formats() -> Iterable[type[Format]]:  # type: ignore[empty-body]
     """Return classes of tournament formats."""
+
+
+@hookspec
+def arena_executors() -> Iterable[Executor]:  # type: ignore[empty-body]
+    """Return ways to play tournaments elsewhere, each with an option of `arena run`."""
+
+
+@hookspec
+def arena_exports() -> Iterable[Export]:  # type: ignore[empty-body]
+    """Return formats of `arena export` and of the page of `arena compare`."""
+
+
+@hookspec
+def arena_isolations() -> Iterable[Isolation]:  # type: ignore[empty-body]
+    """Return places apart in which agents may run."""
+
+
+@hookspec
+def arena_search_engines() -> Iterable[SearchEngine]:  # type: ignore[empty-body]
+    """Return other forms of the inner loops of searches."""
+
+
+@hookspec
+def arena_agent_sources() -> Iterable[AgentSource]:  # type: ignore[empty-body]
+    """Return ways in which an entry of a spec gets its agent, beside its name in the registry."""

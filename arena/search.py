@@ -13,7 +13,6 @@ from arena.counting import Meter
 from arena.errors import cut, shown
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
-from arena.identity import Stream
 from arena.limits import LARGEST, Limits, finite, is_count, plies
 from arena.returns import scaled
 from arena.waiting import waiting
@@ -48,7 +47,7 @@ class SharedStart:
 
 
 FindLoop = Callable[["Search", str, dict[str, Any]], Any]
-"""Returns the compiled loop of an engine for a decision, with options; None for the plain path."""
+"""Returns the loop of a name that a search engine has for a decision, with options; None if the agent is to run its own."""
 
 
 class Report(NamedTuple):
@@ -87,11 +86,8 @@ class Search:
     """
 
     _last = NOTHING
-    _pair: Any = None
-    """The compiled loop that runs, with what belongs to it."""
-    _asked: float | None = None
-    _before: Any = None
-    """The random generator as it was before."""
+    served: Any = None
+    """What a search engine keeps of this decision, with `ran` and `undo`: see `arena.parts.SearchEngine`."""
     spent: Mapping[str, float] | None = None
     """What `spend` was told of this decision; None where it was not called."""
     exchanges: tuple[str, ...] = ()
@@ -283,31 +279,9 @@ class Search:
         """Return the compiled inner loop of the search `engine`, such as `ida-star`; None where the plain one is to run.
 
         Both find the same, with the same counts, reports and random numbers. What a loop takes as `options`, such as
-        `weight` or `depth`, and how it is called: `arena.compiled.engines`.
+        `weight` or `depth`, and how it is called: `arena_compiled.engines`.
         """
         return None if self._find_loop is None else self._find_loop(self, engine, options)
-
-    def _patience(self, now: float) -> float:
-        """Return the seconds of the processor since a compiled loop was asked for first."""
-        if self._asked is None:
-            self._asked = now
-        return now - self._asked
-
-    def _using(self, pair: Any) -> None:
-        """Note that a compiled loop runs: where it cannot go on, the decision begins again without it."""
-        if self._pair is None:
-            rng = self.rng
-            self._before = (type(rng), None if isinstance(rng, Stream) else rng.getstate())
-        self._pair = pair
-        self._meter.compiled = True
-
-    def _undo(self, reason: str) -> None:
-        """Take back what random numbers were drawn, and let the pair that failed run plain from now on."""
-        self._pair.reason, self._pair.loop = reason, None
-        kind, state = self._before
-        self.rng.__class__ = kind
-        if state is not None:
-            self.rng.setstate(state)
 
     def count(self, nodes: int) -> None:
         """Count `nodes`, states that were generated without the game object; OutOfBudget where a limit is passed.

@@ -5,13 +5,13 @@ from typing import Any
 
 from arena import __version__
 
-project = "gamearena"
-author = "the gamearena project"
+project = "fairarena"
+author = "the fairarena project"
 release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click"]
 exclude_patterns = ["examples"]
 html_theme = "furo"
-html_title = f"gamearena {__version__}"
+html_title = f"fairarena {__version__}"
 html_static_path = ["static"]
 html_css_files = ["manual.css"]
 html_show_copyright = False

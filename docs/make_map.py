@@ -6,14 +6,17 @@ imports, without those that follow from others; the two thick ways are named in 
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 from make_figures import INK, ONE, SOFT, TWO, Drawing
 
-PACKAGE = Path(__file__).parents[1] / "arena"
+TOP = Path(__file__).parents[1]
+PACKAGE = TOP / "arena"
+EXTENSIONS = TOP / "extensions"
 API = "game agent search heuristic ..."
-ABOVE = ("__init__", "__main__", "pytest_plugin")
+ABOVE = ("__init__", "__main__", "testing")
 """Modules of the root that only hand on what is below."""
 WAYS = (
     (
@@ -22,7 +25,7 @@ WAYS = (
         ("commands", "tournament", "schedule", "spec", "plugins"),
         ("commands", "results", "store"),
     ),
-    ("a state becomes an action", TWO, ("schedule", "isolation", "match", API), ()),
+    ("a state becomes an action", TWO, ("tournament", "schedule", "match", API), ()),
 )
 WIDTH, HEIGHT, GAP, LEVEL, TOP = 880, 34, 12, 66, 24
 
@@ -30,21 +33,31 @@ WIDTH, HEIGHT, GAP, LEVEL, TOP = 880, 34, 12, 66, 24
 def imports() -> dict[str, set[str]]:
     """Return for every box the boxes that it imports."""
     found: dict[str, set[str]] = defaultdict(set)
-    for file in sorted(PACKAGE.rglob("*.py")):
-        here = _box(file.relative_to(PACKAGE).with_suffix("").parts)
+    for file in [*sorted(PACKAGE.rglob("*.py")), *sorted(EXTENSIONS.rglob("*.py"))]:
+        inside = file.is_relative_to(PACKAGE)
+        here = _box(file.relative_to(PACKAGE).with_suffix("").parts) if inside else file.relative_to(EXTENSIONS).parts[0]
         if here is None:
             continue
         found[here] |= set()
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in _imports(ast.parse(file.read_text())):
             for name in _names(node):
-                there = _box(name.split(".")[1:])
+                top, *parts = name.split(".")
+                there = _box(parts) if top == "arena" else top if top.startswith("arena_") and not inside else None
                 if there not in (None, here):
                     found[here].add(str(there))
     return dict(found)
 
 
+def _imports(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree without those that type checkers alone read."""
+    for child in ast.iter_child_nodes(tree):
+        if not (isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"):
+            yield child
+            yield from _imports(child)
+
+
 def _names(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("arena."):
+    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("arena.", "arena_")):
         return [str(node.module)]
     if isinstance(node, ast.ImportFrom) and node.module == "arena":
         return [f"arena.{alias.name}" for alias in node.names]

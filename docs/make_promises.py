@@ -27,7 +27,6 @@ HOLES = {
     "system": "calls of the system that no player needs",
     "network": "the network, and files of the user",
     "record": "a record is changed after it was written",
-    "node": "a node of a cluster makes records up",
     "store": "who looks at a store runs code that it names",
     "text": "texts that are orders to a terminal, formulas, or files without an end",
     "server": "connections and specs that leave others waiting",

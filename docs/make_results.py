@@ -18,7 +18,7 @@ from arena.results.layout import table
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.spec import load_spec
 from arena.tournament.results import Results
-from arena_agents.ida_star import IdaStar
+from arena_agents.depth_first import IdaStar
 from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import SlidingTiles
 
@@ -145,7 +145,7 @@ def main() -> None:
 
 _HEAD = """# Results
 
-Every comparison in the five texts that gamearena grew out of, played by the specs in `tournaments/seeds`, with the texts' figures beside.
+Every comparison in the five texts that fairarena grew out of, played by the specs in `tournaments/seeds`, with the texts' figures beside.
 The intervals are 95 % (Wilson). `make results` makes this page; times are of the machine that made it.
 """
 

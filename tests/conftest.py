@@ -171,10 +171,31 @@ def browser(missing: Missing) -> Iterator[Any]:
     if program is None:
         missing("browser", "there is no Chromium: apt-get install chromium")
     if not (find_spec("playwright") and find_spec("axe_playwright_python")):
-        missing("browser", "playwright or axe is missing: pip install 'gamearena[browser]'")
+        missing("browser", "playwright or axe is missing: pip install 'fairarena[browser]'")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def called(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Arena:
+    """Run `python -m MODULE ...` in the test's folder, with what else should be importable."""
+
+    cache = tmp_path_factory.getbasetemp() / "mypy"  # types of what is imported are found out once
+
+    def called(module: str, *words: str, path: str = "", folder: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        beyond = os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH", "")]))
+        return subprocess.run(
+            [sys.executable, "-m", module, *words],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": beyond, "NO_COLOR": "1", "MYPY_CACHE_DIR": str(cache)},
+            timeout=120,
+            check=False,
+        )
+
+    return called

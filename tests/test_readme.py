@@ -61,7 +61,8 @@ def test_the_readme_names_every_command_game_agent_and_heuristic() -> None:
     from arena.cli import cli
 
     registry = load_plugins(environ=False)
-    builtin = [key[-1] for key, source in registry.sources.items() if source.name.startswith("gamearena:")]
+    kinds = ("game", "agent", "heuristic")
+    builtin = [key[-1] for key, source in registry.sources.items() if source.name.startswith("fairarena:") and key[0] in kinds]
     for name in (*cli.commands, *builtin):
         assert name in README
 

@@ -36,7 +36,7 @@ def test_every_spec_is_sound(file: Path, tmp_path: Path, missing: Missing) -> No
     """No fault in any of them; read with smaller sets of tiles where six take a minute."""
     extra = EXTRAS.get(file.name)
     if extra is not None and find_spec(extra) is None:
-        missing(extra, f"{extra} is not installed: pip install 'gamearena[{extra}]'")
+        missing(extra, f"{extra} is not installed: pip install 'fairarena[{extra}]'")
     text = file.read_text("utf-8")
     smaller = text.replace("partition: 6-6-3", "partition: 5-5-5")
     if smaller != text:

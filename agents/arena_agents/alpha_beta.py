@@ -1,15 +1,62 @@
-"""Minimax without the lines that cannot matter."""
+"""The agents that prune: alpha-beta, and type A with pruning."""
 
+import os
+import re
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
 
 from arena import Action, Agent, Game, Limits, Search, State
 from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each, endless
-from arena_agents.priorities import Priorities
-from arena_agents.pruned import forced_first, in_order, pruned
-from arena_agents.state_tables import GrowingTable, SizedTable, Table
-from arena_agents.table_size import PAIR, TableSize, size_of
-from arena_agents.transposition import best_first, remembering
+from arena_agents.pruned import Priorities, forced_first, in_order, search_pruned
+from arena_agents.transposition import GrowingTable, SizedTable, Table, best_first, search_with_table
+
+UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+NAMES = {10**9: "GB", 10**6: "MB", 10**3: "kB", 1: "B"}
+PAIR_BYTES = 128
+"""Bytes of two rows of a table: 64 each, for states of up to four numbers."""
+MAX_PAIRS = 1 << 31
+_WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmg]?b)?\s*", re.IGNORECASE)
+_EXPECTED = "expected true, false, or a size of at least 128 bytes such as 64MB (B, kB, MB or GB)"
+
+
+def size_of(written: str | int) -> int:
+    """Return the bytes of a size; ValueError says what was expected for one that is none, too small, or above the memory."""
+    parts = None if isinstance(written, bool) else _WRITTEN.fullmatch(str(written))
+    if parts is None:
+        raise ValueError(f"{_EXPECTED}, got {written!r}")
+    size = int(float(parts[1]) * UNITS[(parts[2] or "b").lower()])
+    if size < PAIR_BYTES:
+        raise ValueError(f"{_EXPECTED}, got {written!r}")
+    memory = _measure_memory()
+    if size > min(memory, MAX_PAIRS * PAIR_BYTES):
+        raise ValueError(f"expected a table of at most {memory / 10**9:.1f} GB, the memory of this machine, got {written!r}")
+    return size
+
+
+def _measure_memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # a system that does not tell
+        return MAX_PAIRS * PAIR_BYTES
+
+
+def _check_size(given: Any) -> Any:
+    """Return true, false, or a size in its one spelling, so that equal sizes make equal entries."""
+    if isinstance(given, bool):
+        return given
+    try:
+        size = size_of(given)
+    except ValueError as error:
+        raise PydanticCustomError("refused", "{message}", {"message": str(error)}) from None
+    unit = next(unit for unit in NAMES if size % unit == 0)
+    return f"{size // unit}{NAMES[unit]}"
+
+
+TableSize = Annotated[bool | str, BeforeValidator(_check_size)]
+"""true, false, or the size of a table."""
 
 
 class AlphaBeta(Agent):
@@ -27,15 +74,13 @@ class AlphaBeta(Agent):
     reference = True
     proposed: ClassVar[Mapping[str, int]] = {"heuristic": 5, "zero-sum": 3}
 
-    late: ClassVar[frozenset[str]] = frozenset({"order"})
-
     def __init__(
         self, *, depth: Depth | None = None, table: TableSize = False, order: Literal["game", "heuristic"] = "game"
     ) -> None:
         self.depth = depth
         self.table = table
         self.order = order
-        self._pairs = 0 if isinstance(table, bool) else size_of(table) // PAIR
+        self._pairs = 0 if isinstance(table, bool) else size_of(table) // PAIR_BYTES
         kind = "-sized" if self._pairs else "-table" if table else ""
         self.engine: str = f"alpha-beta{kind}{'-ordered' if order == 'heuristic' else ''}"
 
@@ -44,7 +89,9 @@ class AlphaBeta(Agent):
         seat = game.to_move(state)
         order, priorities = forced_first(game), Priorities(game, search, coarse=False)
         ordered = self.order == "heuristic"
-        table = self._fresh_table(game)
+        table: Table | None = GrowingTable() if self.table else None
+        if self._pairs:
+            table = SizedTable(self._pairs, game)
 
         def look(depth: Plies, horizon: Horizon) -> Probe:
             loop = search.compiled(self.engine, depth=depth, horizon=horizon, table=table)
@@ -52,10 +99,10 @@ class AlphaBeta(Agent):
                 value = loop
             elif table is not None:
                 hinted = priorities.numbered if ordered else best_first(game, order)
-                value = remembering(game, search, depth, horizon, hinted, table)
+                value = search_with_table(game, search, depth, horizon, hinted, table)
             else:
                 successors = priorities.successors if ordered else in_order(game, order)
-                value = pruned(game, search, depth, horizon, successors)
+                value = search_pruned(game, search, depth, horizon, successors)
             return lambda child, top: value(child, seat, 1, top, BEST)
 
         moves = priorities.moves(state, seat) if ordered else each(game, state, order(state, seat))
@@ -65,7 +112,26 @@ class AlphaBeta(Agent):
         """Return True without a depth and without a budget."""
         return endless(self.depth, limits)
 
-    def _fresh_table(self, game: Game) -> Table | None:
-        if self._pairs:
-            return SizedTable(self._pairs, game)
-        return GrowingTable() if self.table else None
+
+class TypeAPlus(Agent):
+    """Plays an action of the same value as Type A, with fewer nodes: alpha-beta, and promising actions first."""
+
+    name = "type-a-plus"
+    engine = "type-a-plus"
+    needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
+    wants_heuristic = True
+
+    def __init__(self, *, depth: Depth = 2) -> None:
+        self.depth = depth
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return an action of the highest value."""
+        seat = game.to_move(state)
+        priorities = Priorities(game, search, coarse=True)
+
+        def look(depth: Plies, horizon: Horizon) -> Probe:
+            loop = search.compiled("type-a-plus", depth=depth, horizon=horizon)
+            value = loop or search_pruned(game, search, depth, horizon, priorities.successors, game.is_quiet)
+            return lambda child, top: value(child, seat, 1, top, BEST)
+
+        return deepen(search, priorities.moves(state, seat), self.depth, look, enough=BEST)

@@ -1,18 +1,121 @@
-"""Best-first search of a graph, and the agents that are one priority each: uniform-cost, best-first and a-star.
+"""Searches of a graph that remember all states: breadth-first, and best-first with its uniform-cost, best-first and a-star.
 
 The algorithm is BEST-FIRST-SEARCH of S. Russell, P. Norvig, Artificial Intelligence: A Modern Approach, 4th edition,
 figure 3.7; A* is by P. Hart, N. Nilsson, B. Raphael, A Formal Basis for the Heuristic Determination of Minimum Cost
 Paths, 1968.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from heapq import heappop, heappush
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
-from arena import Agent, Game, Limits, Path, Puzzle, Search, State
-from arena_agents.reached import Reached, emptied_without_memory, path_to, step_costs, unbounded, way
+from arena import Action, Agent, Game, Limits, Path, Puzzle, Search, State, overrides
+
+Reached = dict[State, tuple[Any, ...]]
+"""For every state that has been reached a tuple that ends with the state before it and the action between the two."""
+
+
+def path_to(goal: State, reached: Mapping[State, tuple[Any, ...]]) -> Path:
+    """Return the way to `goal` from the state that was reached from None."""
+    actions: list[Action] = []
+    *_, before, action = reached[goal]
+    while before is not None:
+        actions.append(action)
+        *_, before, action = reached[before]
+    return Path(reversed(actions))
+
+
+def to_path(actions: Sequence[Action] | None) -> Path | None:
+    """Return actions as a path; None for none."""
+    return None if actions is None else Path(actions)
+
+
+def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:
+    """Return what tells the cost of a step; None where every step costs 1, so that nobody needs to ask."""
+    return puzzle.step_cost if overrides(puzzle, "step_cost") else None
+
+
+def unbounded(limits: Limits) -> bool:
+    """Tell whether a search that remembers states has neither a budget nor a limit of its memory."""
+    return not limits.budget and limits.memory_mb is None
+
+
+@contextmanager
+def clear_without_memory(*tables: Any) -> Iterator[None]:
+    """Clear `tables` when memory runs out inside, and let the error pass: whoever books it needs room to do so."""
+    try:
+        yield
+    except MemoryError:
+        for table in tables:
+            table.clear()
+        raise
+
+
+class GraphSearch(Agent):
+    """A search of a puzzle that remembers every state that it meets."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a budget and without a limit of memory."""
+        return unbounded(limits)
+
+
+class BreadthFirst(GraphSearch):
+    """Finds a solution of the fewest actions, whatever they cost.
+
+    Gives up when no state is left, or none within `search.limits.depth`. It remembers every state that it has met, so memory
+    is what it runs out of; a node budget ends it before that. E. F. Moore, The Shortest Path Through a Maze, 1959.
+    """
+
+    name = "bfs"
+    engine = "bfs"
+    uses_heuristic = False
+    optimal = "length"
+    reference = True
+
+    def solve(self, game: Game, state: State, search: Search) -> Path | None:
+        """Return a shortest way to a goal; None where there is none."""
+        puzzle = cast(Puzzle, game)
+        if puzzle.is_goal(state):
+            return Path(())
+        loop = search.compiled("bfs")
+        if loop is not None:
+            return to_path(loop(state, search.limits.depth or float("inf")))
+        reached: Reached = {state: (None, None)}
+        layer = [state]
+        depth = 0
+        with clear_without_memory(reached, layer):
+            while layer and depth != search.limits.depth:
+                goals = _advance(puzzle, reached, layer)
+                if goals:
+                    return path_to(goals[0], reached)
+                depth += 1
+        return None
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a depth, a budget and a limit of memory."""
+        return limits.depth is None and unbounded(limits)
+
+
+def _advance(puzzle: Puzzle, reached: Reached, layer: list[State]) -> list[State]:
+    """Replace `layer` by the states that are one action farther; return the first goal among them, which ends the search."""
+    actions, result, is_goal = puzzle.actions, puzzle.result, puzzle.is_goal
+    farther: list[State] = []
+    for state in layer:
+        for action in actions(state):
+            successor = result(state, action)
+            if successor not in reached:
+                reached[successor] = (state, action)
+                if is_goal(successor):
+                    return [successor]
+                farther.append(successor)
+    layer[:] = farther
+    return []
+
 
 Weight = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Priority = Callable[[float, State], float]
@@ -21,7 +124,7 @@ Key = tuple[float, float]
 """A priority and minus g: of equal priorities the one with the larger g comes first."""
 
 
-class UniformCost(Agent):
+class UniformCost(GraphSearch):
     """Finds a cheapest solution without a heuristic: always goes on from the state that was cheapest to reach.
 
     Gives up when no state is left. It remembers every state that it has met, so memory is what it runs out of; a node
@@ -31,22 +134,17 @@ class UniformCost(Agent):
     name = "uniform-cost"
     engine = "uniform-cost"
     uses_heuristic = False
-    needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "cost"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a cheapest way to a goal; None where there is none."""
         loop = search.compiled("uniform-cost")
         if loop is not None:
-            return way(loop(state))
+            return to_path(loop(state))
         return best_first(cast(Puzzle, game), state, lambda g, _: g)
 
-    def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a budget and without a limit of memory."""
-        return unbounded(limits)
 
-
-class BestFirst(Agent):
+class BestFirst(GraphSearch):
     """Finds a solution, seldom the cheapest: always goes on from the state that the heuristic likes best.
 
     Greedy best-first search. Gives up when no state is left. Memory as with uniform-cost.
@@ -54,7 +152,6 @@ class BestFirst(Agent):
 
     name = "best-first"
     engine = "best-first"
-    needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
     reference = True
 
@@ -63,15 +160,11 @@ class BestFirst(Agent):
         cost_to_go = search.cost_to_go
         loop = search.compiled("best-first")
         if loop is not None:
-            return way(loop(state))
+            return to_path(loop(state))
         return best_first(cast(Puzzle, game), state, lambda _, successor: cost_to_go(successor))
 
-    def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a budget and without a limit of memory."""
-        return unbounded(limits)
 
-
-class AStar(Agent):
+class AStar(GraphSearch):
     """Finds a cheapest solution where the heuristic never overestimates; with a weight, sooner, one of at most weight times that.
 
     It is led by the cost so far plus the heuristic. A `weight` above 1 multiplies the heuristic and gives up optimality for
@@ -82,7 +175,6 @@ class AStar(Agent):
 
     name = "a-star"
     engine = "a-star"
-    needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
     reference = True
     proposed: ClassVar[Mapping[str, int]] = {"path": 5, "solution-only": 2}
@@ -96,14 +188,10 @@ class AStar(Agent):
         weight, cost_to_go = self.weight, search.cost_to_go
         loop = search.compiled("a-star", weight=weight)
         if loop is not None:
-            return way(loop(state))
+            return to_path(loop(state))
         if weight == 1:
             return best_first(cast(Puzzle, game), state, lambda g, successor: g + cost_to_go(successor))
         return best_first(cast(Puzzle, game), state, lambda g, successor: g + weight * cost_to_go(successor))
-
-    def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a budget and without a limit of memory."""
-        return unbounded(limits)
 
 
 def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:
@@ -114,7 +202,7 @@ def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:
     """
     reached: Reached = {start: (0, None, None)}
     frontier: dict[Key, list[State]] = {(priority(0, start), 0): [start]}
-    with emptied_without_memory(reached, frontier):
+    with clear_without_memory(reached, frontier):
         goal = _expand(puzzle, reached, frontier, priority)
         return None if goal is None else path_to(goal, reached)
 

@@ -1,15 +1,17 @@
-"""Full-width searches: of a game for two in negamax form, of one for any number of seats, of a puzzle.
+"""Full-width searches and the agents that are one: minimax, type A and lookahead, and expectimax with chance.
 
+A search of a game for two is in negamax form; there is one for any number of seats, and one for a puzzle.
 C. E. Shannon, Programming a Computer for Playing Chess, 1950; D. Michie, Game-Playing and Game-Learning Automata, 1966 (chance);
 C. A. Luckhardt, K. B. Irani, An Algorithmic Solution of N-Person Games, 1986 (max^n).
 """
 
 import sys
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
-from arena import CHANCE, Game, Puzzle, Search, State
+from arena import CHANCE, Action, Agent, Game, Limits, Puzzle, Search, State
 from arena.game import gives
-from arena_agents.deepening import STEP, Horizon, Plies, scaled_returns
+from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, endless, scaled_returns
 
 Value = Callable[[State, int, int], float]
 """(state, seat, ply) -> the value of the state to `seat`, `ply` actions after the root."""
@@ -102,3 +104,106 @@ def _for_everyone(game: Game, search: Search, depth: int, horizon: Horizon) -> C
         return max(successors, key=lambda found: found[mover])
 
     return values
+
+
+class Minimax(Agent):
+    """Plays the best action against the best replies, looking at every line to `depth` plies or to the end.
+
+    Of equal actions it plays the first. Under a budget it deepens ply by ply.
+    """
+
+    name = "minimax"
+    engine = "full-width"
+    needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
+
+    def __init__(self, *, depth: Depth | None = None) -> None:
+        self.depth = depth
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return the first of the best actions."""
+        seat = game.to_move(state)
+
+        def look(depth: Plies, horizon: Horizon) -> Probe:
+            loop = search.compiled("full-width", depth=depth, horizon=horizon)
+            value = full_width(game, search, depth, horizon) if loop is None else loop
+            return lambda child, top: value(child, seat, 1)
+
+        return deepen(search, each(game, state, game.actions(state)), self.depth, look)
+
+    def needs_limit(self, limits: Limits) -> bool:
+        """Return True without a depth and without a budget."""
+        return endless(self.depth, limits)
+
+
+class TypeA(Agent):
+    """Looks at every line to `depth` plies, and beyond while a state is not quiet, and evaluates where it stops.
+
+    C. E. Shannon, Programming a Computer for Playing Chess, 1950.
+    """
+
+    name = "type-a"
+    engine = "type-a"
+    needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
+    wants_heuristic = True
+
+    def __init__(self, *, depth: Depth = 2) -> None:
+        self.depth = depth
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return the first of the best actions."""
+        seat = game.to_move(state)
+
+        def look(depth: Plies, horizon: Horizon) -> Probe:
+            loop = search.compiled("type-a", depth=depth, horizon=horizon)
+            value = full_width(game, search, depth, horizon, game.is_quiet) if loop is None else loop
+            return lambda child, top: value(child, seat, 1)
+
+        return deepen(search, each(game, state, game.actions(state)), self.depth, look)
+
+
+class Lookahead(Agent):
+    """Plays the action with the best value `depth` plies on; ties are broken at random.
+
+    In a puzzle that is the best value at the end of exactly `depth` actions; a line that meets a goal ends there. In a
+    game the replies are included: everybody plays for the best value of his own. Where chance moves, the mean counts, and no ply.
+    """
+
+    name = "lookahead"
+    engine = "full-width"
+    copes: ClassVar[frozenset[str]] = frozenset({"chance"})
+    wants_heuristic: ClassVar[bool] = True
+    reference = "games"
+
+    def __init__(self, *, depth: Depth = 2) -> None:
+        self.depth = depth
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return an action that leads to the best value."""
+        seat = game.to_move(state)
+        value = ahead(game, search, min(self.depth, search.limits.depth or self.depth), Horizon())
+        return search.best(game.actions(state), key=lambda action: value(game.result(state, action), seat, 1))
+
+
+class Expectimax(Agent):
+    """Plays the action with the best value `depth` decisions on; what chance does in between counts for no ply.
+
+    Any number of seats: two in a zero-sum game play against each other, else everybody for himself, a single seat for its score.
+    Of equal actions it plays the first. Under a budget it deepens to `depth`, ply by ply. D. Michie, Game-Playing and
+    Game-Learning Automata, 1966.
+    """
+
+    name = "expectimax"
+    copes: ClassVar[frozenset[str]] = frozenset({"chance"})
+
+    def __init__(self, *, depth: Depth = 2) -> None:
+        self.depth = depth
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return the first of the best actions."""
+        seat = game.to_move(state)
+
+        def look(depth: Plies, horizon: Horizon) -> Probe:
+            value = ahead(game, search, depth or self.depth, horizon)
+            return lambda child, top: value(child, seat, 1)
+
+        return deepen(search, each(game, state, game.actions(state)), self.depth, look, proven=float("inf"))

@@ -1,18 +1,19 @@
-"""How local searches step through a puzzle: one interface over its own local view and over `neighbors`.
+"""How local searches step through a puzzle, and the best state that they have met.
 
-What a puzzle offers decides it here and nowhere else: a view of its own where it gives `local`, else a view made of
-`neighbors` (or `mutate`, for one successor at a time) and the heuristic.
+There is one interface over a puzzle's own local view and over `neighbors`. Only this module asks what the puzzle offers: if it
+gives `local`, that is the view; else a view is made of `neighbors` (or `mutate`, for one successor at a time) and the heuristic.
 """
 
 import random
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, cast
+from types import TracebackType
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
-from arena import Game, Puzzle, Search, State, overrides
+from arena import Answer, Game, Puzzle, Search, State, overrides
 
 Step = Any
 """A move of a view: whatever its `propose` and `moves` give. It is good until the next `apply`."""
-SAMPLE = 100
+SAMPLED_MOVES = 100
 """Proposals that stand for all moves where neither the view nor the puzzle can list them."""
 
 
@@ -46,10 +47,8 @@ class Listing(LocalView, Protocol):
 class Landscape:
     """Makes views of a puzzle's complete states: the first one, fresh ones, and of any state."""
 
-    def __init__(self, game: Game, position: State, search: Search, loop: Any = None) -> None:
+    def __init__(self, game: Game, position: State, search: Search) -> None:
         self.puzzle = cast(Puzzle, game)
-        self.loop = loop
-        """The compiled loop of the search, which has views of its own; None where it runs plain."""
         self._position = position
         self._search = search
         self._viewed = overrides(self.puzzle, "local")
@@ -66,8 +65,6 @@ class Landscape:
 
     def view(self, state: State) -> LocalView:
         """A view that proposes moves one by one."""
-        if self.loop is not None:
-            return cast(LocalView, self.loop.view(state))
         if self._viewed:
             return cast(LocalView, self.puzzle.local(state))
         return Neighborhood(self.puzzle, self._search, state)
@@ -75,8 +72,6 @@ class Landscape:
     def listing(self, state: State) -> Listing:
         """A view that lists its moves. Where nothing can list them, each list is a sample of proposals."""
         view = self.view(state)
-        if self.loop is not None:
-            return cast(Listing, view)
         if getattr(view, "moves", None) is not None:
             return cast(Listing, view)
         if self._listed:
@@ -153,4 +148,66 @@ class Sampled:
 
     def moves(self) -> Sequence[Step]:
         """So many proposals; the same move may come twice."""
-        return [self.propose(self._rng) for _ in range(SAMPLE)]
+        return [self.propose(self._rng) for _ in range(SAMPLED_MOVES)]
+
+
+Seen = TypeVar("Seen", bound=LocalView)
+
+
+class Incumbent:
+    """Keeps the cheapest state offered, the first of equals, and reports it with the number of moves made."""
+
+    def __init__(self, search: Search) -> None:
+        self._report = search.report
+        self._state: State = None
+        self.cost = float("inf")
+
+    def offer(self, cost: float, state: State, steps: int) -> None:
+        """Keep a state if it is cheaper, and report it."""
+        if cost < self.cost:
+            self.cost = cost
+            self._state = state
+            self.report(steps)
+
+    def report(self, steps: int) -> None:
+        """Report what is kept, after so many moves in all."""
+        self._report(self.answer(steps), value=-self.cost)
+
+    def answer(self, steps: int) -> Answer:
+        """The cheapest state, after so many moves in all."""
+        return Answer(self._state, steps)
+
+
+class Walk(Generic[Seen]):
+    """A search that stands at one state at a time: where it is, how many moves it has made, and its incumbent.
+
+    Used as a context: on leaving it, also when the budget runs out, the state where it stands is offered. So a walk that
+    never goes uphill need not copy its state before.
+    """
+
+    def __init__(self, search: Search, view: Seen) -> None:
+        self.view = view
+        self.steps = 0
+        self._incumbent = Incumbent(search)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.keep()
+        self._incumbent.report(self.steps)
+
+    def keep(self) -> None:
+        """Offer the state where the walk stands; it is copied only if it is the cheapest so far."""
+        cost = self.view.cost
+        if cost < self._incumbent.cost:
+            self._incumbent.offer(cost, self.view.state(), self.steps)
+
+    def go_on_from(self, view: Seen) -> None:
+        """Keep what there is and stand elsewhere."""
+        self.keep()
+        self.view = view
+
+    def answer(self) -> Answer:
+        """The cheapest state that was kept, with all moves made."""
+        return self._incumbent.answer(self.steps)

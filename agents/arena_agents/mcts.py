@@ -1,15 +1,267 @@
-"""Monte-Carlo tree search: a tree that grows where random play has gone well."""
+"""Monte-Carlo tree search: UCT on the way down, random play from the leaf, proven values on the way up."""
 
 from collections.abc import Mapping
+from math import inf, isfinite, log, sqrt
+from operator import mul
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from arena import Action, Agent, Game, Search, State
+from arena import CHANCE, Action, Agent, Game, Search, State
 from arena.game import gives
-from arena_agents.game_tree import GameTree
+from arena.returns import bounds
+from arena_agents.deepening import PROVEN, STEP, scaled_returns
+from arena_agents.playouts import Returns, compiled_playout, draw, evaluation, longest_playout, playout
 
-ROLLOUTS = 1_000
+
+class Node:
+    """A state in the tree: how often simulations went through it, and what they gave to the seat that chose to."""
+
+    __slots__ = ("action", "best", "children", "mover", "proven", "state", "total", "untried", "visits")
+
+    def __init__(self, action: Action, state: State, mover: int, untried: list[Action], proven: Returns | None = None) -> None:
+        self.action = action
+        """The action that led here."""
+        self.state = state
+        self.mover = mover
+        self.untried = untried
+        """Actions that have no child yet."""
+        self.children: list[Node] = []
+        """Children whose values are not proven."""
+        self.best: Node | None = None
+        """Of the children whose values are proven, the one that the mover likes best."""
+        self.proven = proven
+        """The value to every seat where it is proven, a win n plies from the root worth 1 - n * STEP."""
+        self.visits = 0
+        self.total = 0.0
+        """The sum of what the visits gave to the seat that chose to come here."""
+
+    def settle(self, child: "Node", value: float, win: float) -> None:
+        """Note that the value of a child to the mover is proven, and whether that proves the value of this node.
+
+        It does so where it is more than `win`, and where no other child is left.
+        """
+        self.children.remove(child)
+        best = self.best
+        if best is None or value > best.proven[self.mover]:  # type: ignore[index]  # those in `best` are proven
+            self.best = best = child
+        if value > win or not (self.children or self.untried):
+            self.proven = best.proven
+
+
+class ChanceNode(Node):
+    """A state in which chance moves. It is proven once all its outcomes are; the value is their mean."""
+
+    __slots__ = ("after", "odds", "outcomes")
+
+    def __init__(self, action: Action, state: State, game: Game) -> None:
+        super().__init__(action, state, CHANCE, [])
+        listed = game.chance_outcomes(state)
+        self.odds = [odds for _, odds in listed]
+        self.outcomes = [outcome for outcome, _ in listed]
+        self.after: list[Node | None] = [None] * len(listed)
+        """The child of each outcome that has been drawn."""
+
+    def settle_outcomes(self) -> None:
+        """Note whether the values of all outcomes are proven."""
+        proven = [child.proven for child in self.after if child is not None and child.proven is not None]
+        if len(proven) == len(self.after):
+            self.proven = [sum(map(mul, self.odds, to_seat)) for to_seat in zip(*proven, strict=True)]
+
+
+class GameTree:
+    """Grows by one state a simulation. The root must not be terminal.
+
+    Everybody plays for his own returns. Simulations go only where nothing is proven yet, so each generates a state, and
+    whoever has seen the whole tree, or a win, has proven the root. Where chance moves, an outcome is drawn by its probability,
+    and a simulation that comes to one whose value is proven ends there. Values are on the scale from -1 to 1; where the range of
+    the returns is open, as they are, and UCT takes the least and the greatest that were met for the ends of the scale.
+    """
+
+    def __init__(self, game: Game, state: State, search: Search, exploration: float, rollouts: Any = None) -> None:
+        """`rollouts` is the compiled loop of that name, or None."""
+        self._game = game
+        self._search = search
+        self._exploration = exploration
+        self._squared = exploration * exploration
+        self._open = not all(map(isfinite, bounds(game)))
+        self._win = inf if self._open else PROVEN
+        self._least, self._greatest = inf, -inf
+        self._returns = scaled_returns(game)
+        self._chance = gives(game, "chance_outcomes")
+        self._place = 0
+        """The outcome that was drawn last."""
+        self.idle = 0
+        """The simulations in a row that generated no state, since what chance did was proven already."""
+        search.rng.random()  # a stream that has been drawn from is a plain generator, with faster methods
+        self._random = search.rng.random
+        self._longest = longest_playout(game, search)
+        self._cut_off = evaluation(game, search)
+        self._play_on = playout(game, self._random, self._longest, self._cut_off)
+        if rollouts is not None:
+            self._play_on = compiled_playout(rollouts, game, search.rng, self._longest, self._play_on)
+        mover = game.to_move(state)
+        self._root = ChanceNode(None, state, game) if mover == CHANCE else Node(None, state, mover, list(game.actions(state)))
+
+    @property
+    def proven(self) -> Returns | None:
+        """What the root is worth to every seat, where that is known for certain."""
+        return self._root.proven
+
+    def simulate(self) -> Returns:
+        """Go down to a leaf, add a child to it, play on from there, and take what came of it back up to the root, where it is
+        returned.
+        """
+        path = self._descend()
+        leaf = path[-1]
+        if leaf.proven is None:
+            ply = len(path) - sum([isinstance(node, ChanceNode) for node in path]) if self._chance else len(path)
+            leaf = self._expand(leaf, ply)
+            path.append(leaf)
+            returns = leaf.proven or self._play_on(leaf.state, ply)
+            self.idle = 0
+        else:
+            returns = leaf.proven
+            self.idle += 1
+        if self._open:
+            self._least, self._greatest = min(self._least, *returns), max(self._greatest, *returns)
+            self._squared = (self._exploration * (self._greatest - self._least) / 2.0) ** 2
+        return self._back_up(path, returns)
+
+    def grow(self, loop: Any, rollouts: int | None) -> None:
+        """Have a compiled loop make all simulations, and take over what it leaves of the root."""
+        root = self._root
+        try:
+            loop(root.state, self._search.rng, self._squared, self._longest, rollouts)
+        finally:
+            listed, best, root.proven = loop.children(root.state)
+            root.children = [_child(one) for one in listed]
+            root.best = None if best is None else _child(best)
+
+    def _descend(self) -> list[Node]:
+        """The way from the root to a node with an untried action, each step to the child with the highest UCT value.
+
+        Where chance moves it goes to an outcome that is drawn, and ends before one that has no child yet, or at one that is
+        proven.
+        """
+        node = self._root
+        path = [node]
+        squared = self._squared
+        while not node.untried:
+            if isinstance(node, ChanceNode):
+                self._place = draw(node.odds, self._random())
+                after = node.after[self._place]
+                if after is None:
+                    break
+                node = after
+                path.append(node)
+                if node.proven is not None:
+                    break
+                continue
+            scale = squared * log(node.visits)
+            highest = float("-inf")
+            for child in node.children:
+                visits = child.visits
+                score = child.total / visits + sqrt(scale / visits)
+                if score > highest:
+                    highest = score
+                    node = child
+            path.append(node)
+        return path
+
+    def _expand(self, leaf: Node, ply: int) -> Node:
+        """Add the child of an untried action, drawn at random, or of the outcome that was drawn."""
+        if isinstance(leaf, ChanceNode):
+            child = self._child(leaf.state, leaf.outcomes[self._place], ply)
+            leaf.after[self._place] = child
+            return child
+        untried = leaf.untried
+        place = int(self._random() * len(untried))
+        child = self._child(leaf.state, untried[place], ply)
+        untried[place] = untried[-1]
+        untried.pop()
+        leaf.children.append(child)
+        return child
+
+    def _child(self, state: State, action: Action, ply: int) -> Node:
+        """Return the node of the state after an action, `ply` decisions after the root."""
+        game = self._game
+        state = game.result(state, action)
+        if game.is_terminal(state):
+            return Node(action, state, 0, [], [value * (1.0 - ply * STEP) for value in self._returns(state)])
+        mover = game.to_move(state)
+        if mover == CHANCE:
+            return ChanceNode(action, state, game)
+        if ply >= self._longest:
+            return Node(action, state, 0, [], self._cut_off(state))
+        return Node(action, state, mover, list(game.actions(state)))
+
+    def _back_up(self, path: list[Node], returns: Returns) -> Returns:
+        """Count a visit of every node on the way up, and settle what has become proven.
+
+        Where a proven child is better than the one that was chosen, its value goes on up: that is what the mover would
+        choose, now that simulations no longer go there.
+        """
+        child = path.pop()
+        while path:
+            node = path.pop()
+            if isinstance(node, ChanceNode):
+                child.visits += 1
+                if child.proven is not None:
+                    node.settle_outcomes()
+                returns = node.proven or returns
+                child = node
+                continue
+            mover = node.mover
+            value = returns[mover]
+            child.visits += 1
+            child.total += value
+            if child.proven is not None:
+                node.settle(child, value, self._win)
+            else:
+                value = child.total / child.visits
+            if node.proven is not None:
+                returns = node.proven
+            elif node.best is not None and node.best.proven is not None and node.best.proven[mover] > value:
+                returns = node.best.proven
+            child = node
+        child.visits += 1
+        return returns
+
+    def choice(self) -> Node | None:
+        """The child of the root to play: the proven best, else the most visited unless a proven one is better on average.
+
+        None before anything was generated.
+        """
+        root = self._root
+        best = root.best
+        if root.proven is not None or not root.children:
+            return best
+        busiest = max(root.children, key=lambda child: (child.visits, child.total))
+        if best is not None and self._value(best) >= self._value(busiest):
+            return best
+        return busiest
+
+    def report(self) -> None:
+        """Report the choice as it stands, if there is any."""
+        chosen = self.choice()
+        if chosen is not None:
+            self._search.report(chosen.action, value=self._value(chosen))
+
+    def _value(self, child: Node) -> float:
+        """What a child of the root is worth to the seat that decides, as far as it is known."""
+        if child.proven is not None:
+            return child.proven[self._root.mover]
+        return child.total / max(1, child.visits)
+
+
+def _child(grown: Any) -> Node:
+    node = Node(grown.action, None, 0, [], grown.proven)
+    node.visits, node.total = grown.visits, grown.total
+    return node
+
+
+DEFAULT_ROLLOUTS = 1_000
 """Simulations of a decision where neither `rollouts` nor a budget says how many; the most in a row that use no budget, too."""
 
 Exploration = Annotated[float, Field(ge=0, le=1_000)]
@@ -54,11 +306,11 @@ class MCTS(Agent):
         return search.best_action
 
     def _grow(self, tree: GameTree, budget: bool, loop: Any) -> None:
-        rollouts = self.rollouts or (None if budget else ROLLOUTS)
+        rollouts = self.rollouts or (None if budget else DEFAULT_ROLLOUTS)
         if loop is not None:
             tree.grow(loop, rollouts)
             return
         simulations = 0
-        while tree.proven is None and simulations != rollouts and (self.rollouts or tree.idle < ROLLOUTS):
+        while tree.proven is None and simulations != rollouts and (self.rollouts or tree.idle < DEFAULT_ROLLOUTS):
             tree.simulate()
             simulations += 1

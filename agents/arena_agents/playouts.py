@@ -10,9 +10,9 @@ from arena.game import gives
 from arena.returns import scaled
 from arena_agents.deepening import scaled_returns
 
-LONGEST = 1_000
+MAX_PLIES = 1_000
 """Plies after which a game counts as unfinished, unless `limits.depth` says less: it is evaluated there."""
-LONGEST_PUZZLE = 100
+MAX_PUZZLE_PLIES = 100
 """The same for puzzles, where random play may never end."""
 
 Returns = Sequence[float]
@@ -23,10 +23,10 @@ Playout = Callable[[State, int], Returns]
 
 def longest_playout(game: Game, search: Search) -> int:
     """Return the plies after which play is cut off."""
-    return search.limits.depth or (LONGEST_PUZZLE if isinstance(game, Puzzle) else LONGEST)
+    return search.limits.depth or (MAX_PUZZLE_PLIES if isinstance(game, Puzzle) else MAX_PLIES)
 
 
-def drawn(odds: Sequence[float], number: float) -> int:
+def draw(odds: Sequence[float], number: float) -> int:
     """Return the place of an outcome by its probabilities, for a random number from 0 to 1."""
     return next((place for place, reached in enumerate(accumulate(odds)) if number < reached), len(odds) - 1)
 
@@ -48,7 +48,7 @@ def playout(game: Game, random: Callable[[], float], longest: int, cut_off: Call
         while not is_terminal(state):
             if game.to_move(state) == CHANCE:
                 outcomes = game.chance_outcomes(state)
-                state = result(state, outcomes[drawn([odds for _, odds in outcomes], random())][0])
+                state = result(state, outcomes[draw([odds for _, odds in outcomes], random())][0])
                 continue
             if ply >= longest:
                 return cut_off(state)

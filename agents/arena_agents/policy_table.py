@@ -43,7 +43,7 @@ class PolicyTable(Agent):
     def __init__(self, *, file: SpecFile, missing: Literal["error", "uniform"] = "error") -> None:
         self.file = file
         self.missing = missing
-        self._table = _table(file)
+        self._table = _open(file)
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return an action, drawn by its probability if there are several."""
@@ -89,23 +89,23 @@ def _read(game: Game, row: TableRow) -> tuple[State, Sequence[float]]:
     return state, [row.shares.get(action, 0.0) for action in legal]
 
 
-def _table(file: str) -> PolicyFile:
+def _open(file: str) -> PolicyFile:
     """Return what is in a file; ValueError tells what is wrong with it, and where."""
     path = Path(file).expanduser()
     try:
         stamp = path.stat()
-        return _loaded(path, stamp.st_mtime_ns, stamp.st_size)
+        return _load(path, stamp.st_mtime_ns, stamp.st_size)
     except OSError as error:
         raise ValueError(f"file: {file} cannot be read: {error.strerror or error}") from error
 
 
 @lru_cache(maxsize=16)
-def _loaded(path: Path, _changed: int, _size: int) -> PolicyFile:
-    rows = _array_rows(path) if path.suffix == ".npz" else _lines(path)
-    return PolicyFile(_unique(rows))
+def _load(path: Path, _changed: int, _size: int) -> PolicyFile:
+    rows = _read_arrays(path) if path.suffix == ".npz" else _read_lines(path)
+    return PolicyFile(_check_unique(rows))
 
 
-def _unique(rows: Iterator[TableRow]) -> Iterator[TableRow]:
+def _check_unique(rows: Iterator[TableRow]) -> Iterator[TableRow]:
     places: dict[str, str] = {}
     for row in rows:
         if row.observation in places:
@@ -119,7 +119,7 @@ def _unique(rows: Iterator[TableRow]) -> Iterator[TableRow]:
         raise ValueError("file: expected one observation or more, got none")
 
 
-def _lines(path: Path) -> Iterator[TableRow]:
+def _read_lines(path: Path) -> Iterator[TableRow]:
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
@@ -135,17 +135,17 @@ def _lines(path: Path) -> Iterator[TableRow]:
             raise ValueError(
                 f"{place}: expected OBSERVATION, a tab, and ACTION=PROBABILITY of some actions, got {line.strip()[:80]!r}"
             )
-        yield TableRow(place, observation, {action: _number(place, share) for action, share in found})
+        yield TableRow(place, observation, {action: _parse_share(place, share) for action, share in found})
 
 
-def _number(place: str, text: str) -> float:
+def _parse_share(place: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise ValueError(f"{place}: expected a probability, got {text!r}") from None
 
 
-def _array_rows(path: Path) -> Iterator[TableRow]:
+def _read_arrays(path: Path) -> Iterator[TableRow]:
     import numpy as np
 
     try:

@@ -1,11 +1,16 @@
-"""Alpha-beta search of a game for two, in negamax form. D. E. Knuth, R. W. Moore, An Analysis of Alpha-Beta Pruning, 1975."""
+"""Alpha-beta search of a game for two, in negamax form, and the order in which it looks at actions.
+
+D. E. Knuth, R. W. Moore, An Analysis of Alpha-Beta Pruning, 1975.
+"""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heapify, heappop
 from itertools import repeat
+from typing import Any
 
 from arena import Action, Game, Search, State
-from arena_agents.deepening import STEP, Horizon, Plies
+from arena_agents.deepening import PROVEN, STEP, Horizon, Move, Plies
 
 Successors = Callable[[State, int], Iterable[State]]
 """(state, seat to move) -> the states after each action, the most promising first, generated when they are asked for."""
@@ -13,7 +18,7 @@ Bounded = Callable[[State, int, int, float, float], float]
 """(state, seat, ply, alpha, beta) -> the value of the state to `seat`, exact between alpha and beta, else a bound."""
 
 
-def pruned(
+def search_pruned(
     game: Game,
     search: Search,
     depth: Plies,
@@ -81,3 +86,71 @@ def in_order(game: Game, order: Callable[[State, int], Sequence[Action]]) -> Suc
         return map(result, repeat(state), order(state, mover))
 
     return successors
+
+
+WINS, BLOCKS, IMPROVES, KEEPS, WORSENS = range(1, 6)
+
+
+class Priorities:
+    """Takes actions from a heap: 1 wins, 2 blocks a win, 3 improves the heuristic, 4 keeps it, 5 worsens it.
+
+    Where it is not `coarse`, those of 3 to 5 come by the heuristic itself, the highest first. A successor is generated
+    when it is its turn, or when its heuristic is needed for its priority. So where a win or a block cuts the search off, the rest
+    is never made.
+    """
+
+    def __init__(self, game: Game, search: Search, *, coarse: bool) -> None:
+        self._game = game
+        self._evaluate = search.evaluate
+        self._coarse = coarse
+
+    def successors(self, state: State, mover: int) -> Iterator[State]:
+        """Yield the successors of a state, the highest priority first, equal ones in the order of the game."""
+        for _, child in self.numbered(state, mover, None):
+            yield child
+
+    def moves(self, state: State, mover: int) -> Iterator[Move]:
+        """Yield every action with its successor, the highest priority first, equal ones in the order of the game."""
+        legal = self._game.actions(state)
+        for number, child in self.numbered(state, mover, None):
+            yield legal[number], child
+
+    def numbered(self, state: State, mover: int, hint: int | None) -> Iterator[tuple[int, State]]:
+        """Yield the number of every action among those of the game with its successor; the one of `hint` comes first."""
+        game = self._game
+        legal = game.actions(state)
+        settled = set[int]()
+        if hint is not None:
+            settled.add(hint)
+            yield hint, game.result(state, legal[hint])
+        wins, blocks = game.threats(state, mover), game.threats(state, 1 - mover)
+        forced = [
+            (WINS if action in wins else BLOCKS, number)
+            for number, action in enumerate(legal)
+            if (action in wins or action in blocks) and number != hint
+        ]
+        settled.update([number for _, number in forced])
+        heapify(forced)
+        while forced:
+            number = heappop(forced)[1]
+            yield number, game.result(state, legal[number])
+        if len(settled) == len(legal):
+            return
+        before = self._evaluate(state, mover) if self._coarse else 0.0
+        rest: list[tuple[float, int, Any]] = []
+        for number, action in enumerate(legal):
+            if number not in settled:
+                child = game.result(state, action)
+                rest.append((self._priority(child, mover, before), number, child))
+        heapify(rest)
+        while rest:
+            _, number, child = heappop(rest)
+            yield number, child
+
+    def _priority(self, child: State, mover: int, before: float) -> float:
+        after = self._evaluate(child, mover)
+        if not self._coarse:
+            return -after
+        if after > PROVEN:  # a game that does not tell its threats
+            return WINS
+        return IMPROVES if after > before else KEEPS if after == before else WORSENS

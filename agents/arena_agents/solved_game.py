@@ -1,21 +1,27 @@
 """Agents that solve a whole game before their first action, and then play its solution from a table."""
 
+import random
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar
+from operator import mul
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import Action, Agent, ArenaError, Game, Search, State
+from arena import CHANCE, Action, Agent, ArenaError, Game, Search, State, tell_progress
 from arena.configured import name_of, settings
-from arena.errors import shown
+from arena.errors import GameTooLarge, import_extension, shown
+
+if TYPE_CHECKING:
+    from arena_solution.sequence_form import SequenceForm
+
 
 Iterations = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Solution = Mapping[tuple[int, State], Sequence[float]]
 """By seat and observation: the probabilities of the actions, in their order."""
 
 INSTEAD = "mcts, ismcts and pimc play it without a table"
-KEPT = 16
+MAX_KEPT_SOLUTIONS = 16
 """Solutions that a process keeps."""
 _kept: dict[tuple[object, ...], Solution] = {}
 
@@ -58,7 +64,7 @@ class SolvedGame(Agent):
         if found is None:
             if game.perfect_recall is False:
                 raise ArenaError(f"{name_of(self)} cannot solve {name_of(game)}, which has imperfect recall: {INSTEAD}")
-            while len(_kept) >= KEPT:
+            while len(_kept) >= MAX_KEPT_SOLUTIONS:
                 _kept.pop(next(iter(_kept)), None)
             found = _kept[key] = self.solution(type(game)(**parameters))
         return found
@@ -71,3 +77,169 @@ def in_proportion(weights: Sequence[float]) -> list[float]:
     if total > 0.0:
         return [weight / total for weight in positive]
     return [1.0 / len(positive)] * len(positive)
+
+
+Row = list[tuple[float, int]]
+"""Of a sequence: what play that ends right after it gives, and the sequence of the other seat there."""
+
+
+class CFRPlus(SolvedGame):
+    """Plays the average policy of `iterations` of CFR+, which comes near an equilibrium: alternating updates, linear averaging.
+
+    For games of perfect recall whose whole tree has at most a million states. O. Tammelin, Solving Large Imperfect Information
+    Games Using CFR+, 2014; M. Zinkevich, M. Johanson, M. Bowling, C. Piccione, Regret Minimization in Games with Incomplete
+    Information, 2007.
+    """
+
+    name = "cfr-plus"
+
+    def __init__(self, *, iterations: Iterations = 100) -> None:
+        import_extension("arena_solution.sequence_form", self.name)  # it says so before the first match if it is missing
+        self.iterations = iterations
+
+    def solution(self, game: Game) -> Solution:
+        """Return the average policy of both seats."""
+        form: SequenceForm = import_extension("arena_solution.sequence_form", self.name).sequence_form(game, instead=INSTEAD)
+        seats = [_Seat(form, seat) for seat in (0, 1)]
+        for iteration in range(1, self.iterations + 1):
+            if not iteration % 50:
+                tell_progress(f"solving {game.name}", iteration, self.iterations)
+            for seat, other in ((0, 1), (1, 0)):
+                seats[seat].update(iteration, seats[other].plan)
+        return {(seat, observation): probabilities for seat in (0, 1) for observation, probabilities in seats[seat].average()}
+
+
+class _Seat:
+    """Regrets, the current policy and the average so far of one seat, by its sequences."""
+
+    def __init__(self, form: "SequenceForm", seat: int) -> None:
+        self.sets = form.information_sets[seat]
+        self.places = [(here.parent, here.first, here.last) for here in self.sets]
+        self.rows: list[Row] = [[] for _ in range(form.sequences[seat])]
+        for sequences, returns in form.outcomes.items():
+            self.rows[sequences[seat]].append((returns[seat], sequences[1 - seat]))
+        self.regrets = [0.0] * form.sequences[seat]
+        self.policy = [0.0] * form.sequences[seat]
+        for _, first, last in self.places:
+            self.policy[first:last] = in_proportion(self.regrets[first:last])
+        self.total = [0.0] * form.sequences[seat]
+        self.plan = self._find_plan()
+
+    def _find_plan(self) -> list[float]:
+        """Return by sequence the probability that the seat plays it."""
+        plan = list(self.policy)
+        plan[0] = 1.0
+        for parent, first, last in self.places:
+            reach = plan[parent]
+            if reach != 1.0:
+                for sequence in range(first, last):
+                    plan[sequence] *= reach
+        return plan
+
+    def update(self, iteration: int, other: Sequence[float]) -> None:
+        """Add the current policy to the average, and the regrets against the plan of the other seat; then match them."""
+        self.total = [so_far + iteration * reach for so_far, reach in zip(self.total, self.plan, strict=True)]
+        worth = [sum([value * other[sequence] for value, sequence in row]) if row else 0.0 for row in self.rows]
+        regrets, policy = self.regrets, self.policy
+        for parent, first, last in reversed(self.places):
+            values = worth[first:last]
+            value = sum(map(mul, policy[first:last], values))
+            worth[parent] += value
+            changed = [regret + gain - value for regret, gain in zip(regrets[first:last], values, strict=True)]
+            regrets[first:last] = changed = [regret if regret > 0.0 else 0.0 for regret in changed]  # noqa: FURB136
+            policy[first:last] = in_proportion(changed)
+        self.plan = self._find_plan()
+
+    def average(self) -> list[tuple[object, list[float]]]:
+        """Return each observation with the average policy there.
+
+        Without hidden information a state may be reached by several sequences, whose averages then count by their weight.
+        """
+        weights: dict[object, list[float]] = {}
+        for here in self.sets:
+            found = self.total[here.first : here.last]
+            before = weights.get(here.observation)
+            weights[here.observation] = found if before is None else [a + b for a, b in zip(before, found, strict=True)]
+        return [(observation, in_proportion(found)) for observation, found in weights.items()]
+
+
+MAX_INFORMATION_SETS = 500_000
+"""Information sets that are kept; some 600 bytes each."""
+MAX_WALK_PLIES = 500
+"""Plies of a game, by which a recursion stays within Python's stack."""
+
+
+class MCCFR(SolvedGame):
+    """Plays the average policy of `iterations` of external sampling, each a walk for either seat.
+
+    A walk follows every action of its own seat, and draws those of the other and of chance, so the tree need not fit into memory;
+    its information sets have to, half a million of them. The draws come from a stream of their own: the same policy every time.
+    M. Lanctot, K. Waugh, M. Zinkevich, M. Bowling, Monte Carlo Sampling for Regret Minimization in Extensive Games, 2009.
+    """
+
+    name = "mccfr"
+
+    def __init__(self, *, iterations: Iterations = 10_000) -> None:
+        self.iterations = iterations
+
+    def solution(self, game: Game) -> Solution:
+        """Return the average policy where walks have been."""
+        sampler = _Sampler(game)
+        for iteration in range(1, self.iterations + 1):
+            if not iteration % 500:
+                tell_progress(f"solving {game.name}", iteration, self.iterations)
+            for seat in (0, 1):
+                sampler.walk(game.initial(sampler.rng), seat)
+        return {key: in_proportion(average) for key, (_, average) in sampler.sets.items()}
+
+    def unmet(self, game: Game, observation: State) -> Sequence[float]:
+        """Return the same probability for every action: no walk has been there."""
+        return in_proportion([0.0] * len(game.actions(observation)))
+
+
+class _Sampler:
+    """Regrets and summed policies by seat and observation."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.rng = random.Random(0)
+        self.sets: dict[tuple[int, State], tuple[list[float], list[float]]] = {}
+
+    def walk(self, state: State, seat: int, ply: int = 0) -> float:
+        """Return a sample of what `state` is worth to `seat`, and learn from it."""
+        game = self.game
+        if game.is_terminal(state):
+            return game.returns(state)[seat]
+        if ply >= MAX_WALK_PLIES:
+            raise GameTooLarge(f"{game.name} lasts more than {MAX_WALK_PLIES} plies, and mccfr walks no further: {INSTEAD}")
+        mover = game.to_move(state)
+        if mover == CHANCE:
+            outcomes = game.chance_outcomes(state)
+            return self.walk(game.result(state, self._draw([a for a, _ in outcomes], [p for _, p in outcomes])), seat, ply + 1)
+        actions = game.actions(state)
+        regrets, average = self._set(state, mover, len(actions))
+        policy = in_proportion(regrets)
+        if mover != seat:
+            for place, probability in enumerate(policy):
+                average[place] += probability
+            return self.walk(game.result(state, self._draw(actions, policy)), seat, ply + 1)
+        values = [self.walk(game.result(state, action), seat, ply + 1) for action in actions]
+        value = sum([probability * gain for probability, gain in zip(policy, values, strict=True)])
+        for place, gain in enumerate(values):
+            regrets[place] += gain - value
+        return value
+
+    def _draw(self, items: Sequence[object], probabilities: Sequence[float]) -> object:
+        return self.rng.choices(items, probabilities)[0]
+
+    def _set(self, state: State, seat: int, actions: int) -> tuple[list[float], list[float]]:
+        key = (seat, self.game.observation(state, seat))
+        found = self.sets.get(key)
+        if found is None:
+            if len(self.sets) >= MAX_INFORMATION_SETS:
+                raise GameTooLarge(
+                    f"{self.game.name} has more than {MAX_INFORMATION_SETS:,} information sets, "
+                    f"and mccfr keeps no more: {INSTEAD}"
+                )
+            found = self.sets[key] = ([0.0] * actions, [0.0] * actions)
+        return found

@@ -13,7 +13,7 @@ from arena import CHANCE, Action, Agent, Game, Search, State
 from arena.returns import bounds
 from arena_agents.deepening import BEST, STEP, Depth, Horizon, Plies, Probe, deepen, each, scaled_returns
 
-OPEN = 1e300
+OPEN_RETURN = 1e300
 """Beyond any return: the bound of a game that gives none."""
 
 
@@ -61,7 +61,7 @@ class _Star2Search:
         self.horizon = horizon
         self.returns = scaled_returns(game)
         self.evaluate = search.evaluate
-        self.most = 1.0 if all(map(isfinite, bounds(game))) else OPEN
+        self.most = 1.0 if all(map(isfinite, bounds(game))) else OPEN_RETURN
 
     def value(self, state: State, seat: int, ply: int, alpha: float, beta: float, first: float | None = None) -> float:
         """Return the value of a state; `first` is that of the first reply to it, where it is known already."""
@@ -103,9 +103,9 @@ class _Star2Search:
             outcome = self._probe(child, odds, seat, ply, (alpha - above) / odds, (beta - below) / odds)
             probed.append(outcome)
             low, high = below + odds * outcome.low, above + odds * outcome.high
-            if self.most < OPEN and (low >= beta or high <= alpha):
+            if self.most < OPEN_RETURN and (low >= beta or high <= alpha):
                 return low if low >= beta else high
-        return self._searched(probed, seat, ply, alpha, beta)
+        return self._search_outcomes(probed, seat, ply, alpha, beta)
 
     def _probe(self, child: State, odds: float, seat: int, ply: int, alpha: float, beta: float) -> _Outcome:
         """Look at the first reply to an outcome: the value is no less for the seat that replies."""
@@ -121,26 +121,23 @@ class _Star2Search:
             return _Outcome(child, odds, first if first > alpha else -self.most, self.most, first)
         return _Outcome(child, odds, -self.most, first if first < beta else self.most, first)
 
-    def _searched(self, outcomes: Sequence[_Outcome], seat: int, ply: int, alpha: float, beta: float) -> float:
+    def _search_outcomes(self, outcomes: Sequence[_Outcome], seat: int, ply: int, alpha: float, beta: float) -> float:
         """Search the outcomes one by one, each only as far as the bounds of those behind it leave open."""
-        behind = reversed(outcomes)
-        rest = list(accumulate([(one.odds * one.low, one.odds * one.high) for one in behind], _added, initial=(0.0, 0.0)))
+        below = accumulate([one.odds * one.low for one in reversed(outcomes)], initial=0.0)
+        above = accumulate([one.odds * one.high for one in reversed(outcomes)], initial=0.0)
+        rest = list(zip(below, above, strict=True))
         mean = 0.0
         for state, odds, low, high, first in outcomes:
             rest.pop()
-            below, above = rest[-1]
+            low_rest, high_rest = rest[-1]
             if low == high:
                 mean += odds * low
                 continue
-            least, most = (alpha - mean - above) / odds, (beta - mean - below) / odds
+            least, most = (alpha - mean - high_rest) / odds, (beta - mean - low_rest) / odds
             value = self.value(state, seat, ply, least, most, first)
             mean += odds * value
             if value <= least:
-                return mean + above
+                return mean + high_rest
             if value >= most:
-                return mean + below
+                return mean + low_rest
         return mean
-
-
-def _added(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    return one[0] + other[0], one[1] + other[1]

@@ -1,25 +1,34 @@
-"""Descriptions of what plugins bring, for the commands that list and show it."""
+"""The commands list, plugins and matrix, and descriptions of what plugins bring."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
+from functools import partial
 from textwrap import wrap
 from typing import IO, Any
 
-from arena.compiled.edition import why_plain
+import click
+
+from arena.agent import Agent
+from arena.commands.options import plugin_option
 from arena.configured import with_defaults
-from arena.console.output import room
-from arena.errors import ArenaError, foreign
+from arena.console.notices import load, say
+from arena.console.output import results_alone, room
+from arena.errors import ArenaError, describe, foreign
 from arena.game import Game
 from arena.heuristic import bind
-from arena.plugins.registry import Registry
-from arena.traits import listed, traits
+from arena.parts import KINDS
+from arena.plugins.registry import Plugin, Registry, own_prefix
+from arena.plugins.sources import survey
+from arena.results.layout import crossing, fits, folded, table
+from arena.search_engines import search_engines
+from arena.traits import listed, made_for, not_coped_with, refusal, traits
 
-WIDTH = 110
-"""Columns of text for people where the output is no terminal, and the most on a wide one."""
+MAX_TEXT_COLUMNS = 110
+"""Columns of text for people on a wide terminal, and if the output is no terminal."""
 
 
 def text_width(out: IO[str]) -> int:
     """The columns that text for people may take."""
-    return min(WIDTH, room(out) or WIDTH)
+    return min(MAX_TEXT_COLUMNS, room(out) or MAX_TEXT_COLUMNS)
 
 
 def paragraph(text: str, width: int, indent: str = "  ", hanging: str = "    ") -> str:
@@ -38,11 +47,12 @@ def traits_of(kind: type[Game]) -> str:
     return "" if game is None else listed(traits(game))
 
 
-def compiled_text(game: Game, heuristic: Any = None) -> str:
-    """Return a word on whether searches of a game compile, with a heuristic if one is given, and why not."""
+def engine_lines(game: Game, heuristic: Any = None) -> Iterator[str]:
+    """Yield what search engines say of searches of a game, with a heuristic if one is given, such as `compiled: by ...`."""
     evaluation = None if heuristic is None else foreign(lambda: bind(heuristic, game), lambda _: None)
-    reason = why_plain(game, evaluation)
-    return "by the extra fast" if reason is None else f"no, {reason}"
+    for engine in search_engines():
+        if (text := engine.describe(game, evaluation)) is not None:
+            yield f"{engine.name}: {text}"
 
 
 def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:
@@ -54,3 +64,134 @@ def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:
         except TypeError as error:
             raise ArenaError(f"--game {name}: it cannot be made without parameters: {error}") from error
     return games
+
+
+# arena list
+
+HEADINGS = {
+    "games": ["Game", "Traits", "What it is"],
+    "agents": ["Agent", "Needs", "What it does"],
+    "heuristics": ["Heuristic", "Game", "What it says"],
+    "encodings": ["Encoding", "Game", "What it tells"],
+    "formats": ["Format", "For", "What it plays"],
+}
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice([*HEADINGS]))
+@plugin_option
+def list_(kind: str, plugins: tuple[str, ...]) -> int:
+    """List what the plugins brought."""
+    with results_alone() as out:
+        registry = load(plugins)
+
+        def describe_needs(agent: type[Agent]) -> str:
+            games = made_for(agent)
+            return f"{' and '.join(sorted(games))} alone" if games else listed(agent.needs) or "any"
+
+        rows = {
+            "games": lambda: [[name, traits_of(game), summary(game)] for name, game in registry.games.items()],
+            "agents": lambda: [[name, describe_needs(agent), summary(agent)] for name, agent in registry.agents.items()],
+            "heuristics": lambda: [[name, game, summary(found)] for (game, name), found in registry.heuristics.items()],
+            "encodings": lambda: [[name, game, summary(found)] for (game, name), found in registry.encodings.items()],
+            "formats": lambda: [[name, found.kind, summary(found)] for name, found in registry.formats.items()],
+        }[kind]()
+        rows.sort(key=lambda row: (row[1], row[0]) if kind in ("heuristics", "encodings") else (row[0],))
+        print(table(HEADINGS[kind], rows, width=room(out)), file=out)
+    return 0
+
+
+# arena plugins
+
+BUILT_IN = "builtin-"
+"""The beginning of the names of the plugins that every installation has. They come first."""
+
+
+@click.command()
+@plugin_option
+def plugins(plugins: tuple[str, ...]) -> int:
+    """Show every plugin, what it brought, and what is wrong with it."""
+    with results_alone() as out:
+        found = sorted(survey(plugins).plugins, key=lambda plugin: not plugin.source.name.startswith(own_prefix() + BUILT_IN))
+        width = text_width(out)
+        print("\n\n".join(["\n".join(_plugin_lines(plugin, width)) for plugin in found]), file=out)
+    return 2 if any(plugin.source.asked and plugin.problem is not None for plugin in found) else 0
+
+
+def _plugin_lines(plugin: Plugin, width: int) -> Iterator[str]:
+    yield str(plugin.source)
+    yield f"  file: {plugin.file or 'unknown'}"
+    if plugin.problem is not None:
+        yield f"  left out: {plugin.problem}"
+        return
+    for kind in ("game", "agent", "heuristic", "encoding", "format", *KINDS):
+        names = [name.removeprefix(f"{kind} ") for name in plugin.names if name.startswith(f"{kind} ")]
+        if names:
+            yield paragraph(f"{kind}s: {', '.join(names)}", width)
+    if not plugin.names:
+        yield "  brings nothing"
+    yield from [f"  note: {note}" for note in plugin.notes]
+
+
+# arena matrix
+
+YES, COMPILED = "yes", "yes *"
+
+
+@click.command()
+@plugin_option
+def matrix(plugins: tuple[str, ...]) -> int:
+    """Show which agent can play which game, or which trait is missing."""
+    with results_alone() as out:
+        registry = load(plugins)
+
+        def note_left_out(name: str, error: Exception) -> None:
+            if not isinstance(error, ArenaError):  # such as a missing library, which is reported when the game is used
+                say(f"game {name} left out: it cannot be made without parameters: {describe(error)}")
+
+        boards = [with_defaults(kind, partial(note_left_out, name)) for name, kind in sorted(registry.games.items())]
+        games = [board for board in boards if board is not None]
+        agents, names = sorted(registry.agents.items()), [game.name for game in games]
+        engines = {game.name: {loop for engine in search_engines() for loop in engine.loops_for(game)} for game in games}
+        marks = [[_mark(agent, game, engines[game.name]) for game in games] for _, agent in agents]
+        width = room(out)
+        labelled = [[name, *line] for (name, _), line in zip(agents, marks, strict=True)]
+        notes = list(_compiled_notes(agents, games, marks))
+        narrow = width is not None and not fits(["", *names], labelled, width)
+        if narrow:
+            marks = [[mark if mark in (YES, COMPILED) else "-" for mark in line] for line in marks]
+        print(crossing([name for name, _ in agents], names, marks, width=width), file=out)
+        if narrow:
+            notes.append("- : a trait is missing that the agent needs; `arena list agents` and `arena list games` tell them.")
+        if notes:
+            print("", *[folded(note, width) for note in notes], sep="\n", file=out)
+    return 0
+
+
+def _engine(agent: type[Agent]) -> str | None:
+    made = with_defaults(agent, lambda _: None)
+    return None if made is None else next((loop for one in search_engines() if (loop := one.loop_of(made)) is not None), None)
+
+
+def _compiled_notes(
+    agents: Sequence[tuple[str, type[Agent]]], games: Sequence[Game], marks: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    """Say what the mark of compiled searches means, and what keeps other games from them."""
+    if any(COMPILED in line for line in marks):
+        yield f"{COMPILED} : compiled where the extra fast is installed and the heuristic compiles, too; see `arena show`."
+    engines = [number for number, (_, agent) in enumerate(agents) if _engine(agent) is not None]
+    for place, game in enumerate(games):
+        if any(marks[number][place] == YES for number in engines):
+            reasons = [reason for engine in search_engines() if (reason := engine.why_plain(game)) is not None]
+            yield from [f"{game.name} runs plain: {reason}" for reason in reasons]
+
+
+def _mark(agent: type[Agent], game: Game, engines: Container[str | None]) -> str:
+    if refusal(agent, game) is None:
+        return COMPILED if _engine(agent) in engines else YES
+    games = made_for(agent)
+    if games and game.name not in games:
+        return f"plays {' and '.join(sorted(games))} alone"
+    missing = agent.needs - traits(game)
+    unknown = not_coped_with(agent, game)
+    return f"needs {listed(missing)}" if missing else f"no {listed(unknown)}" if unknown else "needs single-player"

@@ -5,19 +5,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
 from arena.commands.comparison_text import comparison_text, matrix_text
-from arena.commands.leaderboard import format_option
+from arena.commands.stores import format_option
 from arena.console.notices import say
 from arena.console.output import results_alone, room
-from arena.errors import ArenaError, StoreError, UnknownName
-from arena.report.comparison_page import ComparedBoard, comparison_page
-from arena.report.drawing import require
-from arena.report.evidence import Findings, findings
-from arena.report.output_files import check_place, write_whole
+from arena.errors import ArenaError, ExtensionMissing, StoreError, UnknownName
+from arena.parts import Export
+from arena.plugins.sources import load_plugins
 from arena.results.attempts import attempts_of
 from arena.results.claims import without_refuted
 from arena.results.comparison import Comparison, GamesComparison, comparisons, corrected
@@ -38,53 +35,54 @@ Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
 @click.option("-o", "--output", "page", metavar="FILE", help="Write a page with plots instead of text.")
 def compare(store: str, agents: tuple[str, ...], style: str, page: str | None) -> int:
     """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
-    if page is not None:
-        require()
-        check_place(Path(page))
+    writer = None if page is None else _writer(Path(page))
     with results_alone() as out:
         with Store.open(store) as opened, opened.snapshot():
             run = opened.last()
-            names = _chosen(store, run.boards, agents)
+            names = _choose(store, run.boards, agents)
             attempts, tallies, distinct = attempts_of(opened, run.boards), tallies_of(opened, run.boards), distinct_of(opened)
-            evidence = None if page is None else findings(opened)
-        found: list[Compared] = [
-            (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
-            for number, sheet in enumerate([without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies])
-        ]
-        boards = [(sheet, pairs) for sheet, pairs in found if pairs]
-        if not boards:
-            raise StoreError(f"{store}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
-        if not all(complete(tally, ended=run.ended is not None) for tally in tallies):
-            print("note: the run is not finished", file=sys.stderr)
-        if page is not None and evidence is not None:
-            _write_page(Path(page), evidence, found)
-        elif style == "json":
-            print(json.dumps([_document(sheet, pairs) for sheet, pairs in boards], indent=2, allow_nan=False), file=out)
+            found: list[Compared] = [
+                (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
+                for number, sheet in enumerate([without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies])
+            ]
+            boards = [(sheet, pairs) for sheet, pairs in found if pairs]
+            if not boards:
+                raise StoreError(f"{store}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
+            if not all(complete(tally, ended=run.ended is not None) for tally in tallies):
+                print("note: the run is not finished", file=sys.stderr)
+            if page is not None and writer is not None:
+                texts = {}
+                for number, (sheet, pairs) in enumerate(found):
+                    compared = dict.fromkeys([name for pair, _ in pairs for name in (pair.one, pair.other)])
+                    if compared:
+                        texts[number] = tuple(compared), tuple(_texts([(sheet, pairs)], "html", None))
+                size = writer.write(Path(page), opened, texts)
+                say(f"{page}: {sum(len(pairs) for _, pairs in found):,} comparisons, {size / 1e6:,.1f} MB")
+                return 0
+        if style == "json":
+            documents = []
+            for sheet, pairs in boards:
+                plain = [{**asdict(pair), "p_value_holm": holm} for pair, holm in pairs]
+                documents.append({"game": sheet.game, "kind": sheet.kind, "pairs": plain})
+            print(json.dumps(documents, indent=2, allow_nan=False), file=out)
         else:
             width = room(out) if style == DEFAULT else None
             print(folded("\n\n\n".join(_texts(boards, style, width)), width), file=out)
     return 0
 
 
-def _write_page(place: Path, evidence: Findings, found: Sequence[Compared]) -> None:
-    """Write the page of those boards on which entries have met."""
-    boards = [
-        ComparedBoard(number, _named(pairs), tuple(_texts([(sheet, pairs)], "html", None)))
-        for number, (sheet, pairs) in enumerate(found)
-        if pairs
-    ]
-    content = comparison_page(evidence, boards)
-    write_whole(place, content)
-    say(f"{place}: {sum(len(pairs) for _, pairs in found):,} comparisons, {len(content) / 1e6:,.1f} MB")
+def _writer(place: Path) -> Export:
+    """Return the export that writes a page of comparisons, after it has looked whether it can be written to a place."""
+    found = [export for export in load_plugins().parts["export"].values() if export.of == "comparison"]
+    if not found:
+        raise ExtensionMissing("a page of comparisons needs the extension arena_web, which is not installed")
+    chosen: Export = next((export for export in found if export.suffix == place.suffix), found[0])
+    chosen.needs(place)
+    return chosen
 
 
-def _named(pairs: Sequence[tuple[Comparison, float]]) -> tuple[str, ...]:
-    """The entries that are compared."""
-    return tuple(dict.fromkeys([name for pair, _ in pairs for name in (pair.one, pair.other)]))
-
-
-def _chosen(path: str, sheets: Sequence[BoardInfo], agents: Sequence[str]) -> list[str]:
-    """The entries to compare: those asked for, or all."""
+def _choose(path: str, sheets: Sequence[BoardInfo], agents: Sequence[str]) -> list[str]:
+    """Return the entries to compare: those asked for, or all."""
     known = list(dict.fromkeys([label for sheet in sheets for label in sheet.labels]))
     for agent in agents:
         if agent not in known:
@@ -92,12 +90,6 @@ def _chosen(path: str, sheets: Sequence[BoardInfo], agents: Sequence[str]) -> li
     if len(set(agents)) != len(agents) or len(agents) == 1:
         raise ArenaError(f"expected two different entries or more, got {', '.join(agents)}; there are {', '.join(known)}")
     return list(agents) or known
-
-
-def _document(sheet: BoardInfo, pairs: list[tuple[Comparison, float]]) -> dict[str, Any]:
-    """The comparisons of a board as plain values; `chance` and `chance_corrected` are older names of the p-values."""
-    documents = [{**asdict(pair), "p_value_holm": holm, "chance": pair.p_value, "chance_corrected": holm} for pair, holm in pairs]
-    return {"game": sheet.game, "kind": sheet.kind, "pairs": documents}
 
 
 def _texts(boards: Sequence[Compared], style: str, width: int | None) -> list[str]:

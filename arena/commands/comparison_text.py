@@ -23,14 +23,14 @@ def comparison_text(sheet: BoardInfo, found: Comparison, p_value: float, style: 
         sentences = _games(found, p_value, said, alone=len(sheet.labels) == 2)
         return f"{sheet.title}: {found.one} against {found.other}\n\n{sentences}"
     if isinstance(found, ScoreComparison):
-        return f"{sheet.title}: {found.one} and {found.other} in {found.rounds:,} rounds\n\n{_scored(found, said)}"
+        return f"{sheet.title}: {found.one} and {found.other} in {found.rounds:,} rounds\n\n{_score_sentence(found, said)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
     return "\n\n".join(
         [heading, puzzle_verdict(found, p_value, said), _figures(found, style, width), *_budgets(found, style, width)]
     )
 
 
-def _scored(found: ScoreComparison, said: str) -> str:
+def _score_sentence(found: ScoreComparison, said: str) -> str:
     """The mean scores of both, and what the first one has more."""
     bounds = (
         "" if found.low is None or found.high is None else f", 95 % interval {between(signed(found.low), signed(found.high))}"
@@ -90,17 +90,17 @@ def _budgets(found: PuzzleComparison, style: str, width: int | None) -> list[str
 
 
 def _games(found: GamesComparison, p_value: float, said: str, *, alone: bool) -> str:
-    """The comparison in sentences; `alone` where nobody else is on the board, whose ratings say no more then."""
+    """The comparison in sentences; `alone` if the board has no other entry, so that its ratings add nothing."""
     lines = [games_verdict(found, p_value, said)]
     if found.worth is not None and found.counts is not None:
-        lines += _counted(found, found.worth, found.counts)
+        lines += _pair_sentences(found, found.worth, found.counts)
     if found.worth is None or (not alone and found.table is not None and _bounds(found.table)):
         lines.append(_on_the_board(found))
     word = None if alone else advice(found, p_value)
     return "\n".join(lines if word is None else [*lines, word])
 
 
-def _counted(found: GamesComparison, worth: EloEstimate, counts: Sequence[int]) -> list[str]:
+def _pair_sentences(found: GamesComparison, worth: EloEstimate, counts: Sequence[int]) -> list[str]:
     pairs = sum(counts)
     games = f" ({found.games:,} games, {found.distinct:,} distinct)" if found.distinct < found.games else ""
     counted = f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"

@@ -1,5 +1,6 @@
 """The command docs: the pages of the manual, in the terminal."""
 
+import inspect
 import os
 import re
 import sys
@@ -7,16 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatch
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
-from arena.commands.api_text import spelled_out
 from arena.commands.catalogue import paragraph
 from arena.console.output import draws, terminal_size
 from arena.errors import ArenaError
+from arena.version import distribution
 
 INSTALLED = Path(__file__).parents[1] / "manual"
 """The folder of the pages in an installed arena; a wheel puts them there."""
@@ -24,11 +26,11 @@ CHECKOUT = Path(__file__).parents[2] / "docs"
 """The folder of the pages in a checkout."""
 CONTENTS = "index"
 """The page whose tables of contents order all others."""
-WIDEST = 100
+MAX_TEXT_WIDTH = 100
 """Columns beyond which text is hard to read."""
-NEAR = 0.7
+MIN_TOPIC_SIMILARITY = 0.7
 """How much of a topic must be alike, from 0 to 1, so that it is proposed for another."""
-MOST = 5
+MAX_PAGES_NAMED = 5
 """The most pages that are named for a word which is no topic."""
 
 TOCTREE = re.compile(r"^```\{toctree\}\n:caption: (?P<caption>[^\n]+)\n(?P<entries>.*?)^```\n?", re.DOTALL | re.MULTILINE)
@@ -67,7 +69,7 @@ def docs(topic: str | None, where: bool) -> int:
     if where:
         click.echo(folder() if page is None else page.path)
     elif page is None:
-        click.echo("\n".join(contents(pages, terminal_size(sys.stdout)[0] or WIDEST)))
+        click.echo("\n".join(contents(pages, terminal_size(sys.stdout)[0] or MAX_TEXT_WIDTH)))
     elif draws(sys.stdout):
         _shown(page, sys.stdout)
     else:
@@ -80,7 +82,7 @@ def folder() -> Path:
     for place in (INSTALLED, CHECKOUT):
         if (place / f"{CONTENTS}.md").is_file():
             return place
-    raise ArenaError(f"the manual is not at {INSTALLED}; expected it there, as a wheel of gamearena has it: install it again")
+    raise ArenaError(f"the manual is not at {INSTALLED}; expected it there; install {distribution()} again")
 
 
 def manual() -> Mapping[str, ManualPage]:
@@ -98,18 +100,13 @@ def find(topic: str, pages: Mapping[str, ManualPage]) -> ManualPage:
         return pages[asked if asked in pages else ending[0]]
     if ending:
         raise ArenaError(f"topic {topic!r}: expected one of {', '.join(ending)}")
-    near = get_close_matches(asked, {*pages, *[name.rpartition("/")[2] for name in pages]}, cutoff=NEAR)
-    having = _pages_with(asked, pages)
+    near = get_close_matches(asked, {*pages, *[name.rpartition("/")[2] for name in pages]}, cutoff=MIN_TOPIC_SIMILARITY)
+    whole = re.compile(rf"\b{re.escape(asked)}\b", re.IGNORECASE)
+    counts = {name: len(whole.findall(page.text)) for name, page in pages.items()}
+    having = sorted([name for name, count in counts.items() if count], key=lambda name: -counts[name])[:MAX_PAGES_NAMED]
     told = [f"did you mean {' or '.join(near)}?"] if near else []
     told += [f"pages with that word: {', '.join(having)}"] if having else []
     raise ArenaError(f"unknown topic {topic!r}; {'; '.join(told) or '`arena docs` lists all pages'}")
-
-
-def _pages_with(word: str, pages: Mapping[str, ManualPage]) -> list[str]:
-    """The topics of the pages that have a word most often."""
-    whole = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
-    counts = {topic: len(whole.findall(page.text)) for topic, page in pages.items()}
-    return sorted([topic for topic, count in counts.items() if count], key=lambda topic: -counts[topic])[:MOST]
 
 
 def groups(pages: Mapping[str, ManualPage]) -> Iterator[tuple[str, Sequence[ManualPage]]]:
@@ -134,7 +131,7 @@ def contents(pages: Mapping[str, ManualPage], width: int) -> Iterator[str]:
 def _shown(page: ManualPage, out: TextIO) -> None:
     """Print a page on a terminal, through a pager if it is longer than the screen."""
     columns, lines = terminal_size(out)
-    text = rendered(page.text, min(WIDEST, columns or 80), colors=not os.environ.get("NO_COLOR"))
+    text = rendered(page.text, min(MAX_TEXT_WIDTH, columns or 80), colors=not os.environ.get("NO_COLOR"))
     if text.count("\n") < lines:
         click.echo(text, nl=False, color=True)
     else:
@@ -166,3 +163,52 @@ def for_terminal(markdown: str) -> str:
     text = FILE.sub(r"`\1`:\n", text)
     text = COMMENT.sub("", text)
     return IMAGE.sub(r"(Picture: \g<told>, \g<file>)", text)
+
+
+# Parts that are made from docstrings
+
+DIRECTIVE = re.compile(r"^\.\. (?P<kind>[\w:]+):: (?P<name>\S+)(?P<rest>(?:\n(?: .*)?)*)", re.MULTILINE)
+"""One directive of a block for Sphinx, with the lines that belong to it."""
+PLACES = re.compile(r"\b(?:collections\.abc|typing|pathlib)\.")
+"""Modules whose names a reader of a signature can do without."""
+
+
+def spelled_out(block: str) -> str:
+    """Return a block of Sphinx's directives as Markdown; those that name no Python object keep their text."""
+    return "\n".join([line for found in DIRECTIVE.finditer(block) for line in _directive_lines(found)])
+
+
+def _directive_lines(found: re.Match[str]) -> Iterator[str]:
+    kind, name = found["kind"], found["name"]
+    if kind.startswith("auto"):
+        value = _import_object_lines(name)
+        yield from _object_lines(name.removeprefix("arena."), value)
+        if inspect.isclass(value) and ":members:" in found["rest"]:
+            for member, one in vars(value).items():
+                if not member.startswith("_") and (inspect.isroutine(one) or isinstance(one, property)):
+                    yield from _object_lines(f"{value.__name__}.{member}", one)
+    elif kind == "click":
+        yield "`arena --help` lists the commands, `arena COMMAND --help` the options of each.\n"
+    else:
+        yield f"**{name}**\n\n{inspect.cleandoc(found['rest'])}\n"
+
+
+def _import_object_lines(name: str) -> Any:
+    """The module, class or function of a dotted name."""
+    try:
+        return import_module(name)
+    except ImportError:
+        module, _, last = name.rpartition(".")
+        return getattr(import_module(module), last)
+
+
+def _object_lines(name: str, value: Any) -> Iterator[str]:
+    """The signature and the docstring of a class, a function or a property."""
+    said = inspect.getdoc(value) or ""
+    try:
+        signature = PLACES.sub("", str(inspect.signature(value))) if callable(value) else ""
+    except (TypeError, ValueError):
+        signature = ""
+    if not inspect.ismodule(value):
+        yield f"**`{name}{signature}`**\n"
+    yield f"{said}\n"

@@ -1,26 +1,33 @@
-"""The command export: the records of a store, or a game as text for programs of game theory."""
+"""The command export: the records of a store, or a game, in a format of the core or of a plugin."""
 
+from collections.abc import Generator, Iterable, Iterator
 from typing import IO
 
 import click
 
 from arena.commands.options import plugin_option
-from arena.commands.terminal.match_setup import MatchSetup, match_of, players_of
-from arena.commands.terminal.words import values_of
-from arena.console.notices import say
+from arena.console.match_setup import MatchSetup, match_of, players_of
+from arena.console.notices import load, say
 from arena.console.output import results_alone
+from arena.console.words import values_of
+from arena.errors import UnknownName
+from arena.parts import Export
 from arena.results.export import FORMATS, lines
-from arena.solution import efg_lines
 from arena.store import Store
-
-EFG = "efg"
 
 
 @click.command()
 @click.argument("what", metavar="STORE|GAME")
-@click.option("--format", "style", type=click.Choice([*FORMATS, EFG]), default="jsonl", show_default=True)
+@click.option(
+    "--format",
+    "style",
+    metavar="NAME",
+    default="jsonl",
+    show_default=True,
+    help=f"{', '.join(FORMATS)}, or efg.",
+)
 @click.option("--sound", is_flag=True, help="Of a damaged store, leave out what is not as it was written.")
-@click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="With efg: a parameter of the game; may be repeated.")
+@click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="Of a game: a parameter; may be repeated.")
 @plugin_option
 def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     """Print every record of STORE, one a line.
@@ -28,27 +35,37 @@ def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: 
     With `--format efg`, print the extensive form of GAME instead, as Gambit and open_spiel read it: every state, with chance and
     with what each seat can tell apart. The game has to be small enough to be written whole.
     """
-    if style == EFG and sound:
-        raise click.UsageError("--sound goes with a store, and not with --format efg")
-    if style != EFG and (given or plugins):
+    brought = None if style in FORMATS else _find_export(style, plugins)
+    if brought is not None and brought.of == "game":
+        if sound:
+            raise click.UsageError(f"--sound goes with a store, and not with --format {style}")
+        with results_alone() as out:
+            setup = MatchSetup(what, values_of(given, what="--set"), plugins=plugins)
+            match = match_of(setup.load(["random"] * players_of(setup)))
+            _print(brought.write(match.game, match.position.state), out)
+        return 0
+    if given or (plugins and brought is None):
         raise click.UsageError("--set and --plugin go with --format efg")
-    with results_alone() as out:
-        if style == EFG:
-            _print_game(MatchSetup(what, values_of(given, what="--set"), plugins=plugins), out)
-        else:
-            _print_records(what, style, sound, out)
+    with results_alone() as out, Store.open(what, strict=not sound) as opened, opened.snapshot():
+        _print(lines(opened, style) if brought is None else brought.write(opened), out)
+        if left_out := dict.fromkeys(opened.suspects):
+            say(f"note: not as written, and left out: {', '.join(left_out)}")
     return 0
 
 
-def _print_records(store: str, style: str, sound: bool, out: IO[str]) -> None:
-    with Store.open(store, strict=not sound) as opened, opened.snapshot():
-        for line in lines(opened, style):
+def _find_export(name: str, plugins: Iterable[str]) -> Export:
+    known = {export.name: export for export in load(tuple(plugins)).parts["export"].values() if export.of != "comparison"}
+    if name not in known:
+        raise UnknownName("format", name, [*FORMATS, *known])
+    found: Export = known[name]
+    found.needs()
+    return found
+
+
+def _print(pieces: Iterator[str], out: IO[str]) -> None:
+    try:
+        for line in pieces:
             print(line, file=out)
-        if left_out := dict.fromkeys(opened.suspects):
-            say(f"note: not as written, and left out: {', '.join(left_out)}")
-
-
-def _print_game(setup: MatchSetup, out: IO[str]) -> None:
-    match = match_of(setup.load(["random"] * players_of(setup)))
-    for line in efg_lines(match.game, match.position.state, instead="take smaller parameters with --set"):
-        print(line, file=out)
+    finally:
+        if isinstance(pieces, Generator):
+            pieces.close()  # before the store, if nobody reads on

@@ -7,19 +7,18 @@ from typing import IO
 
 import click
 
-from arena.commands.leaderboard import format_option
+from arena.commands.stores import format_option
 from arena.console.output import results_alone, room
 from arena.results import figures
-from arena.results.csv_cells import csv_line
-from arena.results.layout import DEFAULT, fits, folded, table
+from arena.results.export import seat_names
+from arena.results.layout import DEFAULT, csv_line, fits, folded, table
 from arena.results.match_list import ORDERS, RESULTS, ListedMatch, MatchChoice, listed
 from arena.results.tables import replay_command
-from arena.results.tidy import seat_names
 from arena.store import Store
 
-LIMIT = 50
-"""Matches of a table where no other limit is given; JSON and CSV have all."""
-SHORT = 10
+MAX_TABLE_ROWS = 50
+"""Matches of a table by default; JSON and CSV have all."""
+ID_DIGITS = 10
 """Digits of an id in a table: enough for `arena replay` in stores of a hundred thousand matches."""
 
 Cell = Callable[[ListedMatch], str]
@@ -34,13 +33,13 @@ Cell = Callable[[ListedMatch], str]
     "--result", type=click.Choice(RESULTS), help="Only these; a puzzle that is solved is a win. A fault is a loss by it."
 )
 @click.option("--by", type=click.Choice([*ORDERS]), help="What took most first; without it, the order of the schedule.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help=f"Show N at most; tables show {LIMIT} without it.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help=f"Show N at most; tables show {MAX_TABLE_ROWS} without it.")
 @format_option
 def matches(
     store: str, agent: str | None, opponent: str | None, result: str | None, by: str | None, limit: int | None, style: str
 ) -> int:
     """List the matches of STORE, one a line: those of an agent, with a result, by what they took."""
-    most = LIMIT if limit is None and style not in ("json", "csv") else limit
+    most = MAX_TABLE_ROWS if limit is None and style not in ("json", "csv") else limit
     choice = MatchChoice(agent, opponent, result, by)
     with results_alone() as out, Store.open(store) as opened, opened.snapshot():
         found = listed(opened, choice)
@@ -78,7 +77,7 @@ def _text(shown: Sequence[ListedMatch], more: int, choice: MatchChoice, store: s
         del columns["Board"]
     if all(match.termination == "normal" for match in shown):
         del columns["Ending"]
-    left_out = _fitted(columns, shown, choice.by, width)
+    left_out = _fit(columns, shown, choice.by, width)
     lines = [f"Left out for want of room: {', '.join(left_out)}."] if left_out else []
     count = len(shown) + more
     lines.append(
@@ -86,11 +85,11 @@ def _text(shown: Sequence[ListedMatch], more: int, choice: MatchChoice, store: s
     )
     if any(match.result in ("win", "draw", "loss") for match in shown):
         lines.append(f"Results are those of {choice.agent or 'the first seat'}.")
-    lines.append(f"  {replay_command(store, shown[0].id[:SHORT])}")
+    lines.append(f"  {replay_command(store, shown[0].id[:ID_DIGITS])}")
     return "\n".join([table([*columns], _cells(columns, shown), style, width), "", *lines])
 
 
-def _fitted(columns: dict[str, Cell], shown: Sequence[ListedMatch], by: str | None, width: int | None) -> list[str]:
+def _fit(columns: dict[str, Cell], shown: Sequence[ListedMatch], by: str | None, width: int | None) -> list[str]:
     """Take out columns until the rest fits, the least important first and never what was sorted by; return their headings."""
     left_out: list[str] = []
     for heading in ("Number", "Round", "Board", "ms", "Moves", "Nodes"):
@@ -108,7 +107,7 @@ def _cells(columns: Mapping[str, Cell], shown: Sequence[ListedMatch]) -> list[li
 
 _COLUMNS: dict[str, Cell] = {
     "Number": lambda match: figures.count(match.number),
-    "Id": lambda match: match.id[:SHORT],
+    "Id": lambda match: match.id[:ID_DIGITS],
     "Board": lambda match: match.board,
     "Round": lambda match: figures.count(match.round),
     "Seats": lambda match: " - ".join(match.seats),

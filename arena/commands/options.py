@@ -38,25 +38,25 @@ def workers_for(asked: int | None, matches: int) -> int:
     return max(1, min(asked or cores, matches))
 
 
-def seed_option(told: str) -> Callable[[Callback], Callback]:
+def seed_option(text: str) -> Callable[[Callback], Callback]:
     """`--seed`, 0 by default, with its help text."""
-    return click.option("--seed", type=SEED, default=0, show_default=True, help=told)
+    return click.option("--seed", type=SEED, default=0, show_default=True, help=text)
 
 
-def games_option(told: str) -> Callable[[Callback], Callback]:
+def games_option(text: str) -> Callable[[Callback], Callback]:
     """`--game`, which may be repeated, with its help text."""
-    return click.option("--game", "games", multiple=True, metavar="NAME", help=told)
+    return click.option("--game", "games", multiple=True, metavar="NAME", help=text)
 
 
 def match_options(command: Callback) -> Callback:
     """Add the options of `play` and `solve`: the board, the heuristic, the budget, and how fast positions follow each other."""
     delay = click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two positions.")
-    return _added(command, *_BOARD, delay, plugin_option)
+    return _add_options(command, *_BOARD, delay, plugin_option)
 
 
 def board_options(command: Callback) -> Callback:
     """Add the options of a match that nobody watches: the board, the heuristic, the budget."""
-    return _added(command, *_BOARD, plugin_option)
+    return _add_options(command, *_BOARD, plugin_option)
 
 
 _BOARD = (
@@ -72,7 +72,7 @@ _BOARD = (
 )
 
 
-def _added(command: Callback, *options: Callable[[Callback], Callback]) -> Callback:
+def _add_options(command: Callback, *options: Callable[[Callback], Callback]) -> Callback:
     for option in reversed(options):
         command = option(command)
     return command

@@ -12,21 +12,20 @@ from arena.console.notices import load
 from arena.console.output import results_alone
 from arena.errors import PluginError, SpecError, StoreError, shown
 from arena.game import CHANCE, Game
-from arena.match.adjudication import Adjudication
 from arena.match.chance_streams import Chance, has_chance
 from arena.match.record import Record
 from arena.match.replay import Differs, Step, against_rules, steps
-from arena.plugins.registry import Registry
 from arena.plugins.sources import real_place
 from arena.results import figures
 from arena.schedule.board_info import known_game
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Scheduled, asks_outside, timed
+from arena.secret import seed_of_round
 from arena.spec import Spec, load_spec
 from arena.spec.faults import one_line
 from arena.spec.named_code import named_code
 from arena.store import Store
-from arena.store.run import ForeignCode, Run, mixed, run_of
+from arena.store.run import ForeignCode, Run, mixed_plugins, run_of
 
 
 @click.command()
@@ -48,17 +47,20 @@ def replay(store: str, id: str, plugins: tuple[str, ...], spec_file: str | None)
             suspects = list(opened.suspects)
             runs = opened.runs()
             run = opened.last()
-        spec, missing = _loaded(run, allowed, f"arena replay {shlex.quote(store)} {record.id}")
+        spec, missing = _load_spec(run, allowed, f"arena replay {shlex.quote(store)} {record.id}")
         print(f"{record.id}: {' against '.join(map(one_line, record.labels))} at {one_line(record.game)}", file=out)
-        game = _game(run, place, record, spec, registry)
-        differences, verdict = _shown(game, record, spec, place, out)
+        number = run.board_of(record.game, place)
+        if number is None:
+            raise StoreError(f"the last run of this store does not play {record.game}, so match {record.id} cannot be shown")
+        game = known_game(run.boards[number], registry) if spec is None else spec.boards[number].game
+        differences, verdict = _show(game, record, spec, place, out)
         differences += [f"hash: {what} is not as it was written" for what in suspects]
         for line in differences:
             print(f"differs: {one_line(line)}", file=out)
         print("not what was recorded" if differences else verdict, file=out)
         if missing is not None:
             print(missing, file=out)
-        changed = [] if spec is None else mixed([*runs, run_of(spec)])
+        changed = [] if spec is None else mixed_plugins([*runs, run_of(spec)])
         if changed:
             print(
                 f"{', '.join(changed)}: not the same now, or in all runs of this store; that may be why something differs",
@@ -67,7 +69,7 @@ def replay(store: str, id: str, plugins: tuple[str, ...], spec_file: str | None)
     return 1 if differences else 0
 
 
-def _loaded(run: Run, allowed: Collection[str], command: str) -> tuple[Spec | None, str | None]:
+def _load_spec(run: Run, allowed: Collection[str], command: str) -> tuple[Spec | None, str | None]:
     """The spec of a run, or None and a line that says why, with the command that loads it."""
     try:
         return run.load(allowed), None
@@ -77,30 +79,28 @@ def _loaded(run: Run, allowed: Collection[str], command: str) -> tuple[Spec | No
         return None, f"the spec of the run cannot be loaded here: {one_line(str(error))}"
 
 
-def _game(run: Run, place: Scheduled | None, record: Record, spec: Spec | None, registry: Registry) -> Game | None:
-    """The game of a match; None where it is not known here. StoreError where the last run does not play it."""
-    number = run.board_of(record.game, place)
-    if number is None:
-        raise StoreError(f"the last run of this store does not play {record.game}, so match {record.id} cannot be shown")
-    return known_game(run.boards[number], registry) if spec is None else spec.boards[number].game
-
-
-def _shown(game: Game | None, record: Record, spec: Spec | None, place: Scheduled | None, out: IO[str]) -> tuple[list[str], str]:
+def _show(game: Game | None, record: Record, spec: Spec | None, place: Scheduled | None, out: IO[str]) -> tuple[list[str], str]:
     """Show a match; what differs from the rules and from the agents as they play now, and the result in words."""
     if game is None:
         _print_as_text(record, out)
         return [], f"{one_line(record.game)} is not known here, so neither the rules nor the agents were asked"
     differences: list[str] = []
     first, last = None, None
+    chance, moves, adjudication = None, None, None  # unknown without the spec, and outside its schedule
+    if spec is not None and place is not None:
+        board, number = spec.boards[place.board], place.pairing.round
+        moves, adjudication = board.seats[place.pairing.seats[0]].limits.moves, board.adjudication
+        if has_chance(board.game):
+            chance = Chance.of(board.positions.game, board.positions.key(number), board.positions.repetition(number))
     try:
-        for step in steps(game, record, chance=_chance(spec, place)):
+        for step in steps(game, record, chance=chance):
             print(f"\n{_headline(step, record)}\n{game.render(step.state)}", file=out)
             first, last = first or step, step
     except Differs as differs:
         differences.append(str(differs))
     print(f"\n{_ending(record)}", file=out)
     if first is not None and last is not None and not differences:
-        differences += against_rules(game, record, first, last, *_terms(spec, place))
+        differences += against_rules(game, record, first, last, moves, adjudication)
     return differences, _verdict(spec, place, record, differences)
 
 
@@ -116,22 +116,6 @@ def _print_as_text(record: Record, out: IO[str]) -> None:
     if record.answer is not None:
         print(one_line(record.answer), file=out)
     print(f"\n{_ending(record)}", file=out)
-
-
-def _terms(spec: Spec | None, place: Scheduled | None) -> tuple[int | None, Adjudication | None]:
-    """The limit of moves and the adjudication of a match; none are known without the spec, and outside its schedule."""
-    if spec is None or place is None:
-        return None, None
-    board = spec.boards[place.board]
-    return board.seats[place.pairing.seats[0]].limits.moves, board.adjudication
-
-
-def _chance(spec: Spec | None, place: Scheduled | None) -> Chance | None:
-    """What drew the outcomes of a match; None where it cannot be known, without the spec and outside its schedule."""
-    if spec is None or place is None or not has_chance(spec.boards[place.board].game):
-        return None
-    positions, number = spec.boards[place.board].positions, place.pairing.round
-    return Chance.of(positions.game, positions.key(number), positions.repetition(number))
 
 
 def _headline(step: Step, record: Record) -> str:
@@ -168,7 +152,10 @@ def _verdict(spec: Spec | None, place: Scheduled | None, record: Record, differe
     if asks_outside(spec, place):
         return "the rules agree; an agent waits for something outside, which was not asked again"
     with closing(MatchRunner(spec)) as runner:
-        again, before = runner.play(place).timeless(), record.timeless()
+        played = runner.play(place)
+    if record.seed is not None:  # a secret that is revealed by now; those who play leave it out
+        played = played._replace(seed=seed_of_round(spec.seed, place.pairing.round))
+    again, before = played.timeless(), record.timeless()
     differences += [
         f"{key}: recorded {shown(before[key])}, now {shown(again[key])}" for key in before if before[key] != again[key]
     ]

@@ -3,46 +3,42 @@
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
-from arena.commands.leaderboard import format_option
 from arena.commands.options import RunSeed, plugin_option, workers_for
+from arena.commands.stores import format_option
 from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
 from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, ClusterLost, Interrupted
 from arena.match.record import Record
+from arena.parts import Executor, Players, explain_missing
+from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
 from arena.schedule.fingerprint import trusted
-from arena.schedule.runner import check_sandbox
+from arena.search_engines import running_plain
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
-from arena.tournament.code_check import checked
-from arena.tournament.compiled_boards import running_plain
+from arena.tournament.code_check import check_code, clear_for
 from arena.tournament.concurrent_matches import CONCURRENCY, waiting_seats
-from arena.tournament.fresh_matches import clear_for
-from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
-from arena.tournament.run import play_all, record_all
-from arena.tournament.secret_run import with_secret
+from arena.tournament.run import play_all, record_all, with_secret
 from arena.tracking import listening
 
-if TYPE_CHECKING:
-    from arena.cluster import Coordinator
-
-ALONE = 0.5
-"""Seconds that a run plays in its own process before it starts workers: a small run needs none."""
-TOLD = 3
-"""The most void matches that are listed one by one."""
+SECONDS_BEFORE_WORKERS = 0.5
+"""Time that a run plays in its own process before it starts workers: a small run needs none."""
+MAX_VOID_LISTED = 3
+"""Void matches that are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +57,8 @@ class RunOptions:
     fresh_for: tuple[str, ...] = ()
     accept: bool = False
     shard: Shard | None = None
-    cluster: str | None = None
+    executor: tuple[Executor, str] | None = None
+    """The executor, and the value of its option; None for this machine."""
     plain: bool = False
     concurrency: int = CONCURRENCY
 
@@ -84,7 +81,7 @@ class RunOptions:
         """The command that resumes an interrupted run."""
         words = ["arena", "run", self.spec]
         words += [] if self.workers is None else ["--workers", str(self.workers)]
-        words += [] if self.cluster is None else ["--cluster", self.cluster]
+        words += [] if self.executor is None else [self.executor[0].option, self.executor[1]]
         words += [] if self.seed is None else ["--seed", str(self.seed)]
         words += [] if self.style == "simple" else ["--format", self.style]
         words += ["--quiet"] if self.quiet else []
@@ -96,8 +93,8 @@ class RunOptions:
         return shlex.join(words)
 
 
-def shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Shard | None:
-    """A part of a tournament from `2/5`; BadParameter for anything else."""
+def parse_shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Shard | None:
+    """Parse a part of a tournament, such as `2/5`; BadParameter for anything else."""
     if value is None:
         return None
     number, slash, of = value.partition("/")
@@ -106,7 +103,34 @@ def shard(_context: click.Context, _parameter: click.Parameter, value: str | Non
     return Shard(int(number), int(of))
 
 
-@click.command()
+class RunCommand(click.Command):
+    """The command with an option for each executor. Plugins are loaded for the help, or if an option is not its own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of the call."""
+        known = {text for parameter in self.params for text in (*parameter.opts, *parameter.secondary_opts)}
+        if any(word == "-h" or (word.startswith("--") and word.partition("=")[0] not in known) for word in args):
+            own = {parameter.name for parameter in self.params}
+            for executor in load_plugins().parts["executor"].values():
+                if executor.name not in own:
+                    pair = partial(_pair, executor)
+                    self.params.append(
+                        click.Option([executor.option], metavar=executor.metavar, help=executor.help, callback=pair)
+                    )
+            own |= {option.name for option in self.params}
+            for word in args:
+                missing = explain_missing(word.partition("=")[0])
+                if missing is not None and word.partition("=")[0].removeprefix("--") not in own:
+                    ctx.fail(missing)
+        return super().parse_args(ctx, args)
+
+
+def _pair(executor: Executor, *call: Any) -> tuple[Executor, str] | None:
+    """Return an executor with the value of its option, for Click."""
+    return None if call[-1] is None else (executor, call[-1])
+
+
+@click.command(cls=RunCommand)
 @click.argument("spec")
 @click.option("--workers", type=click.IntRange(1, 1024), help="Processes that play; default: one a core.")
 @click.option("--seed", type=RunSeed(), help="Replaces the seed of the spec: a number, or the digits of a secret one.")
@@ -130,18 +154,17 @@ def shard(_context: click.Context, _parameter: click.Parameter, value: str | Non
     help="Matches at the same time in one process, where agents wait for something outside.",
 )
 @click.option("--plain", is_flag=True, help="Use no compiled code; the records are the same.")
-@click.option("--shard", metavar="I/N", callback=shard, help="Play part I of N, as one of N machines; see `arena merge`.")
-@click.option(
-    "--cluster", metavar="ADDRESS", help="Play on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, local:N."
-)
+@click.option("--shard", metavar="I/N", callback=parse_shard, help="Play part I of N, as one of N machines; see `arena merge`.")
 @plugin_option
 def run(**asked: Any) -> int:
     """Play the tournament SPEC, or what is left of it, and print its leaderboards."""
-    options = RunOptions(**asked)
-    if options.cluster is not None and options.workers is not None:
-        raise click.UsageError(
-            "--workers does not go with --cluster; the workers of a cluster are started there, those of local:N by N"
-        )
+    own = {key: value for key, value in asked.items() if key in RunOptions.__dataclass_fields__}
+    executors = [value for key, value in asked.items() if key not in own and value is not None]
+    if len(executors) > 1:
+        raise click.UsageError(f"{executors[0][0].option} does not go with {executors[1][0].option}: one of them plays")
+    options = RunOptions(**own, executor=executors[0] if executors else None)
+    if options.executor is not None and options.workers is not None:
+        raise click.UsageError(f"--workers does not go with {options.executor[0].option}, which has its own workers")
     if options.no_store and (options.store is not None or options.fresh or options.fresh_for):
         raise click.UsageError("--no-store does not go with --store, --fresh or --fresh-for")
     if options.fresh and options.fresh_for:
@@ -151,18 +174,19 @@ def run(**asked: Any) -> int:
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
             kept = None if options.fresh else options.path
             spec = with_secret(asked_for, kept, shared=options.shard is not None)
-        if not options.fresh:
-            spec = with_kept_openings(spec, options.path)
-        if options.shard is not None:
-            _check_shared(spec)
+        for board in spec.boards if options.shard is not None else ():
+            if board.format.follows_results:
+                name = board.format.name
+                raise ArenaError(f"{name} cannot be shared among machines: who meets whom depends on the results so far")
         say_notes(spec, quiet=options.quiet)
         if spec.secret:
             say(f"commitment: {spec.commitment}")
         for warning in () if options.quiet else limit_warnings(spec):
             say(f"warning: {warning}")
         planned = run_of(spec)
-        with _cluster(options, spec, planned) as cluster, _opened(options, spec, planned) as store:
-            played = _play(options, spec, planned, store, cluster)
+        elsewhere = options.executor and options.executor[0].open(options.executor[1], spec, planned.plugins, options.note)
+        with elsewhere or nullcontext() as players, _open_store(options, spec, planned) as store:
+            played = _play(options, spec, planned, store, players)
             if store is not None:
                 store.flush()
         results = Results(spec, played, store=options.path)
@@ -171,14 +195,8 @@ def run(**asked: Any) -> int:
         return _show(results, leaderboards(results), options.style, out)
 
 
-def _check_shared(spec: Spec) -> None:
-    for board in spec.boards:
-        if board.format.follows_results:
-            raise ArenaError(f"{board.format.name} cannot be shared among machines: who meets whom depends on the results so far")
-
-
 @contextmanager
-def _opened(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store | None]:
+def _open_store(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store | None]:
     path = options.path
     if path is None:
         yield None
@@ -192,31 +210,11 @@ def _opened(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store | N
             cleared = clear_for(store, spec, planned, options.fresh_for, accept=options.accept)
             if cleared is not None:
                 options.note(cleared)
-        store.begin(checked(store, spec, planned, options.note, accept=options.accept))
+        store.begin(check_code(store, spec, planned, options.note, accept=options.accept))
         yield store
 
 
-@contextmanager
-def _cluster(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Callable[[MatchQueue], "Coordinator"] | None]:
-    """Makes the coordinator of a queue on the cluster that was asked for; None if there is none."""
-    if options.cluster is None:
-        yield None
-        return
-    from arena.cluster import Coordinator, address_of, dask_engine, packed
-
-    address = address_of(options.cluster)
-    check_sandbox(spec)  # some matches are played here again
-    parcel = packed(spec, planned.plugins)
-    if address.warning is not None:
-        options.note(address.warning)
-    total = spec.size if spec.exact else None
-    with dask_engine(address) as engine:
-        yield lambda feed: Coordinator(spec, parcel, engine, feed.take, options.note, total=total)
-
-
-def _play(
-    options: RunOptions, spec: Spec, planned: Run, store: Store | None, cluster: Callable[[MatchQueue], "Coordinator"] | None
-) -> list[PlayedMatch]:
+def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, players: Players | None) -> list[PlayedMatch]:
     played: list[PlayedMatch] = []
     with Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet) as progress:
         feed = MatchQueue(spec, store, options.shard, progress.found)
@@ -232,14 +230,11 @@ def _play(
         progress.expect(feed.expected)
 
         try:
-            if cluster is None:
+            if players is None:
                 _play_here(options, spec, planned, feed, progress, note)
             else:
-                coordinator = cluster(feed)
-                progress.ask(coordinator.staff)
-                record_all(feed, coordinator.play(), note)
-                if feed.postponed:
-                    record_all(feed, cluster(feed).play(), note)
+                progress.ask(players.staff)
+                record_all(feed, players.play(feed), note)
         except (ClusterLost, Interrupted):
             if store is not None:
                 store.flush()
@@ -249,7 +244,10 @@ def _play(
         if not feed.others:
             store.end(feed.rankings())
         if feed.held:
-            options.note(_what_was_there(feed, store))
+            if feed.played:
+                options.note(f"{feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
+            else:
+                options.note(f"all {feed.held:,} matches were in {store.path}; nothing was left to play")
     return sorted(played, key=lambda one: one.number)
 
 
@@ -266,7 +264,7 @@ def _play_here(
         workers_for(options.workers, spec.size),
         observe,
         code=planned.plugins,
-        alone=ALONE if safe else None,
+        alone=SECONDS_BEFORE_WORKERS if safe else None,
         guarded=not safe,
         watch=progress.watch,
         note=options.note,
@@ -274,20 +272,14 @@ def _play_here(
     )
 
 
-def _what_was_there(feed: MatchQueue, store: Store) -> str:
-    if feed.played:
-        return f"{feed.held:,} matches were in {store.path}, {feed.played:,} have been added"
-    return f"all {feed.held:,} matches were in {store.path}; nothing was left to play"
-
-
 def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:
     print(render(results, boards, style, room(out)), file=out)
     void = sum(board.void for board in boards)
     if void:
-        for number, record in zip(range(TOLD), _void(results), strict=False):
+        for number, record in zip(range(MAX_VOID_LISTED), _void(results), strict=False):
             say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
-            if number == TOLD - 1 and void > TOLD:
-                say(f"and {void - TOLD:,} more")
+            if number == MAX_VOID_LISTED - 1 and void > MAX_VOID_LISTED:
+                say(f"and {void - MAX_VOID_LISTED:,} more")
     return 1 if void else 0
 
 

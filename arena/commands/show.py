@@ -1,7 +1,10 @@
 """The command show: a description of everything that has one name."""
 
+import inspect
+import re
 from collections.abc import Iterator, Mapping
 from inspect import Parameter, isclass
+from itertools import islice
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -9,11 +12,8 @@ from typing import Any
 import click
 
 from arena.agent import Agent, chooses, solves
-from arena.commands.catalogue import compiled_text, paragraph, summary, text_width
+from arena.commands.catalogue import engine_lines, paragraph, summary, text_width
 from arena.commands.options import plugin_option
-from arena.commands.shadowed_plugins import namesakes
-from arena.compiled.board_edition import walks
-from arena.compiled.engines import engine_of
 from arena.configured import parameters_of, with_defaults
 from arena.console.notices import load
 from arena.console.output import results_alone
@@ -22,13 +22,14 @@ from arena.errors import ArenaError
 from arena.format import Format, own_columns, ranks
 from arena.game import Game
 from arena.heuristic import info_of
+from arena.plugins.board_files import board_module
 from arena.plugins.contract import source_line
 from arena.plugins.members import gives_grid, member
 from arena.plugins.registry import Key, Registry
+from arena.search_engines import search_engines
 from arena.spec.labels import shown
 from arena.spec.parameters import adapters
 from arena.traits import TRAITS, listed, traits
-from arena.views import board_module
 
 
 @click.command()
@@ -43,14 +44,17 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool) -> int:
         registry = load(plugins)
         width = text_width(out)
         if name is None:
-            print("\n".join(_trait_lines(registry, width)), file=out)
+            for trait, given_by in TRAITS.items():
+                needing = sorted([name for name, agent in registry.agents.items() if trait in agent.needs])
+                needed_by = paragraph(f"needed by {', '.join(needing) or 'no agent'}", width)
+                print(trait, paragraph(f"given by {given_by}", width), needed_by, sep="\n", file=out)
             return 0
-        described = ["\n".join(_described(registry, key, value, width)) for key, value in registry.named(name)]
+        described = ["\n".join(_describe(registry, key, value, width)) for key, value in registry.named(name)]
         print("\n\n".join(described), file=out)
     return 0
 
 
-def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator[str]:
+def _describe(registry: Registry, key: Key, value: Any, width: int) -> Iterator[str]:
     yield " ".join(key)
     yield f"  {summary(value)}"
     if isclass(value) and issubclass(value, Game):
@@ -65,7 +69,7 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
         yield f"  of {info.game}; claims: {', '.join(claims) or 'nothing'}"
         game = with_defaults(registry.games[info.game]) if info.game in registry.games else None
         if game is not None:
-            yield f"  compiled: {compiled_text(game, value)}"
+            yield from [f"  {line}" for line in engine_lines(game, value)]
     if (encoded := encoding_info_of(value)) is not None:
         shape = "depends on the parameters" if callable(encoded.shape) else encoded.shape
         yield f"  of {encoded.game}; shape: {shape}; values from {encoded.low:g} to {encoded.high:g}"
@@ -78,14 +82,6 @@ def _described(registry: Registry, key: Key, value: Any, width: int) -> Iterator
         yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
 
 
-def _trait_lines(registry: Registry, width: int) -> Iterator[str]:
-    for trait, given_by in TRAITS.items():
-        yield trait
-        yield paragraph(f"given by {given_by}", width)
-        needing = sorted([name for name, agent in registry.agents.items() if trait in agent.needs])
-        yield paragraph(f"needed by {', '.join(needing) or 'no agent'}", width)
-
-
 def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:
     unknown = ["unknown without parameters"]
     game = with_defaults(kind, lambda error: unknown.append(f"unknown, {error}") if isinstance(error, ArenaError) else None)
@@ -94,7 +90,7 @@ def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> 
     yield f"  encodings: {', '.join(registry.encodings_of(name)) or 'none'}"
     yield from _pictures(kind)
     if game is not None:
-        yield f"  compiled: {compiled_text(game)}{'; local searches by the extra fast' if walks(game) else ''}"
+        yield from [f"  {line}" for line in engine_lines(game)]
     fit = [] if game is None else sorted(registry.agents_for(game))
     yield paragraph(f"agents: {', '.join(fit) or 'none'}", width)
 
@@ -106,17 +102,18 @@ def _pictures(kind: type[Game]) -> Iterator[str]:
         fault = board_module(kind).note
         yield f"  board: {file}" if fault is None else f"  note: {fault}"
     if gives_grid(kind):
-        told = ", ".join([f"{mark or 'empty'} {color}" for mark, color in colors])
-        yield f"  grid: cells as text{f'; colors: {told}' if told else ''}"
+        text = ", ".join([f"{mark or 'empty'} {color}" for mark, color in colors])
+        yield f"  grid: cells as text{f'; colors: {text}' if text else ''}"
 
 
 def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator[str]:
     does = [word for word, can in (("chooses actions", chooses(agent)), ("solves puzzles", solves(agent))) if can]
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
     yield f"  {' and '.join(does)}; needs: {listed(agent.needs) or 'nothing'}{wants}"
-    engine = with_defaults(agent, lambda _: None)
-    if engine is not None and engine_of(engine) is not None:
-        yield f"  compiled: by the engine {engine_of(engine)}, where the rules of the game and the heuristic are"
+    made = with_defaults(agent, lambda _: None)
+    for engine in search_engines() if made is not None else ():
+        if (loop := engine.loop_of(made)) is not None:
+            yield f"  {engine.name}: by the engine {loop}, where the rules of the game and the heuristic are"
     reference, weights = member(agent, "reference"), member(agent, "proposed")
     if reference:
         yield f"  reference: {'games, puzzles' if reference is True else reference}"
@@ -135,8 +132,8 @@ def _estimates(registry: Registry, games: Mapping[str, Game], width: int) -> Ite
     known = {name: names for name in sorted(games) if (names := registry.heuristics_of(name))}
     yield "  heuristics, * is the default:" if known else "  heuristics: none for these games"
     for name, names in known.items():
-        told = ", ".join([f"{one} *" if one == games[name].default_heuristic else one for one in names])
-        yield from wrap(f"{name}: {told}", width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
+        text = ", ".join([f"{one} *" if one == games[name].default_heuristic else one for one in names])
+        yield from wrap(f"{name}: {text}", width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
 
 
 def _format_lines(format_: type[Format], width: int) -> Iterator[str]:
@@ -144,8 +141,8 @@ def _format_lines(format_: type[Format], width: int) -> Iterator[str]:
     yield f"  for {'puzzles' if format_.kind == 'puzzle' else 'games'}; boards are ranked by {order}"
     yield "  columns:" if own_columns(format_) else "  columns: the usual ones"
     for column in own_columns(format_):
-        told = f"{column.key}: {column.heading}{f', {column.description}' if column.description else ''}"
-        yield from wrap(told, width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
+        text = f"{column.key}: {column.heading}{f', {column.description}' if column.description else ''}"
+        yield from wrap(text, width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
 
 
 def _parameter_line(constructor: Any, parameter: Parameter) -> str:
@@ -153,17 +150,17 @@ def _parameter_line(constructor: Any, parameter: Parameter) -> str:
     description = ""
     try:
         schema = adapters(constructor)[parameter.name].json_schema()
-        takes, description = _takes(schema), schema.get("description", "")
+        takes, description = _describe_type(schema), schema.get("description", "")
     except Exception:  # a hint that JSON Schema cannot say
         takes = str(parameter.annotation)
     default = "needed" if parameter.default is Parameter.empty else f"default {shown(parameter.default)}"
     return f"{parameter.name}: {takes or 'anything'}; {default}{f'; {description}' if description else ''}"
 
 
-def _takes(schema: Mapping[str, Any]) -> str:
+def _describe_type(schema: Mapping[str, Any]) -> str:
     """A JSON Schema in words, such as `whole number from 1 to 500, or none`."""
     if "anyOf" in schema:
-        return ", or ".join([_takes(choice) for choice in schema["anyOf"]])
+        return ", or ".join([_describe_type(choice) for choice in schema["anyOf"]])
     if "$ref" in schema:
         return "mapping"
     if "enum" in schema or "const" in schema:
@@ -183,3 +180,40 @@ _WORDS = {
     "array": "list",
     "object": "mapping",
 }
+
+
+# Shadowed plugins: a nearby file defines the name, but another copy was loaded, so that edits have no effect
+
+MAX_FILE_BYTES = 1 << 20
+"""Larger files are not read."""
+MAX_FILES = 200
+"""Files that are read."""
+
+
+def namesakes(key: tuple[str, ...], value: Any, folder: Path) -> list[Path]:
+    """Files in `folder` and its subfolders that seem to define the same thing, but were not loaded.
+
+    Recognised by their text: a line `name = "..."` or a decorator `@heuristic("...")` with the name of `key`.
+    """
+    loaded = source_file(value)
+    written = re.compile(rf"""^\s*name\b[^=\n]*=\s*["']{re.escape(key[-1])}["']""", re.MULTILINE)
+    if key[0] == "heuristic":
+        written = re.compile(rf"""@heuristic\(\s*["']{re.escape(key[-1])}["']""")
+    files = (file for pattern in ("*.py", "*/*.py") for file in sorted(folder.glob(pattern)) if file.is_file())
+    return [file for file in islice(files, MAX_FILES) if file.resolve() != loaded and written.search(_read_text(file))]
+
+
+def source_file(value: Any) -> Path | None:
+    """The file that defines a class or a function; None if there is none."""
+    try:
+        file = inspect.getsourcefile(value)
+    except TypeError:
+        return None
+    return Path(file).resolve() if file else None
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", "replace") if file.stat().st_size <= MAX_FILE_BYTES else ""
+    except OSError:
+        return ""

@@ -14,23 +14,23 @@ from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
 from arena.stats.calculator import EloEstimate, elo_of_games, elo_of_pairs
 from arena.stats.sprt import Sprt, forecast, log_likelihood_ratio
 
-MOST_COUNTED = 10**12
+MAX_COUNT = 10**12
 """Beyond it, figures would show rounding errors."""
 
 
-def counted(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[int, ...]:
-    """The counts as numbers; NoSuchOption for a word that was meant as an option, BadParameter for any other."""
+def parse_counts(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the counts as numbers; NoSuchOption for a word that was meant as an option, BadParameter for any other."""
     for value in values:
         if value.startswith("-") and not value[1:2].isdecimal():
             options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
             raise click.NoSuchOption(value, possibilities=get_close_matches(value, options), ctx=context)
-        if not (value.isascii() and value.isdecimal() and len(value) < 20 and int(value) <= MOST_COUNTED):
-            raise click.BadParameter(f"expected whole numbers from 0 to {MOST_COUNTED:,}, got {value!r}")
+        if not (value.isascii() and value.isdecimal() and len(value) < 20 and int(value) <= MAX_COUNT):
+            raise click.BadParameter(f"expected whole numbers from 0 to {MAX_COUNT:,}, got {value!r}")
     return tuple(map(int, values))
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -1 is reported as a wrong count
-@click.argument("counts", nargs=-1, required=True, callback=counted, metavar="WINS DRAWS LOSSES")
+@click.argument("counts", nargs=-1, required=True, callback=parse_counts, metavar="WINS DRAWS LOSSES")
 @click.option("--pentanomial", is_flag=True, help="Five counts instead: of pairs of games with 0, 1/2, 1, 1 1/2 and 2 points.")
 @click.option("--sprt", nargs=2, type=float, metavar="ELO0 ELO1", help="With pairs: what a test of these two makes of them.")
 @click.option("--format", "style", type=click.Choice(["simple", "json"]), default="simple", show_default=True)
@@ -52,17 +52,13 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
         worth, counted_words = elo_of_games(wins, draws, losses), f"{wins} won, {draws} drawn, {losses} lost"
     with results_alone() as out:
         if style == "json":
-            print(json.dumps(_document(worth, test, ratio), indent=2, allow_nan=False), file=out)
+            document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
+            if test is not None and ratio is not None:
+                document["sprt"] = {"llr": ratio, "lower": test.lower, "upper": test.upper, "verdict": test.verdict(ratio)}
+            print(json.dumps(document, indent=2, allow_nan=False), file=out)
         else:
             print(f"{counted_words}: score {score_words(worth)}", *_sentences(worth, counts, test, ratio), sep="\n", file=out)
     return 0
-
-
-def _document(worth: EloEstimate, test: Sprt | None, ratio: float | None) -> dict[str, Any]:
-    document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
-    if test is not None and ratio is not None:
-        document["sprt"] = {"llr": ratio, "lower": test.lower, "upper": test.upper, "verdict": test.verdict(ratio)}
-    return document
 
 
 def _sentences(worth: EloEstimate, counts: Sequence[int], test: Sprt | None, ratio: float | None) -> Iterator[str]:

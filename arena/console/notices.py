@@ -29,11 +29,11 @@ def say_problems(registry: Registry) -> None:
 
 def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
     """Write the plugins that were left out and, unless `quiet`, the notes of a spec to stderr."""
-    from arena.schedule.runner import sharing_notes  # loaded already where there is a spec, and else not needed
+    from arena.schedule.runner import isolation_notes  # loaded already where there is a spec, and else not needed
     from arena.spec.positions import repeat_notes
 
     say_problems(spec.registry)
-    for note in () if quiet else (*spec.notes, *repeat_notes(spec.boards), *sharing_notes(spec)):
+    for note in () if quiet else (*spec.notes, *repeat_notes(spec.boards), *isolation_notes(spec)):
         say(f"note: {note}")
 
 

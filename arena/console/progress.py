@@ -6,8 +6,12 @@ from contextlib import AbstractContextManager, suppress
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Self
 
-from arena.console.live_table import live_table
+from arena.columns import COLUMNS, Column
 from arena.console.output import LiveLine, draws
+from arena.format import Kind
+from arena.results.board_rows import Row
+from arena.results.cells import BoardTable
+from arena.results.rating import MAX_INTERVAL_ELO
 from arena.results.standings import Standings
 from arena.schedule.runner import CurrentTurn, Turns
 from arena.schedule.schedule import Scheduled
@@ -18,23 +22,28 @@ from arena.tournament.results import PlayedMatch
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.live import Live
+    from rich.table import Table
 
-LIVE = 0.2
+SECONDS_BETWEEN_FRAMES = 0.2
 """Seconds between two updates on a terminal."""
-PLAIN = 60.0
+SECONDS_BETWEEN_LINES = 60.0
 """Seconds between two lines elsewhere."""
-SILENCE = 60.0
+SILENCE_SECONDS = 60.0
 """Seconds without a finished match after which the decisions that are waited for are named."""
-NAMED = 3
+MAX_DECISIONS_NAMED = 3
 """The most of them that are named."""
-RATED = 1.0
+SECONDS_BETWEEN_RATINGS = 1.0
 """Seconds before the first rating, and at least between two."""
-SHARE = 15
+MIN_RATING_PAUSES = 15
 """The least pause after a rating, in multiples of how long it took."""
-SHOWN = 12
+MAX_STANDINGS_LINES = 12
 """Lines of the standings that are shown."""
-FINE = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up"})
+FAULTLESS_ENDINGS = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up"})
 """Endings that are no seat's fault."""
+COLUMN_GAP = 2
+"""Blanks between two columns."""
+MIN_LABEL_WIDTH = 8
+"""The characters of a label that other columns leave room for."""
 
 
 class Progress(AbstractContextManager["Progress"]):
@@ -52,8 +61,8 @@ class Progress(AbstractContextManager["Progress"]):
         stream: IO[str],
         *,
         quiet: bool = False,
-        every: float = PLAIN,
-        silence: float = SILENCE,
+        every: float = SECONDS_BETWEEN_LINES,
+        silence: float = SILENCE_SECONDS,
     ) -> None:
         self._boards = boards
         self._total = total
@@ -68,16 +77,16 @@ class Progress(AbstractContextManager["Progress"]):
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._began = self._heard = monotonic()
-        self._rated_next = self._began + RATED
+        self._rated_next = self._began + SECONDS_BETWEEN_RATINGS
         self._in_place = draws(stream)
-        self._every = LIVE if self._in_place else every
+        self._every = SECONDS_BETWEEN_FRAMES if self._in_place else every
         self._live: Live | None = None
         self._ticker = None if quiet else threading.Thread(target=self._tick, daemon=True)
 
     def __enter__(self) -> Self:
         """Start to show it."""
         self._began = self._heard = monotonic()
-        self._rated_next = self._began + RATED
+        self._rated_next = self._began + SECONDS_BETWEEN_RATINGS
         if self._ticker is not None:
             self._ticker.start()
         return self
@@ -103,7 +112,7 @@ class Progress(AbstractContextManager["Progress"]):
         with self._lock:
             self._heard = monotonic()
             self._done += 1
-            self._failed += record.termination not in FINE
+            self._failed += record.termination not in FAULTLESS_ENDINGS
             if record.termination != "void":
                 play_hash = None if any(record.drew) else play_hash_of(record)
                 self._standings.count(played.board, played.pairing, record.returns, play_hash)
@@ -140,7 +149,7 @@ class Progress(AbstractContextManager["Progress"]):
                 heard = max(heard, self._heard)
                 if now - heard >= self._silence:
                     heard = now
-                    self._stream.writelines(f"{told}\n" for told in self._silent())
+                    self._stream.writelines(f"{text}\n" for text in self._silent())
                     self._stream.flush()
 
     def _draw(self) -> None:
@@ -168,7 +177,7 @@ class Progress(AbstractContextManager["Progress"]):
             pairings = self._standings.pairings(board)
         self._standings.rate(board, pairings)
         now = monotonic()
-        self._rated_next = now + max(RATED, SHARE * (now - began))
+        self._rated_next = now + max(SECONDS_BETWEEN_RATINGS, MIN_RATING_PAUSES * (now - began))
 
     def line(self) -> str:
         """Return the state of the run in one line."""
@@ -194,10 +203,10 @@ class Progress(AbstractContextManager["Progress"]):
         """A line for each decision that is waited for, if no match has ended for long."""
         spent = monotonic() - self._heard
         turns = self._turns() if spent >= self._silence else ()
-        lines = [f"no match has ended for {duration(spent)}: {self._told(turn)}" for turn in turns[:NAMED]]
-        return [*lines, f"and {len(turns) - NAMED} more"] if len(turns) > NAMED else lines
+        lines = [f"no match has ended for {duration(spent)}: {self._describe_turn(turn)}" for turn in turns[:MAX_DECISIONS_NAMED]]
+        return [*lines, f"and {len(turns) - MAX_DECISIONS_NAMED} more"] if len(turns) > MAX_DECISIONS_NAMED else lines
 
-    def _told(self, turn: CurrentTurn) -> str:
+    def _describe_turn(self, turn: CurrentTurn) -> str:
         """A decision by its agent, its ply and its match."""
         pairing, board = turn.scheduled.pairing, self._boards[turn.scheduled.board]
         labels = [board.seats[entry].label for entry in pairing.seats]
@@ -211,10 +220,40 @@ class Progress(AbstractContextManager["Progress"]):
 
         number = self._standings.latest
         board, rows = self._boards[number], self._standings.of(number)
-        table = live_table(board.kind, rows[:SHOWN], width)
-        more = [f"  and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+        table = _make_table(board.kind, rows[:MAX_STANDINGS_LINES], width)
+        more = [f"  and {len(rows) - MAX_STANDINGS_LINES} more"] if len(rows) > MAX_STANDINGS_LINES else []
         heading = Text(f"{board.title}, so far:", no_wrap=True, overflow="ellipsis")
         return Group(self.line(), *self._silent(), heading, table, *more)
+
+
+def _make_table(kind: Kind, rows: Sequence[Row], width: int) -> "Table":
+    """Return the rows under the headings of a leaderboard; labels alone are cut, so that every figure can be read."""
+    from rich.table import Table
+    from rich.text import Text
+
+    usual = [column for column in COLUMNS[kind] if column.shown == "always" and all(column.key in row for row in rows)]
+    bounds = {row["agent"]: (row["rating_low"], row["rating_high"]) for row in rows if row.get("rating") is not None}
+    unrated = [agent for agent, (low, high) in bounds.items() if None in (low, high) or high - low > 2 * MAX_INTERVAL_ELO]
+    shown = BoardTable(tuple(usual), tuple(rows), frozenset(unrated))
+
+    def measure(columns: Sequence[Column]) -> int:
+        """Return the width that columns take at least."""
+        figures = [column for column in columns if column.key != "agent"]
+        wide = [max([len(column.heading), *[len(shown.cell(column, row)) for row in shown.rows]]) for column in figures]
+        return MIN_LABEL_WIDTH + sum(wide) + 2 * COLUMN_GAP * len(columns)
+
+    columns = usual
+    while measure(columns) > width and (turns := [column.left_out for column in columns if column.left_out]):
+        columns = [column for column in columns if column.left_out != min(turns)]  # those with the same turn go together
+    table = Table.grid(padding=(0, COLUMN_GAP), pad_edge=True)
+    for column in columns:
+        label = column.key == "agent"  # the only one that rich may make narrower
+        table.add_column(justify="left" if label else "right", no_wrap=not label)
+    table.add_row(*[Text(column.heading, style="dim", no_wrap=True) for column in columns])
+    for row in rows:
+        texts = [shown.cell(column, row) for column in columns]
+        table.add_row(*[Text(text, no_wrap=True, overflow="ellipsis") for text in texts])
+    return table
 
 
 class PercentLine:

@@ -19,11 +19,11 @@ from arena.console.output import draws, terminal_size
 from arena.errors import Interrupted
 from arena.spec.faults import one_line
 
-NARROWEST = 20
+MIN_TEXT_WIDTH = 20
 """Columns that text is not wrapped below."""
-WIDEST = 100
+MAX_TEXT_WIDTH = 100
 """Columns beyond which text is hard to read."""
-LONGEST = 1 << 16
+MAX_LINE_CHARACTERS = 1 << 16
 """Characters of a line that are read at a time."""
 
 
@@ -52,7 +52,7 @@ class Screen:
     @property
     def width(self) -> int:
         """Columns for text, now."""
-        return max(NARROWEST, min(WIDEST, self.columns_of_boards or 80))
+        return max(MIN_TEXT_WIDTH, min(MAX_TEXT_WIDTH, self.columns_of_boards or 80))
 
     @property
     def columns_of_boards(self) -> int | None:
@@ -62,7 +62,7 @@ class Screen:
     def say(self, text: str = "", style: str | None = None) -> None:
         """Write text, every line of it wrapped to the width; what a terminal might take for a command is escaped."""
         for line in text.split("\n"):
-            for part in wrapped(one_line(line), self.width):
+            for part in wrap_line(one_line(line), self.width):
                 self.put(part, style)
 
     def put(self, text: str, style: str | None = None) -> None:
@@ -75,7 +75,7 @@ class Screen:
             self._out.write("\x1b[2J\x1b[3J\x1b[H")
             self._out.flush()
         else:
-            self.put("-" * NARROWEST)
+            self.put("-" * MIN_TEXT_WIDTH)
 
     def columns(self, items: Sequence[str]) -> None:
         """Write short texts in as many columns as fit, down each column first."""
@@ -91,19 +91,18 @@ class Screen:
         `words` are what the Tab key completes.
         """
         try:
-            return (self._typed(prompt, words) if self.interactive else self._piped(prompt)).strip()
+            if not self.interactive:
+                return self._read_piped(prompt).strip()
+            with self._in_front():
+                _complete(words)
+                return input(prompt).strip()
         except (EOFError, Interrupted):
             self.put("")  # what follows stands on a line of its own
             raise
 
-    def _typed(self, prompt: str, words: Sequence[str]) -> str:
-        with self._in_front():
-            _complete(words)
-            return input(prompt)
-
-    def _piped(self, prompt: str) -> str:
+    def _read_piped(self, prompt: str) -> str:
         print(prompt, end="", file=self._out, flush=True)
-        line = self._in.readline(LONGEST)
+        line = self._in.readline(MAX_LINE_CHARACTERS)
         if not line:
             raise EOFError
         if not self._in.isatty():  # a terminal has shown it already
@@ -141,7 +140,7 @@ class Screen:
         self._drawn = 0
 
 
-def wrapped(line: str, width: int, further: int = 2) -> list[str]:
+def wrap_line(line: str, width: int, further: int = 2) -> list[str]:
     """Break a line between words at `width` columns, words wider than that anywhere; later rows are indented `further`."""
     hanging = " " * min(len(line) - len(line.lstrip()) + further, width // 2)
     rows = [""]

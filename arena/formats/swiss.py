@@ -11,8 +11,7 @@ from pydantic import Field as Bounds
 from arena.columns import Column
 from arena.format import Field, Format, Kind, Outcomes, Pairing, Placing, result_points
 from arena.stats.bracket import Slot, Tie, advances, first_round, next_round, rounds_of
-from arena.stats.swiss_pairing import draw_lots, swiss_round
-from arena.stats.tiebreaks import Encounter, standings
+from arena.stats.swiss_pairing import Encounter, draw_lots, standings, swiss_round
 
 
 class Swiss(Format):

@@ -99,28 +99,22 @@ class Adjudicator:
             self._lost[seat] = self._lost[seat] + 1 if value is not None and value <= -self._resign.value else 0
             self._won[seat] = self._won[seat] + 1 if value is not None and value >= self._resign.value else 0
             for loser in (seat, 1 - seat):
-                if self._resigns(loser, self._resign):
-                    return _resignation(loser, self._resign)
+                agreed = not self._resign.both or self._won[1 - loser] >= self._resign.moves
+                if agreed and self._lost[loser] >= self._resign.moves:
+                    return _end_by_resignation(loser, self._resign)
         if self._draw is not None:
             self._level[seat] = self._level[seat] + 1 if value is not None and abs(value) <= self._draw.value else 0
             if self._decisions >= self._draw.after and min(self._level) >= self._draw.moves:
-                return _level(self._draw)
+                message = f"both seats reported values within {self._draw.value:g} of 0 in {_last(self._draw.moves)}"
+                return AgreedEnd((0.0, 0.0), message)
         return None
 
-    def _resigns(self, seat: int, rule: ResignRule) -> bool:
-        agreed = not rule.both or self._won[1 - seat] >= rule.moves
-        return agreed and self._lost[seat] >= rule.moves
 
-
-def _resignation(seat: int, rule: ResignRule) -> AgreedEnd:
+def _end_by_resignation(seat: int, rule: ResignRule) -> AgreedEnd:
     loser, winner = ("first", "second") if seat == 0 else ("second", "first")
     agreed = f", the {winner} {rule.value:g} or more" if rule.both else ""
     message = f"the {loser} seat reported -{rule.value:g} or less{agreed} in {_last(rule.moves)}"
     return AgreedEnd((-1.0, 1.0) if seat == 0 else (1.0, -1.0), message)
-
-
-def _level(rule: DrawRule) -> AgreedEnd:
-    return AgreedEnd((0.0, 0.0), f"both seats reported values within {rule.value:g} of 0 in {_last(rule.moves)}")
 
 
 def _last(moves: int) -> str:

@@ -36,7 +36,11 @@ class Chance:
         streams: dict[str, Stream] = {}
 
         def stream_of(name: Hashable) -> Stream:
-            text = _stream_text(game, name)
+            if not _is_plain(name):
+                raise GameError(
+                    f"{name_of(game)}: chance_stream gave {shown(name)}; expected a text, a number or a tuple of these"
+                )
+            text = canonical(name)
             if text not in streams:
                 streams[text] = Stream(position_seed(position_key, f"chance/{repetition}/{text}"))
             return streams[text]
@@ -49,12 +53,6 @@ class Chance:
         drawn = self._stream_of(self._game.chance_stream(state) if gives(self._game, "chance_stream") else "").random()
         sums = accumulate([probability for _, probability in outcomes])
         return next((action for (action, _), reached in zip(outcomes, sums, strict=True) if drawn < reached), outcomes[-1][0])
-
-
-def _stream_text(game: Game, name: Hashable) -> str:
-    if not _is_plain(name):
-        raise GameError(f"{name_of(game)}: chance_stream gave {shown(name)}; expected a text, a number or a tuple of these")
-    return canonical(name)
 
 
 def _is_plain(name: Any) -> bool:

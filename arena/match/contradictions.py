@@ -10,7 +10,7 @@ from arena.match.record import FAULTS, Record
 from arena.returns import bounds
 
 TOLERANCE = 1e-9
-LONGEST = 1 << 20
+MAX_TEXT_CHARACTERS = 1 << 20
 """Characters of one text. Messages are cut far below, and no notation needs as many."""
 
 
@@ -119,4 +119,8 @@ def _wrong_decisions(record: Record, *, puzzle: bool) -> str | None:
 def _too_long(record: Record) -> str | None:
     texts = (record.position, record.answer, record.message, record.traceback, *record.actions)
     longest = max([len(text) for text in texts if text is not None], default=0)
-    return None if longest <= LONGEST else f"expected texts of at most {LONGEST:,} characters, got one of {longest:,}"
+    return (
+        None
+        if longest <= MAX_TEXT_CHARACTERS
+        else f"expected texts of at most {MAX_TEXT_CHARACTERS:,} characters, got one of {longest:,}"
+    )

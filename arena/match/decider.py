@@ -1,6 +1,6 @@
 """An agent and all that it is given: its view of the game, its meter, its limits, its random stream. One call is one decision.
 
-The referee uses this for agents in its own process, and `arena.isolation.agent_host` for agents in processes of their own, so
+The referee uses this for agents in its own process, and `arena_isolation.agent_host` for agents in processes of their own, so
 that an agent meets the same wherever it runs.
 """
 
@@ -11,25 +11,19 @@ from typing import Any
 
 from arena.agent import Agent
 from arena.counting import GoPlain, Meter, counting_view
-from arena.errors import BackendGone, Interrupted, OutOfBudget, Unavailable, author_traceback, describe
+from arena.errors import Interrupted, OutOfBudget, Unavailable, author_traceback, describe
 from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
 from arena.limits import Limits, clipped
 from arena.search import Search, SharedStart
+from arena.search_engines import find_loop
 from arena.unmetered import seen
 
-_KINDS = {MemoryError: "memory", BackendGone: "gone", Unavailable: "unavailable"}
-
-
-def find_loop(search: Search, engine: str, options: dict[str, Any]) -> Any:
-    """Return the compiled loop of an engine for a decision; None for the plain path."""
-    from arena.compiled.seam import loop_for
-
-    return loop_for(search, engine, options)
+_KINDS = {MemoryError: "memory", Unavailable: "unavailable"}
 
 
 class AgentRaised(Exception):
-    """An agent raised an exception. `kind` is `exception`, `memory`, `unavailable` or `gone`."""
+    """An agent raised an exception. `kind` is `exception`, `memory` or `unavailable`."""
 
     def __init__(self, error: BaseException) -> None:
         self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
@@ -48,6 +42,7 @@ class Decider:
         "_meter",
         "_view",
         "agent",
+        "compiled",
         "exchanges",
         "fallback",
         "rng",
@@ -77,15 +72,12 @@ class Decider:
         self.rng = rng
         self.fallback = False
         """Whether the last decision was drawn at random, since the budget ran out before anything was reported."""
+        self.compiled = False
+        """Whether the loop of a search engine has run in any of its decisions."""
         self._make = make
         self.used = (0, 0, 0.0, None, None, None, 0)
         self.exchanges: tuple[str, ...] = ()
         """What the agent has added to the transcript of the match, as JSON."""
-
-    @property
-    def compiled(self) -> bool:
-        """Whether compiled code has run in any of its decisions."""
-        return self._meter.compiled
 
     def make_agent(self) -> None:
         """Make the agent; AgentRaised where it raises."""
@@ -120,12 +112,15 @@ class Decider:
         except BaseException as error:  # as above
             stopped = error
         if stopped is not None and type(stopped) is GoPlain:
-            search._undo(str(stopped))  # noqa: SLF001 - the other half of Search.compiled
+            self.compiled = True
+            search.served.undo(str(stopped))
             meter.paused = 0.0  # nothing of the decision that was given up is part of the next one
             return self._decide(method, state, legal)
         seconds = perf_counter() - began
         if meter.paused:
             seconds, meter.paused = seconds - meter.paused, 0.0
+        if search.served is not None and search.served.ran:
+            self.compiled = True
         last = search._last  # noqa: SLF001 - what `depth` and `value` read, without two calls a decision
         self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, search.spent, seen.states)
         if search.exchanges:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from arena.agent import Agent
 from arena.game import Game, State
@@ -15,52 +15,34 @@ from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, opened
 from arena.secret import Seed, seed_of_round
 
-Isolation = Literal["none", "process", "sandbox"]
-"""Where an agent runs: in the process that plays, in a process of its own, or in one that sees nothing of the user's."""
+IN_PROCESS = "none"
+"""The isolation of an agent that runs in the process that plays. Extensions bring others."""
 
 
-GIT = "git:"
-"""The first characters of a version that names a revision."""
-MARK = 8
-"""Digits of a hash of code that are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class PluginVersion:
-    """Another version of a plugin, which the process of an agent loads in place of the current one."""
-
-    text: str
-    """What it is in the spec: `git:` with a whole commit, or the path of a file."""
-    plugin: str
-    """The file or the module to load; what it brings takes the place of what has the same name."""
-    file: str
-    """The file whose code it is, also where a module is loaded."""
-    moved: tuple[str, str] | None
-    """A folder of the import path and the one that stands in its place; None where all stays.
-
-    Where the first is empty, the other comes before all; it may be several, joined as in PYTHONPATH.
-    """
-    code: str
-    """A hash of its code, and of the user's own files that it imports."""
-    heuristics: frozenset[tuple[str, str]] = frozenset()
-    """The heuristics that it brings, each as (game, name)."""
-    submitted: bool = False
-    """Whether it is the `plugin` of an entry: then its process gets none of the user's files but its own and the game's."""
-
-    @property
-    def short(self) -> str:
-        """What to call it in a label: the same wherever and whenever the spec is read, so no branch and no `HEAD`."""
-        return self.text[: len(GIT) + MARK] if self.text.startswith(GIT) else self.text
+class OwnCode(Protocol):
+    """Code that an entry brings, which the process of its agent loads and no other. It is hashable, and is pickled."""
 
     @property
     def source(self) -> str:
-        """What to call it beside other plugins."""
-        return f"{Path(self.file).name}@{self.text}" if self.text.startswith(GIT) else self.text
+        """What to call it beside plugins."""
 
     @property
     def mark(self) -> str:
         """The start of its hash, by which people know it."""
-        return self.code[:MARK]
+
+    @property
+    def code(self) -> str:
+        """A hash of the code as it was when the spec was read."""
+
+    @property
+    def heuristics(self) -> frozenset[tuple[str, str]]:
+        """The heuristics that it brings, each as (game, name)."""
+
+    def files(self) -> set[Path]:
+        """Return the files that its hash is over."""
+
+    def hash(self) -> str:
+        """Return the hash of the code as it is now; it does not depend on where the files lie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +60,25 @@ class Program:
     """Where it runs: the folder of the spec."""
     command: tuple[str, ...] | None = None
     """What to start; None starts Python's own host."""
-    version: PluginVersion | None = None
-    """Another version of the plugin that brings the agent; None for the current one."""
+    version: OwnCode | None = None
+    """Code that the process loads in place of the current plugin of the agent; None for that one."""
     pondering: bool = False
     """Whether it may go on while others decide; else it stands still outside its own turn."""
     adapter: str | None = None
     """The module that speaks with a command in the place of arena; None where the command speaks for itself."""
     files: tuple[str, ...] = ()
     """Files that its options name, which a sandbox shows it."""
+
+
+class Settings(NamedTuple):
+    """The options of an agent and its heuristic, in the terms of JSON."""
+
+    options: Mapping[str, Any]
+    heuristic: Mapping[str, Any] | None
+    """Its name and parameters."""
+
+
+NO_SETTINGS = Settings({}, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +97,20 @@ class Seat:
     """The name of the agent in the registry."""
     heuristic: str | None = None
     """The name of the heuristic, None where there is none."""
-    isolation: Isolation = "none"
+    isolation: str = IN_PROCESS
+    """The name of the place where its agent runs."""
     program: Program | None = None
-    """Needed where the isolation is not `none`."""
+    """Needed unless the isolation is IN_PROCESS."""
     optimal: bool = False
     """Whether every solution it finds is a cheapest one."""
     files: tuple[tuple[str, str], ...] = ()
     """The files that its options name: each as the spec has it, and its whole path."""
+    settings: Settings = NO_SETTINGS
+    """Its options and its heuristic, with all defaults filled in."""
 
     @property
-    def version(self) -> PluginVersion | None:
-        """The other version of its plugin that it plays; None where that is the current one."""
+    def version(self) -> OwnCode | None:
+        """The code of its own with which the agent plays; None if that is in a plugin of the registry."""
         return None if self.program is None else self.program.version
 
 
@@ -155,13 +151,12 @@ class Positions:
 
     game: Game
     name: str
-    parameters: Mapping[str, Any]
+    changed: Mapping[str, Any]
+    """The parameters of the game that differ from their defaults, in the terms of JSON."""
     seed: Seed
     texts: Sequence[str] | None = None
     plies: int = 0
     """How many random plies are played from each before the agents do."""
-    repeats: int = 0
-    """How many rounds, from the first, keep the opening that they draw though an earlier one has it."""
     redraws: Redraws = field(init=False, compare=False, repr=False)
     _before: str = field(init=False)
     _after: str | None = field(init=False)
@@ -169,7 +164,7 @@ class Positions:
 
     def __post_init__(self) -> None:
         openings = f'{{"plies":{self.plies}}}' if self.plies else "null"
-        rules = f'"game":{canonical(self.name)},"openings":{openings},"parameters":{canonical(self.parameters)}'
+        rules = f'"game":{canonical(self.name)},"openings":{openings},"parameters":{canonical(self.changed)}'
         object.__setattr__(self, "_before", f'{{{rules},"position":')
         object.__setattr__(self, "_after", f',"seed":{self.seed}}}' if isinstance(self.seed, int) else None)
         seen: Counter[str] = Counter()
@@ -178,7 +173,7 @@ class Positions:
             repetitions.append(seen[text])
             seen[text] += 1
         object.__setattr__(self, "_repetitions", tuple(repetitions))
-        object.__setattr__(self, "redraws", Redraws(lambda number, redraw: self._drawn(number, redraw).text, self.repeats))
+        object.__setattr__(self, "redraws", Redraws(lambda number, redraw: self._drawn(number, redraw).text))
 
     def __getitem__(self, number: int) -> Position:
         """Return the position of a round. What the game raises while drawing or parsing it is passed on."""
@@ -230,6 +225,7 @@ def seat_identity(
 ) -> str:
     """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone.
 
+    `options`, and the parameters of `heuristic`, are only those that differ from their defaults, so that authors can add more.
     Limits that came later are part of the text only where they differ from their defaults: what was played keeps its id.
 
     `version` is the hash of the code of another version of the agent; it is part of the text only where there is one. So is

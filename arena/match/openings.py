@@ -40,14 +40,13 @@ class Redraws:
     """The number of times that each round is drawn anew, until its opening is one that no earlier round has.
 
     `draw` returns the text of the opening of a round at a given redraw, and the numbers follow from it alone. After a round
-    for which MOST_REDRAWS found nothing new no round is drawn anew; nor are the first `kept` rounds. Any thread may ask.
+    for which MOST_REDRAWS found nothing new no round is drawn anew. Any thread may ask.
     """
 
-    def __init__(self, draw: Callable[[int, int], str], kept: int = 0) -> None:
+    def __init__(self, draw: Callable[[int, int], str]) -> None:
         self.exhausted = False
         """True once a round has found no new opening."""
         self._draw = draw
-        self._kept = kept
         self._numbers: list[int] = []
         self._repeats: list[int] = []
         self._seen: set[str] = set()
@@ -62,10 +61,6 @@ class Redraws:
                 self._numbers.append(self._next(len(self._numbers)))
             return self._numbers[number]
 
-    def redrawn(self, rounds: int) -> list[int]:
-        """Return those of the first `rounds` that are drawn anew."""
-        return [number for number in range(rounds) if self.of(number)]
-
     def repeats(self, rounds: int) -> int:
         """Return how many of the first `rounds` have the opening of an earlier one all the same."""
         self.of(rounds - 1)
@@ -74,7 +69,7 @@ class Redraws:
     def _next(self, number: int) -> int:
         if self._is_new(number, 0):
             return 0
-        if number >= self._kept and not self.exhausted:
+        if not self.exhausted:
             for redraw in range(1, MOST_REDRAWS + 1):
                 if self._is_new(number, redraw):
                     return redraw

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import BackendGone, GameError, Interrupted, Unavailable, shown
+from arena.errors import GameError, Interrupted, Unavailable, shown
 from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
 from arena.limits import MARGIN
@@ -136,7 +136,7 @@ class LocalPlayer(Decider):
             choice = self._decide(self.agent.choose, state, legal)
             if self.fallback or self._seconds is not None:
                 self._check_use()
-            return chosen(choice, legal)  # what `checked` does, without a call
+            return chosen(choice, legal)  # what `check_action` does, without a call
         except (AgentRaised, ValueError) as error:
             raise _forfeit(self.number, choice, legal, error) from error
 
@@ -184,7 +184,7 @@ def local_player(match: Match, number: int, start: SharedStart, played: Sequence
     return kind(match, number, start, played)
 
 
-def checked(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
+def check_action(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's. A Forfeit without one."""
     try:
         return chosen(choice, legal)
@@ -218,14 +218,10 @@ def chosen(choice: Any, legal: Sequence[Action]) -> Action:
         raise AgentRaised(error) from error
 
 
-UNANSWERING: Mapping[str, type[Unavailable]] = {"unavailable": Unavailable, "gone": BackendGone}
-"""What is raised where the backend of an agent does not answer, by the kind of failure."""
-
-
 def failure(seat: int, failed: AgentRaised) -> Forfeit | Unavailable:
-    """Return the forfeit of a seat whose agent raised an exception; Unavailable where its backend does not answer."""
-    if failed.kind in UNANSWERING:
-        return UNANSWERING[failed.kind](failed.message)
+    """Return the forfeit of a seat whose agent raised an exception; Unavailable if its backend does not answer."""
+    if failed.kind == "unavailable":
+        return Unavailable(failed.message)
     kind: Reason = "memory" if failed.kind == "memory" else "exception"
     return Forfeit(Ending(kind, seat, failed.message, failed.traceback))
 

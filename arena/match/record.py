@@ -21,8 +21,6 @@ Reason = Literal[
 `illegal-action` is also a wrong path, an answer of the wrong kind, and None from `choose`.
 """
 
-UNANSWERED = "unanswered"
-"""The key of `timing` that tells how often the backend of an agent did not answer."""
 FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "memory", "crash"})
 """The endings that are an agent's fault, and so its loss."""
 
@@ -110,11 +108,6 @@ class Record(NamedTuple):
     """The returns without the luck of chance; None in games without chance or without a default heuristic."""
     transcript: tuple[tuple[int, str], ...] = ()
     """What agents said to their backends, each with its seat, as JSON; a run keeps it in a file of its own, not in the store."""
-
-    @property
-    def is_unanswered(self) -> bool:
-        """Whether it is void since the backend of an agent did not answer."""
-        return self.termination == "void" and UNANSWERED in (self.timing or {})
 
     def as_dict(self) -> dict[str, Any]:
         """The record as plain values, ready for JSON, without the transcript; `adjusted` is there only where it is known."""

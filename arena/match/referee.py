@@ -4,32 +4,27 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 from math import isfinite
-from time import sleep
-from typing import Any, TypeVar
+from typing import Any
 
 from arena.configured import name_of
-from arena.errors import BackendGone, GameError, Interrupted, IsolationError, Unavailable, author_traceback, describe
+from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
 from arena.game import Action, Puzzle
 from arena.identity import position_stream
 from arena.limits import is_count
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
 from arena.match.payoffs import checked_returns, lost, standing
-from arena.match.player import Ending, Forfeit, Player, Unreadable, checked, local_player, short
-from arena.match.record import CPU_SECONDS, UNANSWERED, Decision, Record
+from arena.match.player import Ending, Forfeit, Player, Unreadable, check_action, local_player, short
+from arena.match.record import CPU_SECONDS, Decision, Record
 from arena.match.stepper import Stepper, stepper_of
 from arena.outcome import Answer, Path
 from arena.search import SharedStart
-from arena.waiting import waiting
 
 LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
 LEAST_LACK = 0.01
 """Seconds in which agents had no processor that are worth a word in a record."""
-PAUSES = (1.0, 3.0, 9.0)
-"""Seconds before an agent whose backend does not answer is asked again."""
-Answered = TypeVar("Answered")
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
 """Gives the legal actions of who is to move; none at the end."""
@@ -79,23 +74,6 @@ class MatchState:
         self.players: list[Player] = []
         self.decisions: list[tuple[Any, ...]] = []
         """The fields of each Decision, made into one when the match is over."""
-        self.unanswered = 0
-        """How often the backend of an agent did not answer."""
-
-    def ask_again(self, ask: Callable[[], Answered], error: Unavailable) -> Answered:
-        """Return what an agent answers after a while; Unavailable where its backend never does."""
-        for pause in PAUSES:
-            if isinstance(error, BackendGone):
-                break
-            self.unanswered += 1
-            with waiting():
-                sleep(pause)
-            try:
-                return ask()
-            except Unavailable as again:
-                error = again
-        self.unanswered += 1
-        raise error
 
 
 def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: PlayerMaker) -> Ending:
@@ -106,10 +84,7 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
             on_turn(number)
         player = make_player(match, number, start, state.stepper.actions)
         state.players.append(player)
-        try:
-            player.make_agent()
-        except Unavailable as error:
-            state.ask_again(player.make_agent, error)
+        player.make_agent()
     if puzzle is None:
         turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
         ending = _take_turns(state, on_turn, turn)
@@ -137,10 +112,7 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
             on_turn(seat)
         player = players[seat]
         try:
-            try:
-                action = player.choose(stepper.state, legal)
-            except Unavailable as error:
-                action = state.ask_again(partial(player.choose, stepper.state, legal), error)
+            action = player.choose(stepper.state, legal)
         except BaseException:
             if player.used:
                 note((seat, *player.used))
@@ -177,10 +149,7 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, state: MatchState) -> Ending
         state.solved = True
         return _NORMAL
     try:
-        try:
-            found = player.solve(position)
-        except Unavailable as error:
-            found = state.ask_again(partial(player.solve, position), error)
+        found = player.solve(position)
     finally:
         if player.used:
             state.decisions.append((player.number, *player.used))
@@ -199,7 +168,7 @@ def _follow(puzzle: Puzzle, match: Match, player: Player, path: Path, state: Mat
     for number, choice in enumerate(path.actions):
         if number == most:
             return Ending("move-limit", None, f"a path of {len(path.actions)} actions, {most} are allowed")
-        stepper.advance(checked(player.number, choice, puzzle.actions(stepper.state)))
+        stepper.advance(check_action(player.number, choice, puzzle.actions(stepper.state)))
     _check_cost(puzzle, stepper)
     state.solved = bool(puzzle.is_goal(stepper.state))
     if not state.solved:
@@ -270,14 +239,14 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
         fallbacks,
         tuple(map(_decision, state.decisions)),
         tuple(used_rng),
-        _timing(match, players, state.unanswered) or None,
+        _timing(match, players) or None,
         transcript=tuple([(player.number, said) for player in players for said in player.exchanges]),
     )
 
 
-def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[str, Any]:
-    """What the clock tells beside the seconds of decisions: an overrun limit, whether compiled code ran, how often a backend
-    did not answer, and by seat the seconds of starts, the lack and the use of processors.
+def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
+    """Return what depends on the clock beside the seconds of decisions: an overrun limit, whether compiled code ran, and by seat
+    the seconds of starts, and the lack and the use of processors.
     """
     timing: dict[str, Any] = {}
     for player in players:
@@ -286,7 +255,7 @@ def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[st
         if player.compiled:
             timing["compiled"] = True
     timed = [one for one in players if one.started is not None or one.lack_of_cpu or one.seat.limits.cpu_seconds is not None]
-    if not (timed or unanswered):
+    if not timed:
         return timing  # as a rule
     seats = range(len(match.seats))
     started = {one.number: round(one.started, 6) for one in timed if one.started is not None}
@@ -294,8 +263,6 @@ def _timing(match: Match, players: Sequence[Player], unanswered: int) -> dict[st
     used = {one.number: round(one.cpu, 6) for one in timed if one.seat.limits.cpu_seconds is not None}
     if started:
         timing["start"] = [started.get(seat) for seat in seats]
-    if unanswered:
-        timing[UNANSWERED] = unanswered
     if max(lack.values(), default=0.0) >= LEAST_LACK:
         timing["lack_of_cpu"] = [lack.get(seat, 0.0) for seat in seats]
     if used:

@@ -8,10 +8,36 @@ from arena.errors import describe
 from arena.game import CHANCE, Action, Game, Puzzle, State, gives
 from arena.match.adjudication import Adjudication
 from arena.match.chance_streams import Chance, has_chance
-from arena.match.legality import IllegalAction, legal_action
 from arena.match.payoffs import lost, standing
 from arena.match.record import FAULTS, Decision, Record
 from arena.match.stepper import Stepper
+
+
+class IllegalAction(Exception):
+    """A text stands for no legal action. `complaint` is what the game's parser objected to, None if it could read the text."""
+
+    def __init__(self, text: str, complaint: str | None) -> None:
+        self.complaint = complaint
+        super().__init__(f"{text!r} is not legal")
+
+
+def legal_action(game: Game, state: State, text: str) -> Action:
+    """Return the legal action of `state` that `text` stands for, as the game's own object; IllegalAction if there is none.
+
+    A text is read by `parse_action`; failing that, compared with what `format_action` writes, since a game may write a notation
+    that it does not read. Whatever the game raises, except a ValueError of its parser, is passed on.
+    """
+    legal, complaint = game.actions(state), None
+    try:
+        parsed = game.parse_action(state, text)
+        if parsed in legal:
+            return legal[legal.index(parsed)]
+    except ValueError as error:
+        complaint = str(error) or describe(error)
+    for action in legal:
+        if game.format_action(state, action) == text:
+            return action
+    raise IllegalAction(text, complaint)
 
 
 class Step(NamedTuple):
@@ -54,7 +80,10 @@ def steps(game: Game, record: Record, start: State | None = None, chance: Chance
         if not puzzle and game.is_terminal(state):  # a path may pass through the goal
             raise Differs(f"action {number + 1}: {text!r} comes after the end")
         seat = game.to_move(state)
-        action = _legal(game, state, text, number + 1)
+        try:
+            action = legal_action(game, state, text)
+        except IllegalAction as illegal:
+            raise Differs(f"action {number + 1}: {illegal}") from illegal
         stepper.advance(action, text)
         if seat == CHANCE:
             if chance is not None and (drawn := chance.outcome(state)) != action:
@@ -69,9 +98,8 @@ def steps(game: Game, record: Record, start: State | None = None, chance: Chance
     if record.answer is not None and not record.answer.startswith("blake2b:"):
         answer = record.answer
         if start is None or _reads(game, record.position, start):
-            yield Step(
-                _parsed("answer", answer, lambda: game.parse_state(answer)), -1, None, None, None, float(stepper.cost), moves
-            )
+            state = _parsed("answer", answer, lambda: game.parse_state(answer))
+            yield Step(state, -1, None, None, None, float(stepper.cost), moves)
 
 
 def _reads(game: Game, text: str, state: State) -> bool:
@@ -87,13 +115,6 @@ def _parsed(what: str, text: str, parse: Any) -> Any:
         return parse()
     except Exception as error:
         raise Differs(f"{what}: {text!r} cannot be read: {describe(error)}") from error
-
-
-def _legal(game: Game, state: State, text: str, number: int) -> Action:
-    try:
-        return legal_action(game, state, text)
-    except IllegalAction as illegal:
-        raise Differs(f"action {number}: {illegal}") from illegal
 
 
 def against_rules(

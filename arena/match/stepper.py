@@ -45,16 +45,13 @@ class Stepper:
         self.seat = seat = self._to_move(state)
         legal = self._actions(state)
         if seat not in self._seats:
-            raise self._no_seat(seat)
+            name = name_of(self.game)
+            if seat == CHANCE and not has_chance(self.game):
+                raise GameError(f"{name}: to_move gave CHANCE, and the game has no chance_outcomes; give it that method")
+            raise GameError(f"{name}: to_move gave seat {seat!r} of {self.game.players}")
         if not legal and self.puzzle is None:
             raise GameError(f"{name_of(self.game)}: no actions in a state that is not terminal, {self.game.format_state(state)}")
         return legal
-
-    def _no_seat(self, seat: int) -> GameError:
-        name = name_of(self.game)
-        if seat == CHANCE and not has_chance(self.game):
-            return GameError(f"{name}: to_move gave CHANCE, and the game has no chance_outcomes; give it that method")
-        return GameError(f"{name}: to_move gave seat {seat!r} of {self.game.players}")
 
     @property
     def moves(self) -> int:

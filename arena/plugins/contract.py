@@ -19,9 +19,10 @@ from arena.errors import shown, suggestion
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle
 from arena.heuristic import info_of
+from arena.parts import PARTS
 from arena.traits import unknown_needs
 
-HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats")
+HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
 NAME = re.compile(r"[a-z0-9-]+")
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = {
@@ -34,7 +35,7 @@ RESERVED = {
 
 
 class Unfit(Exception):
-    """What a plugin brought breaks the contract."""
+    """A plugin breaks the contract."""
 
 
 def brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -46,7 +47,11 @@ def brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
     except pluggy.PluginValidationError as error:
         definition = re.search(r"definition: (.+)", str(error))
         raise Unfit(f"{definition[1]}: a hook takes no argument" if definition else " ".join(str(error).split())) from error
-    _refuse_misspelt(manager)
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        hooks = re.findall(r"hook '(\w+)'", str(error))
+        raise Unfit(f"unknown hook {hooks[0]!r}; {suggestion(hooks[0], HOOKS)}" if hooks else str(error)) from error
     for hook in HOOKS:
         implementations = getattr(manager.hook, hook).get_hookimpls()
         if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
@@ -56,18 +61,10 @@ def brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
             if not isinstance(returned, Iterable):
                 raise Unfit(f"{hook} returned {shown(returned)}; expected a list ({line(implementation.function)})")
             for value in returned:
-                yield _checked(hook, value, implementation.function)
+                yield _check_value(hook, value, implementation.function)
 
 
-def _refuse_misspelt(manager: pluggy.PluginManager) -> None:
-    try:
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        hooks = re.findall(r"hook '(\w+)'", str(error))
-        raise Unfit(f"unknown hook {hooks[0]!r}; {suggestion(hooks[0], HOOKS)}" if hooks else str(error)) from error
-
-
-def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
+def _check_value(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
     if hook == "arena_heuristics":
         info = info_of(value)
         if info is None:
@@ -79,7 +76,13 @@ def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple
         _check_call("heuristic", info.name, value, ("state", "player=0"))
         return ("heuristic", info.game, info.name), value
     if hook == "arena_encodings":
-        return _checked_encoding(value, implementation)
+        return _check_encoding(value, implementation)
+    if hook in PARTS:
+        part = PARTS[hook]
+        if not isinstance(value, part):
+            raise Unfit(f"{hook} returned {shown(value)}; expected objects of {part.__name__} ({line(implementation)})")
+        _check_name(part.kind, value.name, value)
+        return (part.kind, value.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
         raise Unfit(f"{hook} returned {shown(value)}; expected classes derived from {base.__name__} ({line(implementation)})")
@@ -94,13 +97,15 @@ def _checked(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple
     if issubclass(value, Agent):
         _check_agent(value)
     if issubclass(value, Game):
-        _check_game(value)
+        _check_variable(value, "players", "a number of seats", lambda given: type(given) is int and given > 0)
+        _check_variable(value, "zero_sum", "True or False", lambda given: isinstance(given, bool))
+        _check_variable(value, "default_heuristic", "a name or None", lambda given: given is None or isinstance(given, str))
     if issubclass(value, Format):
         _check_format(value)
     return (kind, str(name)), value
 
 
-def _checked_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
+def _check_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
     info = encoding_info_of(value)
     if info is None:
         expected = "functions or classes decorated with @encoding"
@@ -124,13 +129,6 @@ def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> Non
         raise Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, the spec uses that key itself")
 
 
-def _check_game(game: type[Game]) -> None:
-    """Refuse class variables of a wrong type; a property tells its value later."""
-    _check_variable(game, "players", "a number of seats", lambda given: type(given) is int and given > 0)
-    _check_variable(game, "zero_sum", "True or False", lambda given: isinstance(given, bool))
-    _check_variable(game, "default_heuristic", "a name or None", lambda given: given is None or isinstance(given, str))
-
-
 def _check_format(format_: type[Format]) -> None:
     """Refuse a kind that there is not, and columns whose keys mean something else in a row."""
     where, kind = f"format {format_.name} ({line(format_)})", getattr(format_, "kind", None)
@@ -146,6 +144,7 @@ def _check_format(format_: type[Format]) -> None:
 
 
 def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[Any], bool]) -> None:
+    """Refuse a class variable of a wrong type; the value of a property is known later."""
     given = inspect.getattr_static(game, name, None)
     if not hasattr(type(given), "__get__") and not fits(given):
         raise Unfit(f"game {game.name} ({line(game)}): {name}: expected {expected}, got {given!r}")

@@ -17,11 +17,12 @@ from arena.limits import Limits
 from arena.returns import is_number
 from arena.traits import TRAITS
 
-LONGEST_MARK = 8
+MAX_MARK_CHARACTERS = 8
 """Characters of a mark of a grid."""
-MOST_CELLS = 4096
+MAX_GRID_CELLS = 4096
 """Cells of a grid: 64 by 64."""
-GRID = f"rows of equal length, each a list of texts of at most {LONGEST_MARK} characters, and at most {MOST_CELLS:,} cells"
+_MARKS = f"texts of at most {MAX_MARK_CHARACTERS} characters"
+GRID = f"rows of equal length, each a list of {_MARKS}, and at most {MAX_GRID_CELLS:,} cells"
 HEURISTIC = "heuristic"
 """The key of `Agent.proposed` for games that have a default heuristic, beside the traits."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]+")
@@ -90,9 +91,9 @@ def grid_fault(cells: Any) -> str | None:
     lengths = sorted({len(row) for row in cells})
     if len(lengths) != 1 or lengths[0] == 0:
         return f"rows of {' and '.join(map(str, lengths)) or 'no'} cells"
-    if len(cells) * lengths[0] > MOST_CELLS:
+    if len(cells) * lengths[0] > MAX_GRID_CELLS:
         return f"{len(cells):,} rows of {lengths[0]:,} cells"
-    odd = [mark for row in cells for mark in row if not isinstance(mark, str) or len(mark) > LONGEST_MARK]
+    odd = [mark for row in cells for mark in row if not isinstance(mark, str) or len(mark) > MAX_MARK_CHARACTERS]
     return f"the cell {shown(odd[0])}" if odd else None
 
 

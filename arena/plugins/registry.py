@@ -10,14 +10,20 @@ from arena.configured import with_defaults
 from arena.errors import PluginError, UnknownName
 from arena.format import Format
 from arena.game import Game
+from arena.parts import KINDS, SearchEngine
 from arena.plugins.contract import Unfit, line, source_line
+from arena.search_engines import add_search_engine
 from arena.traits import made_for, refusal
+from arena.version import distribution
 
 Brought = TypeVar("Brought")
-OWN = "gamearena:"
-"""Prefix of the names of the plugins that come with arena."""
 Key = tuple[str, ...]
 """What stands for one thing in `Registry.sources`: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
+
+
+def own_prefix() -> str:
+    """Return the prefix of the names of the plugins that come with arena."""
+    return f"{distribution()}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class Source:
     @property
     def own(self) -> bool:
         """Whether the plugin came with arena."""
-        return self.name.startswith(OWN)
+        return self.name.startswith(own_prefix())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,8 @@ class Registry:
     heuristics: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     encodings: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     formats: dict[str, type[Format]] = field(default_factory=dict)
+    parts: dict[str, dict[str, Any]] = field(default_factory=lambda: {kind: {} for kind in KINDS})
+    """What extensions brought beside, by kind and name: `parts["executor"]["cluster"]`."""
     plugins: list[Plugin] = field(default_factory=list)
     sources: dict[Key, Source] = field(default_factory=dict)
     """Who brought what: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
@@ -101,13 +109,17 @@ class Registry:
         self._refuse_withdrawn("encoding", game, name)
         raise UnknownName(f"encoding of {game}", name, self.encodings_of(game))
 
+    def part(self, kind: str, name: str) -> Any:
+        """The part `name` of a `kind` such as "executor"; UnknownName with the nearest names."""
+        return self._find(kind, self.parts[kind], name)
+
     def value(self, key: Key) -> Any:
         """The class, heuristic or encoding of a `key` of `sources`; KeyError where two plugins claim it."""
         return self.table(key[0])[_name(key)]
 
     def items(self) -> list[tuple[Key, Any]]:
         """Every class, heuristic and encoding with its key in `sources`."""
-        return [(key, self.value(key)) for key in self.sources if key not in self.withdrawn]
+        return [(key, self.value(key)) for key in self.sources if key not in self.withdrawn and key[0] not in self.parts]
 
     def named(self, name: str) -> list[tuple[Key, Any]]:
         """Every class, heuristic and encoding of a `name`, of all kinds and games; UnknownName with the nearest names."""
@@ -117,13 +129,14 @@ class Registry:
         return found
 
     def table(self, kind: str) -> dict[Any, Any]:
-        """Everything of one `kind`: game, agent, heuristic, encoding or format; KeyError for another word."""
+        """Everything of one `kind`: game, agent, heuristic, encoding, format or a part; KeyError for another word."""
         tables: dict[str, dict[Any, Any]] = {
             "game": self.games,
             "agent": self.agents,
             "heuristic": self.heuristics,
             "encoding": self.encodings,
             "format": self.formats,
+            **self.parts,
         }
         return tables[kind]
 
@@ -193,6 +206,8 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
         return
     registry.sources[key] = source
     registry.table(key[0])[_name(key)] = value
+    if isinstance(value, SearchEngine):  # it serves matches without a registry, too
+        add_search_engine(value)
 
 
 def _name(key: Key) -> Any:

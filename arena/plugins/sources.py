@@ -14,16 +14,14 @@ from hashlib import blake2b
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from arena.errors import Interrupted, PluginError, describe
 from arena.plugins.contract import Unfit, brought, line
 from arena.plugins.members import ignored
 from arena.plugins.registry import Key, Plugin, Registry, Source, enter, refuse_duplicates
+from arena.search_engines import note_installed
 
 GROUP = "arena"
-
-
 ENVIRONMENT = "ARENA_PLUGINS"
 
 
@@ -39,6 +37,7 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
     if entry_points:
         for point in _installed():
             _add(registry, _origin(point), point.load, point.module)
+        note_installed()
     for path in asked(paths, environ):
         _ask(registry, path)
     return registry
@@ -199,16 +198,13 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
             raise PluginError(str(source), problem) from error
         registry.plugins.append(Plugin(source, problem=problem, file=_place(loaded, place)))
         return
+    notes: list[str] = []
     for key, value in found:
         enter(registry, source, key, value)
-    names = tuple(" ".join(key) for key, _ in found)
-    registry.plugins.append(Plugin(source, names, file=_place(loaded, place), notes=tuple(_notes(found))))
-
-
-def _notes(found: list[tuple[tuple[str, ...], Any]]) -> Iterator[str]:
-    for key, value in found:
         if isinstance(value, type):
-            yield from [f"{' '.join(key)} ({line(value)}): {note}" for note in ignored(value)]
+            notes += [f"{' '.join(key)} ({line(value)}): {note}" for note in ignored(value)]
+    names = tuple(" ".join(key) for key, _ in found)
+    registry.plugins.append(Plugin(source, names, file=_place(loaded, place), notes=tuple(notes)))
 
 
 def _place(loaded: object, place: str) -> str:

@@ -50,7 +50,11 @@ def parsed(file: Path) -> Parsed:
         now = file.stat()
         stamp = now.st_mtime_ns, now.st_size
         if file not in _read or _read[file][0] != stamp:
-            _read[file] = stamp, _parsed(file)
+            content, imports = file.read_bytes(), frozenset[Import]()
+            if file.suffix == SUFFIX:
+                with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings(action="ignore"):
+                    content, imports = _canonical(ast.parse(content))
+            _read[file] = stamp, Parsed(_digest(content), imports)
     except OSError:
         return Parsed(_digest(b""), frozenset())
     return _read[file][1]
@@ -70,14 +74,6 @@ def forget_below(folder: Path) -> None:
     """Drop what is known of the files in a folder that is about to go."""
     for file in [file for file in list(_read) if file.is_relative_to(folder)]:
         _read.pop(file, None)
-
-
-def _parsed(file: Path) -> Parsed:
-    content, imports = file.read_bytes(), frozenset[Import]()
-    if file.suffix == SUFFIX:
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings(action="ignore"):
-            content, imports = _canonical(ast.parse(content))
-    return Parsed(_digest(content), imports)
 
 
 def _digest(content: bytes) -> bytes:

@@ -12,33 +12,30 @@ from secrets import token_hex
 from time import perf_counter
 from typing import Literal
 
-from arena.processes.control_group import ControlGroup
-from arena.processes.family_clock import FamilyClock
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
-from arena.processes.stderr import StderrRelay
-from arena.processes.stopped_family import StoppedFamily
+from arena.processes.stderr import StderrLog, StderrRelay
 from arena.processes.usage import usage_of
 
 LAUNCHER = Path(__file__).with_name("launch.py")
-LOOK = 0.02
+LOOK_SECONDS = 0.02
 """Seconds between two looks at what a process uses while it is waited for, whether it is silent or not."""
-CHUNK = 1 << 16
-SHORT = 0.001
+CHUNK_BYTES = 1 << 16
+SHORT_SECONDS = 0.001
 """Seconds for which an answer may be waited for before anything is done meanwhile."""
-SELDOM = 0.25
+USAGE_LOOK_SECONDS = 0.25
 """Seconds between two looks at a process that answers before it would be looked at: a look takes longer than many an answer."""
-FAREWELL = 0.2
+FAREWELL_SECONDS = 0.2
 """Seconds for the last words of a process that has ended, and for its exit code."""
 
 
 class ChildLost(Exception):
     """A child process cannot be used any more, and why.
 
-    `late`: no answer in time; `deaf`: it does not read; `long`: a line is too long; `memory`, `processes`: it uses too much;
-    `ended`: its output has ended.
+    `late`: no answer in time; `deaf`: it does not read; `long`: a line is too long; `garbled`: a line is not JSON; `memory`,
+    `processes`: it uses too much; `ended`: its output has ended.
     """
 
-    def __init__(self, why: Literal["late", "deaf", "long", "memory", "processes", "ended"]) -> None:
+    def __init__(self, why: Literal["late", "deaf", "long", "garbled", "memory", "processes", "ended"]) -> None:
         super().__init__(why)
         self.why = why
 
@@ -48,17 +45,13 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     `memory` limits its bytes, by the kernel those of one process, by `receive` those of all its descendants together; 0 is no
     limit. `most` is how many processes they may be, `longest` how many bytes a line may have. Every `look` seconds `check` is
-    called; errors pass. `apart` keeps its family from all others, in a PID namespace where one can be made. It starts in the
-    control group `group`, which is removed with it, and is given `descriptors`. With a `log` that keeps what it says on stderr.
+    called; errors pass. `apart` keeps its family from all others, in a PID namespace if one can be made. It enters the control
+    groups whose files are its `entrances`, and is given `descriptors`. A `log` keeps what it says on stderr.
     One thread at a time may use it.
     """
 
     meanwhile: Callable[[], None] | None = None
-    """What is done where an answer is not there after SHORT."""
-    _still: ControlGroup | StoppedFamily | None = None
-    _resting = False
-    _alone = 0
-    _clock: FamilyClock | None = None
+    """What is done if an answer is not there after SHORT_SECONDS."""
     _over = False
 
     def __init__(
@@ -72,31 +65,24 @@ class ChildProcess(subprocess.Popen[bytes]):
         apart: bool = False,
         most: int | None = None,
         longest: int = 1 << 20,
-        look: float = LOOK,
+        look: float = LOOK_SECONDS,
         check: Callable[[], None] | None = None,
-        group: ControlGroup | None = None,
+        entrances: Sequence[Path] = (),
         descriptors: Sequence[int] = (),
-        log: Path | None = None,
+        log: StderrLog | None = None,
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
-        self._group = group
-        entrances = "" if group is None else "\n".join(map(str, group.entrances))
-        try:
-            super().__init__(
-                [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), "apart" if apart else "free", entrances, *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=folder,
-                env={**environment, OF_AGENT: self._mark},
-                start_new_session=True,
-                bufsize=0,
-                pass_fds=descriptors,
-            )
-        except OSError:
-            if group is not None:
-                group.remove()
-            raise
+        super().__init__(
+            launch_command(command, memory, entrances, apart=apart),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={**environment, OF_AGENT: self._mark},
+            start_new_session=True,
+            bufsize=0,
+            pass_fds=descriptors,
+        )
         assert self.stdin is not None
         assert self.stdout is not None
         assert self.stderr is not None
@@ -121,13 +107,13 @@ class ChildProcess(subprocess.Popen[bytes]):
             except BlockingIOError:
                 self._wait_to_write(end)
             except OSError:
-                raise self._ended() from None
+                raise self._loss() from None
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
         """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
         due = self._looked + self._look if end is None else min(end, self._looked + self._look)
         if self.meanwhile is not None and not self._lines and perf_counter() < due:
-            if self._readable.poll(SHORT * 1000):  # as a rule: and then nothing else has to be looked at
+            if self._readable.poll(SHORT_SECONDS * 1000):  # as a rule: and then nothing else has to be looked at
                 self._split(self._read())
             else:
                 self.meanwhile()
@@ -150,48 +136,16 @@ class ChildProcess(subprocess.Popen[bytes]):
                 self._split(self._read())
         return self._lines.pop(0)
 
-    def unasked(self) -> bytes | None:
+    def read_unasked(self) -> bytes | None:
         """Output that nobody has received yet; None if there is none. ChildLost if its output has ended."""
         if self._lines or self._rest:
             return bytes(self._rest) or self._lines[0]
         return self._read() if self._readable.poll(0) else None
 
-    def rest(self) -> None:
-        """Let it stand still with everything that it has started, until `wake`; when it has answered once."""
-        if self._still is None:
-            self._still = self._entered() or StoppedFamily(self.tree)
-            self._alone = self._still.size(0.0)
-        self._resting = True
-        self._still.freeze()
-
-    def crowded(self, turn: float) -> bool:
-        """True if after a turn of so many seconds it has more threads or processes than when it rested first.
-
-        Then some of them may be busy when it has answered.
-        """
-        return self._still is not None and self._still.size(turn) > self._alone
-
-    def wake(self) -> None:
-        """Let it go on."""
-        if self._resting and self._still is not None:
-            self._resting = False
-            self._still.thaw()
-
-    @property
-    def clock(self) -> FamilyClock:
-        """Its processor time and that of all that it starts; to be asked for when it has answered once."""
-        if self._clock is None:
-            self._clock = FamilyClock(self.tree, self._entered())
-        return self._clock
-
     def warn(self, warning: bytes) -> None:
         """Write a line that need not be read."""
         with suppress(OSError):
             os.write(self._in, warning)
-
-    def _entered(self) -> ControlGroup | None:
-        """Its control group; None if it has none, or was not allowed to enter it."""
-        return self._group if self._group is not None and self.pid in self._group.pids() else None
 
     @property
     def tree(self) -> ProcessTree:
@@ -201,23 +155,15 @@ class ChildProcess(subprocess.Popen[bytes]):
     def exit_code(self) -> int | None:
         """The exit code of a process that is ending, a negative one for a signal; None where it goes on."""
         with suppress(subprocess.TimeoutExpired):
-            self.wait(FAREWELL)
+            self.wait(FAREWELL_SECONDS)
         return self.poll()
 
     def end(self) -> None:
         """Kill it and everything that it started, as `end_trees` does. It is gone afterwards."""
-        if self._group is not None:
-            self._group.kill()
         end_trees([self.tree])
         self.kill()
         self.wait()
-        if isinstance(self._still, StoppedFamily):
-            self._still.close()
-        if self._clock is not None:
-            self._clock.close()
-        if self._group is not None:
-            self._group.remove()
-        self.chatter.end(FAREWELL)
+        self.chatter.end(FAREWELL_SECONDS)
         for stream in (self.stdin, self.stdout):
             if stream is not None:
                 with suppress(OSError):
@@ -234,11 +180,11 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def _read(self) -> bytes:
         try:
-            data = os.read(self._out, CHUNK)
+            data = os.read(self._out, CHUNK_BYTES)
         except OSError:
             data = b""
         if not data:
-            raise self._ended()
+            raise self._loss()
         return data
 
     def _read_last(self) -> None:
@@ -261,14 +207,12 @@ class ChildProcess(subprocess.Popen[bytes]):
 
     def look(self) -> None:
         """See to what it uses, for the first time or after a while: ChildLost where that is too much."""
-        if perf_counter() >= self._seen + SELDOM:
+        if perf_counter() >= self._seen + USAGE_LOOK_SECONDS:
             self._look_at_usage()
 
     def _look_at_usage(self) -> None:
         if self._check is not None:
             self._check()
-        if self._group is not None:
-            self._check_group(self._group)
         usage = usage_of(self.pid)
         if self._most is not None and usage.processes > self._most:
             raise ChildLost("processes")
@@ -276,15 +220,15 @@ class ChildProcess(subprocess.Popen[bytes]):
             raise ChildLost("memory")
         self._looked = self._seen = perf_counter()
 
-    def _check_group(self, group: ControlGroup) -> None:
-        if group.passed("memory"):
-            raise ChildLost("memory")
-        if group.passed("pids") or (self._most is not None and len(group.pids()) > self._most):
-            raise ChildLost("processes")
+    def _loss(self) -> ChildLost:
+        """The loss of a process whose pipe is closed."""
+        return ChildLost("ended")
 
-    def _ended(self) -> ChildLost:
-        """The loss of a process whose pipe is closed: by the kernel where it was killed for its memory."""
-        return ChildLost("memory" if self._group is not None and self._group.passed("memory") else "ended")
+
+def launch_command(command: Sequence[str], memory: int = 0, entrances: Sequence[Path] = (), *, apart: bool = False) -> list[str]:
+    """The command that starts another within limits, as LAUNCHER describes them."""
+    family = "apart" if apart else "free"
+    return [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), family, "\n".join(map(str, entrances)), *command]
 
 
 def import_path() -> list[str]:

@@ -9,7 +9,7 @@ from types import FrameType
 
 from arena.errors import Interrupted
 
-CODE = 130
+INTERRUPTED_EXIT_CODE = 130
 """The exit code of an interrupted run."""
 
 
@@ -31,7 +31,7 @@ class Interrupts:
         if self.pending and self.at_once:
             if os.isatty(2):
                 os.write(2, SHOW_CURSOR)
-            os._exit(CODE)
+            os._exit(INTERRUPTED_EXIT_CODE)
         self.pending = True
         if not self._held:
             raise Interrupted

@@ -23,9 +23,9 @@ KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
 """The number of keyctl(2) by architecture, and its operation."""
 NEW_MOUNTS, NEW_USER, NEW_PIDS = 0x00020000, 0x10000000, 0x20000000
 """CLONE_NEWNS, CLONE_NEWUSER and CLONE_NEWPID of unshare(2)."""
-FOLLOW_OUTSIDE = 0x4000 | 0x80000
+SLAVE_MOUNTS = 0x4000 | 0x80000
 """MS_REC and MS_SLAVE of mount(2): what is mounted inside is not seen outside."""
-PLAIN = 2 | 4 | 8
+RESTRICTED_MOUNT = 2 | 4 | 8
 """MS_NOSUID, MS_NODEV and MS_NOEXEC."""
 
 
@@ -35,10 +35,15 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         for entrance in entrances:
-            _attempt(entrance, "0")  # the parent sees who came in
+            _try_to_write(entrance, "0")  # the parent sees who came in
         # When the machine runs out of memory agents are killed first, before arena or anything else.
-        _attempt("/proc/self/oom_score_adj", "1000")
-        _own_session_keys()
+        _try_to_write("/proc/self/oom_score_adj", "1000")
+        # An empty keyring takes the place of the keys of the user's session.
+        number = KEYCTL.get(os.uname().machine)
+        if number is not None:
+            import ctypes
+
+            ctypes.CDLL(None).syscall(number, JOIN_SESSION_KEYRING, None)
         if family == "apart":
             _go_apart()
         else:
@@ -54,21 +59,12 @@ def main() -> None:
         os._exit(127)
 
 
-def _attempt(path: str, text: str) -> None:
+def _try_to_write(path: str, text: str) -> None:
     """Write into a file of the system where that is allowed."""
     try:
         _write(path, text)
     except OSError:
         return
-
-
-def _own_session_keys() -> None:
-    """Leave the keys of the user's session behind, for a keyring that is empty."""
-    import ctypes
-
-    number = KEYCTL.get(os.uname().machine)
-    if number is not None:
-        ctypes.CDLL(None).syscall(number, JOIN_SESSION_KEYRING, None)
 
 
 def _write(path: str, text: str) -> None:
@@ -85,7 +81,7 @@ def _control(option: int, value: int) -> None:
 
 def _go_apart() -> None:
     """Return in the process that is to become the program; this one waits for it and ends."""
-    if _unshared():
+    if _unshare():
         _control(DIE_WITH_PARENT, SIGKILL)
         told, tell = os.pipe()
         if first := os.fork():
@@ -97,7 +93,7 @@ def _go_apart() -> None:
         if program := os.fork():
             os.dup2(tell, 0)
             os.closerange(1, tell + 1)
-            os.write(0, b"%d" % _reaped(program))
+            os.write(0, b"%d" % _reap(program))
             os._exit(0)
     else:
         import signal
@@ -107,14 +103,14 @@ def _go_apart() -> None:
         if program := os.fork():
             signal.signal(signal.SIGTERM, _end_all)
             os.closerange(0, 3)
-            code = _reaped(program)
+            code = _reap(program)
             _end_below()
             _end_as(code)
         _control(DIE_WITH_PARENT, SIGKILL)
     os.setsid()
 
 
-def _unshared() -> bool:
+def _unshare() -> bool:
     """Tell whether the next child begins a PID namespace; without the right to make one, in a user namespace that gives it."""
     import ctypes
 
@@ -138,11 +134,11 @@ def _begin_namespace() -> None:
 
     _control(DIE_WITH_PARENT, SIGKILL)
     libc = ctypes.CDLL(None)
-    libc.mount(b"none", b"/", None, FOLLOW_OUTSIDE, None)
-    libc.mount(b"proc", b"/proc", b"proc", PLAIN, None)
+    libc.mount(b"none", b"/", None, SLAVE_MOUNTS, None)
+    libc.mount(b"proc", b"/proc", b"proc", RESTRICTED_MOUNT, None)
 
 
-def _reaped(program: int) -> int:
+def _reap(program: int) -> int:
     """The exit code of a program, a negative one for a signal; what is orphaned meanwhile leaves no zombies."""
     while True:
         pid, status = os.wait()

@@ -11,7 +11,7 @@ Trees nest: an agent process is in its worker's tree, too, and whatever it start
 import os
 import signal
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from contextlib import suppress
 from time import monotonic, sleep
 from typing import NamedTuple
@@ -20,9 +20,11 @@ OF_WORKER = "ARENA_WORKER"
 """The environment variable by which descendants of a worker are known after the processes between have ended."""
 OF_AGENT = "ARENA_AGENT_PROCESS"
 """The same for what an agent process starts."""
-PATIENCE = 2.0
+remove_leftovers: list[Callable[[Collection[int]], None]] = []
+"""Functions that remove what ended processes of arena, given by their ids, have left behind."""
+DEATH_SECONDS = 2.0
 """Seconds for the last of a tree to die."""
-_LOOKS = 5
+_MAX_ROUNDS = 5
 """The most rounds of looking for processes that were started meanwhile."""
 _PROC = "/proc"
 """The files of Linux about processes. Read without psutil, which takes 2.7 times as long: each end of an agent waits for it."""
@@ -57,7 +59,7 @@ def end_trees(trees: Collection[ProcessTree]) -> None:
         _signal_group(leader, signal.SIGSTOP)
     found: set[int] = set()
     try:
-        for _ in range(_LOOKS):
+        for _ in range(_MAX_ROUNDS):
             new = members(trees) - found
             if not new:
                 break
@@ -74,7 +76,7 @@ def end_trees(trees: Collection[ProcessTree]) -> None:
 
 def _end_marked(marks: Set[bytes]) -> None:
     """Kill every process that carries one of the marks until none is left: those that were killed take a moment to die."""
-    until = monotonic() + PATIENCE
+    until = monotonic() + DEATH_SECONDS
     while monotonic() < until:
         left = [process.pid for process in _others() if not process.environment.isdisjoint(marks)]
         if not left:

@@ -5,19 +5,19 @@ import re
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
-from arena.processes.agent_log import MOST as MOST_LOGGED
-from arena.processes.agent_log import AgentLog, rest
-
-MOST = 64 * 1024
+MAX_BYTES_PER_MATCH = 64 * 1024
 """Bytes that are passed on of what an agent process prints in one match."""
-DROPPED = f"\nan agent prints more than {MOST:,} bytes in a match; the rest of it is dropped\n".encode()
-QUIET = "ARENA_QUIET_AGENTS"
+DROPPED = f"\nan agent prints more than {MAX_BYTES_PER_MATCH:,} bytes in a match; the rest of it is dropped\n".encode()
+QUIET_VARIABLE = "ARENA_QUIET_AGENTS"
 """The environment variable by which nothing is passed on, where strangers' agents play for months: a folder of logs."""
-CHUNK = 64 * 1024
-PAUSE = 0.001
+LOG_REST_SECONDS = 0.01
+"""Between two reads for a log: many small pieces become one."""
+LOG_REST_SECONDS_PER_BYTE = 2e-6
+"""This holds up a process that floods its log, and no other."""
+CHUNK_BYTES = 64 * 1024
+DROP_PAUSE_SECONDS = 0.001
 """Seconds between two reads of text that is dropped, so that a flood takes no time from others."""
 
 
@@ -25,25 +25,27 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 """Bytes that a terminal takes for orders: to go back over a line, to set its title, to answer as if somebody typed."""
 
 
-def log_of(code: str | None) -> Path | None:
-    """The log of the agent whose code is in a file, by the name of which it is called; None where no logs are kept."""
-    folder = os.environ.get(QUIET)
-    return Path(folder, Path(code).stem) if folder and code else None
+class StderrLog(Protocol):
+    """Keeps what a process says on stderr."""
+
+    def begin(self) -> None:
+        """Take note that another match begins."""
+
+    def add(self, piece: bytes) -> None:
+        """Keep a piece of text."""
 
 
 class StderrRelay:
-    """Reads a pipe to its end, since its writer would block once it is full, and writes the first MOST bytes to stderr.
+    """Reads a pipe to its end, since its writer would block once it is full, and writes the beginning to stderr.
 
-    What would be an order to a terminal is written as an escape.
-
-    `again` allows as many once more. With a name every line begins with it, so that a reader knows who says it. With a `log`
-    all of it goes there instead.
+    Bytes that are orders to a terminal are written as escapes. It stops after MAX_BYTES_PER_MATCH, until `again`. With a name,
+    every line begins with the name. With a `log`, all of it goes there instead.
     """
 
-    def __init__(self, pipe: IO[bytes], name: str | None = None, log: Path | None = None) -> None:
+    def __init__(self, pipe: IO[bytes], name: str | None = None, log: StderrLog | None = None) -> None:
         self._pipe = pipe
-        self._log = None if log is None else AgentLog(log)
-        self._most = 0 if os.environ.get(QUIET) else MOST
+        self._log = log
+        self._most = 0 if os.environ.get(QUIET_VARIABLE) else MAX_BYTES_PER_MATCH
         self._left = self._most
         self._head = b"" if name is None else f"{name}: ".encode(errors="backslashreplace")
         self._fresh = True
@@ -64,7 +66,7 @@ class StderrRelay:
         with self._pipe:
             while True:
                 try:
-                    said = os.read(self._pipe.fileno(), CHUNK)
+                    said = os.read(self._pipe.fileno(), CHUNK_BYTES)
                 except OSError:
                     return
                 if not said:
@@ -72,24 +74,23 @@ class StderrRelay:
                         _say(b"\n")  # what comes next, of whoever, begins a line
                     return
                 if self._log is not None:
-                    self._log.add(_CONTROL.sub(_escaped, said[-MOST_LOGGED:]))
-                    rest(len(said))
+                    self._log.add(said)
+                    time.sleep(LOG_REST_SECONDS + len(said) * LOG_REST_SECONDS_PER_BYTE)
                 elif self._left > 0:
-                    _say(_CONTROL.sub(_escaped, self._headed(said[: self._left])))
+                    shown = said[: self._left]
+                    begun, self._fresh = self._fresh, shown.endswith(b"\n")
+                    named = (self._head if begun else b"") + shown[:-1].replace(b"\n", b"\n" + self._head) + shown[-1:]
+                    _say(escape(named))
                     self._left -= len(said)
                     if self._left <= 0:
                         _say(DROPPED)
                 else:
-                    time.sleep(PAUSE)
-
-    def _headed(self, said: bytes) -> bytes:
-        """The same with the name before every line that begins in it."""
-        begun, self._fresh = self._fresh, said.endswith(b"\n")
-        return (self._head if begun else b"") + said[:-1].replace(b"\n", b"\n" + self._head) + said[-1:]
+                    time.sleep(DROP_PAUSE_SECONDS)
 
 
-def _escaped(found: re.Match[bytes]) -> bytes:
-    return b"".join([b"\\x%02x" % byte for byte in found[0]])
+def escape(text: bytes) -> bytes:
+    """Return the same with escapes in place of bytes that are orders to a terminal."""
+    return _CONTROL.sub(lambda found: b"".join([b"\\x%02x" % byte for byte in found[0]]), text)
 
 
 def _say(text: bytes) -> None:

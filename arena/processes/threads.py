@@ -8,14 +8,15 @@ from types import FrameType
 
 from arena.errors import is_authors
 
-POOL = "concurrent/futures/thread.py"
+POOL_FILE = "concurrent/futures/thread.py"
 """The file of Python in which idle threads of a pool wait for work."""
 
 
 def lingering(before: Collection[threading.Thread] = ()) -> list[threading.Thread]:
     """The threads that have come since `before` and still run, without this one, the main one, and idle ones of a pool."""
     known = {*before, threading.current_thread(), threading.main_thread()}
-    return [thread for thread in threading.enumerate() if thread not in known and not _idle(thread)]
+    new = [thread for thread in threading.enumerate() if thread not in known]
+    return [thread for thread in new if _authors(thread) or not any(map(_is_of_pool, _frames(thread)))]
 
 
 def place_of(thread: threading.Thread) -> str | None:
@@ -55,9 +56,8 @@ def abandoned() -> bool:
     return any(thread.is_alive() and not thread.daemon for thread in _left)
 
 
-def _idle(thread: threading.Thread) -> bool:
-    pooled = any(frame.f_code.co_filename.replace("\\", "/").endswith(POOL) for frame in _frames(thread))
-    return pooled and not _authors(thread)
+def _is_of_pool(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.replace("\\", "/").endswith(POOL_FILE)
 
 
 def _authors(thread: threading.Thread) -> list[FrameType]:

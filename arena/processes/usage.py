@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import psutil
 
-SHARED = ("/memfd:", "/dev/shm/")  # noqa: S108 - what is open there is counted
+SHARED_MEMORY_FILES = ("/memfd:", "/dev/shm/")  # noqa: S108 - what is open there is counted
 """The beginnings of the names of files that are memory."""
-BLOCK = 512
+BLOCK_BYTES = 512
 """Bytes in the unit of `st_blocks`."""
 
 
@@ -50,9 +50,9 @@ def _unmapped(family: "Iterable[psutil.Process]") -> int:
             for name in os.listdir(f"/proc/{process.pid}/fd"):  # noqa: PTH208
                 link = f"/proc/{process.pid}/fd/{name}"
                 with suppress(OSError):
-                    if os.readlink(link).startswith(SHARED):  # noqa: PTH115
+                    if os.readlink(link).startswith(SHARED_MEMORY_FILES):  # noqa: PTH115
                         found = os.stat(link)  # noqa: PTH116
-                        files[found.st_dev, found.st_ino] = found.st_blocks * BLOCK
+                        files[found.st_dev, found.st_ino] = found.st_blocks * BLOCK_BYTES
             mapped += _shared(process.pid) if files else 0
     return max(0, sum(files.values()) - mapped)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from arena.match.record import Reason
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO, seats_of
+from arena.store.rows import NANOSECONDS, seats_of
 
 
 class Attempt(NamedTuple):
@@ -31,7 +31,7 @@ def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts
     """The attempts on every puzzle board of the last run, by the board's number; void ones are left out."""
     found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
     for board, round_, seats, solved, termination, moves, cost, decisions, nodes, nanoseconds in store.query(_ATTEMPTS):
-        sheet, entry, seconds = sheets[board], seats_of(seats)[0], nanoseconds / NANO
+        sheet, entry, seconds = sheets[board], seats_of(seats)[0], nanoseconds / NANOSECONDS
         cut = not solved and stopped(sheet.limits_of(entry), termination, decisions, nodes, seconds)
         found[board][entry][round_] = Attempt(bool(solved), moves, cost, nodes, seconds, cut)
     return {board: dict(attempts) for board, attempts in found.items()}

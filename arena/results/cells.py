@@ -8,6 +8,7 @@ from arena.columns import VERSUS, Column, by_key, with_own
 from arena.results import figures
 from arena.results.board_rows import Row
 from arena.results.leaderboard import Leaderboard
+from arena.stats.bracket import Tie
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,7 @@ def board_table(board: Leaderboard) -> BoardTable:
         columns = [named[key] for key in board.sheet.columns if key in named]
     else:
         columns = [column for column in there if _shown(column, board)]
-    return BoardTable(tuple(columns), tuple(_sorted(board, by_key(there))), unrated_agents(board))
-
-
-def unrated_agents(board: Leaderboard) -> frozenset[str]:
-    """The agents whose ratings a board does not show."""
-    return frozenset() if board.unrated is None else board.unrated.agents
+    return BoardTable(tuple(columns), tuple(_sorted(board, by_key(there))), board.unrated)
 
 
 def _shown(column: Column, board: Leaderboard) -> bool:
@@ -86,17 +82,18 @@ def _sorted(board: Leaderboard, named: dict[str, Column]) -> list[Row]:
     key = sort.removeprefix("-")
     if key not in named:
         return list(board.rows)
-    hidden = unrated_agents(board) if key in _RATING else frozenset()
+    hidden = board.unrated if key in _RATING else frozenset()
     known = [row for row in board.rows if row.get(key) is not None and row["agent"] not in hidden]
     unknown = [row for row in board.rows if row not in known]
-    return sorted(known, key=lambda row: _rank(row[key]), reverse=sort.startswith("-")) + unknown
 
+    def rank(row: Row) -> tuple[float, str]:
+        """Faults by their number, texts behind all numbers."""
+        value = row[key]
+        if isinstance(value, dict):
+            return (sum(value.values()), "")
+        return (float("inf"), value) if isinstance(value, str) else (value, "")
 
-def _rank(value: Any) -> tuple[float, str]:
-    """The sort key of a value: faults by their number, texts behind all numbers."""
-    if isinstance(value, dict):
-        return (sum(value.values()), "")
-    return (float("inf"), value) if isinstance(value, str) else (value, "")
+    return sorted(known, key=rank, reverse=sort.startswith("-")) + unknown
 
 
 def cell(column: Column, row: Row) -> str:
@@ -134,3 +131,31 @@ _TEXT: dict[str, Callable[[Any], str]] = {
     "score": figures.score,
     "kinds": kinds,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class BracketTable:
+    """The ties of a bracket, the first round first and each from the top of the bracket down; cells are text."""
+
+    rows: tuple[tuple[str, ...], ...]
+    headings: tuple[str, ...] = ("Round", "Agent", "Points", "Opponent", "Goes on")
+
+
+def bracket_table(board: Leaderboard) -> BracketTable | None:
+    """The bracket of a board; None if its format has none."""
+    if not board.bracket:
+        return None
+    last = ("Final", "Semi-final", "Quarter-final")
+    rounds = len(board.bracket[0]).bit_length() if len(board.rows) > 1 else 0
+    names = [last[left] if (left := rounds - 1 - number) < len(last) else f"Round {number + 1}" for number in range(rounds)]
+    return BracketTable(tuple([_tie_cells(name, tie) for name, ties in zip(names, board.bracket, strict=False) for tie in ties]))
+
+
+def _tie_cells(name: str, tie: Tie[str]) -> tuple[str, ...]:
+    if tie.two is None:
+        points = "bye"
+    elif tie.points is None:
+        points = figures.NONE
+    else:
+        points = " : ".join(map(figures.score, tie.points)) + (", by seed" if tie.by_seed else "")
+    return name, tie.one, points, figures.NONE if tie.two is None else tie.two, figures.NONE if tie.winner is None else tie.winner

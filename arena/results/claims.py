@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from arena.format import Pairing
 from arena.match.record import Reason, Record
+from arena.results import figures
 from arena.results.attempts import stopped
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO, seats_of
+from arena.store.rows import NANOSECONDS, seats_of
 
 TOLERANCE = 1e-9
 """The relative difference of two costs that sums of the same steps may have."""
@@ -29,6 +30,15 @@ class Refutation:
     other: str
     """The entry with the cheapest solution of the same position, and its cost."""
     least: float
+
+    def describe(self) -> str:
+        """Return the refutation as a remark on the board."""
+        cost, least = figures.figure(self.cost), figures.figure(self.least)
+        times = "once" if self.count == 1 else f"{self.count:,} times"
+        return (
+            f"! : {self.agent} claims optimal solutions, but a cheaper one is known, {times}; "
+            f"first its solution cost {cost} and that of {self.other} {least}, in match {self.first}."
+        )
 
 
 class SolutionCost(NamedTuple):
@@ -69,7 +79,7 @@ class Claims:
         rows = store.query(_SOLUTIONS.format(marks), (board, *map(str, sorted(self.entries))))
         for round_, number, key, seats, cost, termination, decisions, nodes, nanoseconds in rows:
             entry = seats_of(seats)[0]
-            bound = self._bound(entry, termination, decisions, nodes, nanoseconds / NANO)
+            bound = self._bound(entry, termination, decisions, nodes, nanoseconds / NANOSECONDS)
             self._solutions[round_].append(SolutionCost(number, entry, key.hex(), cost, bound))
 
     def _bound(self, entry: int, termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:

@@ -1,7 +1,7 @@
 """Every two entries of a board, compared in pairs: on the same positions of a puzzle, or in games against each other."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from arena.identity import Stream
 from arena.results.attempts import Attempts
-from arena.results.mean_returns import MeanReturns
 from arena.results.pairs import counted, estimated
 from arena.results.puzzle_comparison import PuzzleComparison, compare_attempts
-from arena.results.tally import Tally
+from arena.results.tally import MeanReturns, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
 from arena.stats.clustered import clustered_mean, mean_p_value
@@ -80,17 +79,12 @@ def comparisons(
     """
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
     if sheet.kind == "puzzle":
-        return list(_of_attempts(here, attempts, _optima(sheet, attempts)))
+        optima = _optima(sheet, attempts)
+        both = [((one, other), (attempts.get(i, {}), attempts.get(j, {}))) for (one, i), (other, j) in combinations(here, 2)]
+        return [compare_attempts(pair, met, optima) for pair, met in both if met[0].keys() & met[1].keys()]
     if sheet.kind == "score":
         return list(_of_scores(here, tally.returns))
     return list(_at_tables(here, sheet, tally) if tally.matches.rankings() else _of_games(here, sheet, tally, distinct))
-
-
-def _of_attempts(here: Sequence[Entry], attempts: Attempts, optima: Mapping[int, float]) -> Iterator[Comparison]:
-    for (one, i), (other, j) in combinations(here, 2):
-        both = attempts.get(i, {}), attempts.get(j, {})
-        if both[0].keys() & both[1].keys():
-            yield compare_attempts((one, other), both, optima)
 
 
 def _of_scores(here: Sequence[Entry], returns: MeanReturns) -> Iterator[Comparison]:

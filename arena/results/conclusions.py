@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from arena.stats.calculator import EloEstimate
     from arena.stats.intervals import Difference
 
-SIGNIFICANT = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 """The significance level of a difference."""
 
 
@@ -30,7 +30,7 @@ def games_verdict(found: GamesComparison, p_value: float, said: str) -> str:
     measure = f"{elo(abs(lead))} Elo by all games of the board"
     if worth is not None:
         measure = f"{share(max(worth.score, 1 - worth.score))} of the points"
-    if p_value <= SIGNIFICANT and lead and (worth is None or _clear(worth)):
+    if p_value <= SIGNIFICANCE_LEVEL and lead and (worth is None or _clear(worth)):
         return f"{ahead} is better than {behind}: {measure}, {said}."
     return f"{found.one} and {found.other} cannot be told apart: {measure} for {ahead}, {said}."
 
@@ -55,7 +55,7 @@ def advice(found: GamesComparison, p_value: float) -> str | None:
     if found.worth is None or found.table is None:
         return None
     direct, board = found.worth.score - 0.5, found.table.elo
-    sure = p_value <= SIGNIFICANT and _clear(found.worth), _beyond_noise(found.table)
+    sure = p_value <= SIGNIFICANCE_LEVEL and _clear(found.worth), _beyond_noise(found.table)
     winner, loser = (found.one, found.other) if direct > 0 else (found.other, found.one)
     leader = found.one if board > 0 else found.other
     apart = direct * board < 0
@@ -101,7 +101,7 @@ def puzzle_verdict(found: PuzzleComparison, p_value: float, said: str) -> str:
     The `p_value`, of the solved shares, may be corrected for several; `said` is its text.
     """
     aspects = [aspect for aspect in _aspects(found) if aspect.means is not None]
-    solves = p_value <= SIGNIFICANT
+    solves = p_value <= SIGNIFICANCE_LEVEL
     rest = _unsettled(found, said, aspects, solves=solves)
     leads = [found.difference] if solves else []
     leads += [side for aspect in aspects if (side := _side(aspect))]

@@ -1,12 +1,12 @@
 """Every record of a store as a line of JSON or CSV, for other programs."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from arena.format import Kind
 from arena.match.record import Record
-from arena.results.csv_cells import csv_line
-from arena.results.tidy import tidy_rows
+from arena.results.layout import csv_line
 from arena.store import Store
 
 KEYS = (
@@ -43,23 +43,16 @@ FORMATS = ("jsonl", "csv", "tidy")
 
 def lines(store: Store, style: str) -> Iterator[str]:
     """Yield the lines of an export in one of FORMATS, without line ends; memory does not grow with the store."""
-    return {"jsonl": _jsonl, "csv": _csv, "tidy": _tidy}[style](store)
-
-
-def _jsonl(store: Store) -> Iterator[str]:
-    for row in _rows(store):
-        yield json.dumps(row, allow_nan=False)
-
-
-def _csv(store: Store) -> Iterator[str]:
-    yield csv_line((*KEYS, *PLACED))
-    for row in _rows(store):
-        yield csv_line([_cell(value) for value in row.values()])
-
-
-def _tidy(store: Store) -> Iterator[str]:
-    for row in tidy_rows(store):
-        yield csv_line(map(_cell, row))
+    if style == "jsonl":
+        for row in _rows(store):
+            yield json.dumps(row, allow_nan=False)
+    elif style == "tidy":
+        for values in tidy_rows(store):
+            yield csv_line(map(_cell, values))
+    else:
+        yield csv_line((*KEYS, *PLACED))
+        for row in _rows(store):
+            yield csv_line(map(_cell, row.values()))
 
 
 def _rows(store: Store) -> Iterator[dict[str, Any]]:
@@ -69,13 +62,8 @@ def _rows(store: Store) -> Iterator[dict[str, Any]]:
     for record, place in store.records(sound=True):
         title, parameters = (None, None) if place is None or place.board >= len(boards) else boards[place.board]
         where = (title, None if place is None else place.pairing.round, parameters)
-        yield {**ordered(record), **dict(zip(PLACED, where, strict=True))}
-
-
-def ordered(record: Record) -> dict[str, Any]:
-    """A record as plain values, in the order of KEYS."""
-    plain = record.as_dict()
-    return {key: plain[key] for key in KEYS}
+        plain = record.as_dict()
+        yield {key: plain[key] for key in KEYS} | dict(zip(PLACED, where, strict=True))
 
 
 def _cell(value: Any) -> Any:
@@ -83,3 +71,78 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value, allow_nan=False) if isinstance(value, (list, tuple, dict)) else value
+
+
+_ORDINALS = ("first", "second", "third", "fourth")
+_ALWAYS = ("id", "board", "round", "game", "position")
+
+
+def seat_names(seats: int) -> list[str]:
+    """The names of so many seats: `first`, `second`, `third`, `fourth`, `seat_5`, ..."""
+    return [_ORDINALS[seat] if seat < len(_ORDINALS) else f"seat_{seat + 1}" for seat in range(seats)]
+
+
+def tidy_columns(kinds: Collection[Kind], seats: int) -> list[str]:
+    """The columns of matches on boards of these `kinds`, with up to so many seats.
+
+    A game has the labels of its seats, the `winner` (none of a draw), and the returns, nodes and seconds of each seat; a puzzle
+    its `agent`, `solved` and `cost`; a game of one seat its `agent` and `returns`. `nodes` and `seconds` are those of all seats,
+    `at_fault` is who lost by a fault or gave up.
+    """
+    names = seat_names(seats) if "versus" in kinds else []
+    puzzle, score = "puzzle" in kinds, "score" in kinds
+    return [
+        *_ALWAYS,
+        *(["agent"] if puzzle or score else []),
+        *names,
+        *(["winner"] if names else []),
+        *[f"returns_{name}" for name in names],
+        *(["returns"] if score else []),
+        *(["solved"] if puzzle else []),
+        "moves",
+        *(["cost"] if puzzle else []),
+        *("termination", "at_fault", "message", "fallbacks", "nodes", "seconds"),
+        *[f"nodes_{name}" for name in names],
+        *[f"seconds_{name}" for name in names],
+    ]
+
+
+def tidy_row(title: str, kind: Kind, round_: int, record: Record) -> dict[str, Any]:
+    """One match under the columns of its kind; `title` is that of its board, rounds count from 0."""
+    nodes, seconds = [0] * len(record.labels), [0.0] * len(record.labels)
+    for decision in record.decisions:
+        nodes[decision.seat] += decision.nodes
+        seconds[decision.seat] += decision.seconds
+    row = {
+        **dict(zip(_ALWAYS, (record.id, title, round_, record.game, record.position), strict=True)),
+        "moves": record.moves,
+        "termination": record.termination,
+        "at_fault": None if record.seat is None else record.labels[record.seat],
+        "message": record.message,
+        "fallbacks": record.fallbacks,
+        "nodes": sum(nodes),
+        "seconds": round(sum(seconds), 9),
+    }
+    if kind == "score":
+        return {**row, "agent": record.labels[0], "returns": record.returns[0]}
+    if kind != "versus":
+        return {**row, "agent": record.labels[0], "solved": record.solved, "cost": record.cost}
+    for name, label, got, generated, spent in zip(
+        seat_names(len(record.labels)), record.labels, record.returns, nodes, seconds, strict=True
+    ):
+        row |= {name: label, f"returns_{name}": got, f"nodes_{name}": generated, f"seconds_{name}": round(spent, 9)}
+    best = [label for label, got in zip(record.labels, record.returns, strict=True) if got == max(record.returns)]
+    return {**row, "winner": best[0] if len(best) == 1 and record.termination != "void" else None}
+
+
+def tidy_rows(store: Store) -> Iterator[Sequence[Any]]:
+    """Yield the columns and then the rows of the matches on the boards of the last run, in the order of its schedule."""
+    sheets = store.last().boards
+    seats = max([text.count(",") + 1 for (text,) in store.query("SELECT DISTINCT seats FROM place")], default=2)
+    columns = tidy_columns({sheet.kind for sheet in sheets}, seats)
+    yield columns
+    for record, place in store.records(boards=True, sound=True):
+        if place is not None:
+            sheet = sheets[place.board]
+            row = tidy_row(sheet.title, sheet.kind, place.pairing.round, record)
+            yield [row.get(column) for column in columns]

@@ -1,6 +1,6 @@
 """Figures as text: one function for each kind of number, used by tables, sentences, reports and pages.
 
-The functions `figure`, `worth` and `duration` of `arena/views/static/dom.js` give the same texts as those here.
+The functions `figure`, `worth` and `duration` of `extensions/arena_web/views/static/dom.js` give the same texts as those here.
 """
 
 from decimal import ROUND_HALF_UP, Context, Decimal

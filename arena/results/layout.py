@@ -1,11 +1,13 @@
-"""Tables as text, fitted to terminals that are narrower than they are.
+"""Tables as text and rows as CSV. Tables are fitted to terminals that are narrower than they are.
 
 A `width` is that of the terminal, None where there is none: then, and in every style but the default one, tables are as wide as
 they get.
 """
 
-from collections.abc import Sequence
-from itertools import count, product
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from itertools import count, islice, product
 from string import ascii_uppercase
 from textwrap import wrap
 from typing import Any
@@ -13,11 +15,14 @@ from typing import Any
 from tabulate import tabulate
 
 from arena.errors import without_controls
+from arena.spec.faults import one_line
 
 DEFAULT = "simple"
 GAP = "  "
-NARROWEST = 8
-"""Characters that a column is not wrapped below."""
+FORMULA = ("=", "+", "-", "@")
+"""What a formula begins with in spreadsheets (OWASP, CSV injection)."""
+MIN_COLUMN_WIDTH = 8
+"""The least width to which a column is wrapped, in characters."""
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = DEFAULT, width: int | None = None) -> str:
@@ -28,7 +33,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = D
     """
     rows = [[without_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     text = tabulate(rows, list(headings), tablefmt=style, disable_numparse=True, colalign=_alignment(headings, rows) or None)
-    if width is None or style != DEFAULT or _widest(text) <= width:
+    if width is None or style != DEFAULT or max(map(len, text.split("\n"))) <= width:
         return text
     return _compact(headings, rows, width)
 
@@ -52,7 +57,8 @@ def crossing(
     rows = [[name, *line] for name, line in zip(names, cells, strict=True)]
     if width is None or style != DEFAULT or fits(["", *headings], rows, width):
         return table(["", *headings], rows, style, width)
-    letters = _letters(len(headings))
+    every_letter = ("".join(letters) for length in count(1) for letters in product(ascii_uppercase, repeat=length))
+    letters = list(islice(every_letter, len(headings)))
     named = [f"{letter} {heading}" for letter, heading in zip(letters, headings, strict=True)]
     legend = []
     if list(names) == list(headings):
@@ -66,13 +72,13 @@ def folded(text: str, width: int | None) -> str:
     """Text whose sentences are broken between words; indented lines, such as commands to copy, stay whole."""
     if width is None:
         return text
-    return "\n".join([_broken(line, width) for line in text.split("\n")])
-
-
-def _broken(line: str, width: int) -> str:
-    if len(line) <= width or line.startswith(" "):
-        return line
-    return "\n".join(wrap(line, max(width, NARROWEST), break_long_words=False, break_on_hyphens=False))
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if len(line) <= width or line.startswith(" "):
+            lines.append(line)
+        else:
+            lines += wrap(line, max(width, MIN_COLUMN_WIDTH), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def _taken(widths: Sequence[int]) -> int:
@@ -82,7 +88,7 @@ def _taken(widths: Sequence[int]) -> int:
 def _parts(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> list[str]:
     """A table as several, each with as many columns as fit beside the first one, which takes a third at most."""
     names, *widths = _natural(headings, rows)
-    names = names if _taken([names, *widths]) <= width else min(names, max(NARROWEST, width // 3))
+    names = names if _taken([names, *widths]) <= width else min(names, max(MIN_COLUMN_WIDTH, width // 3))
     begin, parts = 1, []
     while begin < len(headings):
         end = begin + 1
@@ -97,7 +103,7 @@ def _parts(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
 def _compact(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, wanted: Sequence[int] | None = None) -> str:
     """A table with no more space between columns than it takes, its widest columns wrapped until it fits."""
     widths = list(wanted or _natural(headings, rows))
-    while _taken(widths) > width and max(widths) > NARROWEST:
+    while _taken(widths) > width and max(widths) > MIN_COLUMN_WIDTH:
         widths[widths.index(max(widths))] -= 1
     right = [align == "right" for align in _alignment(headings, rows)] or [False] * len(headings)
     rule = GAP.join(["-" * wide for wide in widths])
@@ -137,11 +143,19 @@ def _is_number(cell: Any) -> bool:
     return text in ("", "-") or text.replace(".", "", 1).replace("-", "", 1).isdigit()
 
 
-def _widest(text: str) -> int:
-    return max(map(len, text.split("\n")))
+def csv_line(cells: Iterable[Any]) -> str:
+    """Return a row as a line of CSV without its end; None is an empty cell.
 
-
-def _letters(number: int) -> list[str]:
-    """A, B, ..., Z, AA, AB, ..."""
-    names = ("".join(letters) for length in count(1) for letters in product(ascii_uppercase, repeat=length))
-    return [name for _, name in zip(range(number), names, strict=False)]
+    A text that begins like a formula gets a `'` before it, and control characters but the line end, which a cell in quotes may
+    have, are written as escapes. Numbers stay as they are.
+    """
+    row = []
+    for cell in cells:
+        if isinstance(cell, str):
+            shown = "\n".join(map(one_line, cell.split("\n")))
+            row.append(f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown)
+        else:
+            row.append(cell)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(row)
+    return text.getvalue()

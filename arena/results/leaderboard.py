@@ -1,43 +1,31 @@
 """Leaderboards: the ranked rows of every board of a tournament, made from its records."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from arena.columns import Column
 from arena.format import Kind, Pairing, Placing
 from arena.match.record import Record
 from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, spent_cells, versus_row
-from arena.results.claims import Refutation
-from arena.results.rating import SprtState, Strengths, UnknownRatings, sprt_state, strengths, unknown_ratings
+from arena.results.rating import SprtState, Strengths, sprt_state, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
-from arena.results.tally import Count, Failure, Tally
+from arena.results.tally import Failure, Tally
 from arena.schedule.board_info import BoardInfo, board_info
 from arena.spec import Spec
 from arena.stats.bracket import Tie
 from arena.store import Store
-from arena.store.run import mixed
+from arena.store.run import mixed_plugins
 
-
-class FallbackShare(NamedTuple):
-    """How many decisions of an agent were drawn at random."""
-
-    agent: str
-    fallbacks: int
-    decisions: int
-
-
-class UnratedAgents(NamedTuple):
-    """The agents whose ratings a board does not show; see `arena.results.rating.UnknownRatings`."""
-
-    agents: frozenset[str]
-    swept: tuple[str, ...]
-    decisive: int
-    needed: int | None
+REPEATS = (
+    "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
+    "try openings: {plies: 4} in the spec."
+)
+ONE_ROUND = "No intervals: they take a second round, with dice and deals of its own; `rounds` in the spec."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,73 +33,71 @@ class Leaderboard:
     """The table of one board. Rows are plain values with the keys of the JSON output; None if a value is not known."""
 
     sheet: BoardInfo
-    title: str
-    game: dict[str, Any]
-    kind: Kind
     rows: tuple[Row, ...]
+    remarks: tuple[str, ...]
+    """How far to trust the board, in sentences. The agents' failures are not among them."""
+    failures: tuple[Failure, ...]
     cross: tuple[tuple[float | None, ...], ...] | None
     """For a versus board, the score of each agent against each, in rank order."""
     games: int
     distinct_games: int
     """The number of matches that differ in seats, position or actions."""
-    folded: bool
-    """True if pairs of games that only repeat others were counted as one: those in which no seat drew a random number."""
     void: int
     """The number of matches without a score, since the game or arena itself was at fault."""
-    fallbacks: int
-    """The number of random actions, drawn because a budget ran out before anything was reported."""
-    failures: tuple[Failure, ...]
-    size: int | None
-    """The number of matches of the whole schedule; None if it depends on the results."""
     finished: bool
-    """True if all of them are there."""
+    """True if the store has all matches of the schedule."""
     store: str | None
     """The store that holds the matches; None if they are in memory."""
-    anchor: str | None
-    """The agent whose rating is 0; None where the field's mean is."""
     method: str | None
     """The source of the intervals of ratings, `bootstrap` or `sandwich`; None if there are none."""
-    cycles: tuple[tuple[str, ...], ...]
-    """Intransitive cycles, each lead of which is significant."""
     test: SprtState | None
     """The state of the test of a head-to-head match."""
-    mixed: tuple[str, ...] = ()
-    """Plugins of which the matches in the store were played with more than one version."""
-    own_columns: tuple[Column, ...] = ()
+    unrated: frozenset[str]
+    """The agents whose ratings are not shown."""
+    by_returns: bool
+    """True if the board is ranked by mean returns."""
+    own_columns: tuple[Column, ...]
     """The columns of the board's format."""
-    adjudicated: int = 0
-    """The number of games that the reported values of the agents ended."""
-    unranked: str | None = None
-    """The format that has not ranked the board yet, so that it is ranked by its score; None where it has, or never does."""
-    refuted: tuple[Refutation, ...] = ()
-    """The claims of optimal solutions that a match refutes."""
-    by_rating: bool = False
-    """True if a versus board is ranked by ratings, all of which are known well enough to be shown."""
-    unrated: UnratedAgents | None = None
-    """The agents whose ratings are not shown; None where all are."""
-    fallen_back: tuple[FallbackShare, ...] = ()
-    """The agents of whom decisions were drawn at random."""
-    unclear: tuple[str, ...] = ()
-    """Agents among whom fallbacks cannot be shared out."""
-    bracket: tuple[tuple[Tie[str], ...], ...] = ()
+    bracket: tuple[tuple[Tie[str], ...], ...]
     """The rounds of a knockout, the first one first."""
-    by_returns: bool = False
-    """True if it is ranked by mean returns."""
-    unmetered: tuple[tuple[str, int], ...] = ()
-    """The agents that have generated states past their views, and how many were seen."""
+    more: dict[str, Any]
+    """Keys that only some boards have in JSON: `cycles`, the circles of wins beyond chance, and `unmetered`, the states that each
+    agent generated past its view."""
+
+    @property
+    def title(self) -> str:
+        """The title of the board."""
+        return self.sheet.title
+
+    @property
+    def game(self) -> dict[str, Any]:
+        """The name and the parameters of the game."""
+        return self.sheet.game
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the board."""
+        return self.sheet.kind
+
+    @property
+    def size(self) -> int | None:
+        """The number of matches of the whole schedule; None if it depends on the results."""
+        return self.sheet.size if self.sheet.exact else None
+
+    @property
+    def anchor(self) -> str | None:
+        """The agent whose rating is 0; None if the field's mean is."""
+        return self.sheet.anchor if self.sheet.anchor in self.sheet.labels else None
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON; `finished` is there where it is false."""
-        more: dict[str, Any] = {}
-        if self.cycles:
-            more["cycles"] = [list(circle) for circle in self.cycles]
+        more = dict(self.more)
         if self.test is not None:
             more["test"] = asdict(self.test)
         if self.bracket:
             more["bracket"] = [[tie._asdict() for tie in ties] for ties in self.bracket]
-        if self.unmetered:
-            more["unmetered"] = dict(self.unmetered)
-        unfinished = {} if self.finished else {"finished": False, "size": self.size}
+        if not self.finished:
+            more |= {"finished": False, "size": self.size}
         return {
             "game": self.game,
             "kind": self.kind,
@@ -119,7 +105,6 @@ class Leaderboard:
             "cross": None if self.cross is None else [list(row) for row in self.cross],
             "rows": [dict(row) for row in self.rows],
             **more,
-            **unfinished,
         }
 
 
@@ -154,18 +139,17 @@ def stored(path: str | PathLike[str]) -> list[Leaderboard]:
     with Store.open(Path(path)) as store, store.snapshot():
         run = store.last()
         tallies = tallies_of(store, run.boards)
-        boards = of_tallies(tallies, finished=run.ended is not None, store=str(path))
-        several = tuple(mixed(store.runs()))
-        return [replace(board, mixed=several) for board in boards] if several else boards
+        return of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=mixed_plugins(store.runs()))
 
 
-def of_tallies(tallies: Sequence[Tally], *, finished: bool, store: str | None = None) -> list[Leaderboard]:
-    """The leaderboards of all boards of a tournament, from what was counted; see `leaderboard`."""
-    return _with_means([leaderboard(tally, finished=finished, store=store) for tally in tallies])
+def of_tallies(
+    tallies: Sequence[Tally], *, finished: bool, store: str | None = None, mixed: Collection[str] = ()
+) -> list[Leaderboard]:
+    """The leaderboards of all boards of a tournament, from what was counted; see `leaderboard`.
 
-
-def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:
-    """The same boards; of several games, with the means of an agent's ranks and of its ratings over them in every row."""
+    If there are several games, every row has the means of an agent's ranks and ratings over all boards.
+    """
+    boards = [leaderboard(tally, finished=finished, store=store, mixed=mixed) for tally in tallies]
     if len({board.game["name"] for board in boards}) < 2:
         return boards
     ranks, ratings = defaultdict(list), defaultdict(list)
@@ -185,70 +169,107 @@ def _with_means(boards: list[Leaderboard]) -> list[Leaderboard]:
     return [replace(board, rows=tuple([{**row, **means(row["agent"])} for row in board.rows])) for board in boards]
 
 
-def leaderboard(tally: Tally, *, finished: bool, store: str | None = None) -> Leaderboard:
+def leaderboard(tally: Tally, *, finished: bool, store: str | None = None, mixed: Collection[str] = ()) -> Leaderboard:
     """The leaderboard of one board. Void matches are counted apart and not scored.
 
-    `finished` is True if a schedule whose length depends on results has come to its end; `store` holds the matches. PluginError
-    if the format of a plugin cannot rank the board.
+    `finished` is True if a schedule whose length depends on results has come to its end. `store` holds the matches; those of the
+    plugins `mixed` were played with more than one version. PluginError if the format of a plugin cannot rank the board.
     """
-    sheet, counts = tally.sheet, tally.counts
+    sheet, counts, games = tally.sheet, tally.counts, tally.matches
     versus = sheet.kind == "versus"
-    rated = strengths(sheet, tally.matches) if versus else None
-    played = [entry for entry, count in enumerate(counts) if count.games]
-    unknown = None if rated is None else unknown_ratings(rated, tally.matches, played)
+    rated = strengths(sheet, games) if versus else None
+    unknown = None if rated is None else unknown_ratings(rated, games, [n for n, count in enumerate(counts) if count.games])
     ranking = tally.ranking()
     placings = None if ranking is None else ranking.placings
     by_rating = tally.ranked_by == "rating" and unknown is not None and not unknown.entries
-    order = _order(tally, rated if by_rating else None, placings)
-    refuted = tally.claims.refuted()
     by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
+    order = _order(tally, rated if by_rating else None, placings)
     level = level_by_returns(tally) if versus and by_returns else {} if rated is None else rated.level
-    return Leaderboard(
+    refuted = tally.claims.refuted()
+    test = sprt_state(sheet, games)
+    unmetered = {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}
+    cycles = [] if rated is None else [[sheet.labels[entry] for entry in circle] for circle in rated.cycles]
+    entries = [entry for _, entry in order]
+    cross = tuple([tuple([per(counts[one].points[two], counts[one].met[two]) for two in entries]) for one in entries])
+    board = Leaderboard(
         sheet=sheet,
-        title=sheet.title,
-        game=sheet.game,
-        kind=sheet.kind,
-        rows=_rows(tally, rated, level, order, placings, refuted),
-        cross=_cross(counts, [entry for _, entry in order]) if versus else None,
+        rows=_rows(tally, rated, level, order, placings, {one.agent for one in refuted}),
+        remarks=(),
+        failures=tally.failures(),
+        cross=cross if versus else None,
         games=tally.games,
         distinct_games=tally.distinct_games,
-        folded=tally.matches.folded,
         void=tally.void,
-        fallbacks=tally.fallbacks,
-        failures=tally.failures(),
-        size=sheet.size if sheet.exact else None,
         finished=complete(tally, ended=finished),
         store=store,
-        anchor=sheet.anchor if sheet.anchor in sheet.labels else None,
         method=None if rated is None else rated.method,
-        cycles=_cycles(rated, sheet.labels),
-        test=sprt_state(sheet, tally.matches),
-        adjudicated=tally.adjudicated,
-        own_columns=() if ranking is None else ranking.columns,
-        unranked=sheet.format if ranking is not None and placings is None else None,
-        refuted=refuted,
-        by_rating=by_rating and ranking is None,
-        unrated=_unrated(unknown, sheet.labels),
-        fallen_back=_fallen_back(tally),
-        unclear=tuple([label for label, count in zip(sheet.labels, counts, strict=True) if count.fallbacks is None]),
-        bracket=tally.bracket(),
+        test=test,
+        unrated=frozenset() if unknown is None else frozenset([sheet.labels[entry] for entry in unknown.entries]),
         by_returns=by_returns,
-        unmetered=tuple([(label, count.unmetered) for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered]),
+        own_columns=() if ranking is None else ranking.columns,
+        bracket=tally.bracket(),
+        more=({"cycles": cycles} if cycles else {}) | ({"unmetered": unmetered} if unmetered else {}),
     )
+    remarks = [*_describe_matches(board, folded=games.folded)]
+    if ranking is not None and placings is None:
+        remarks.append(f"Ranked by score: the format {sheet.format} ranks the board when `arena run` comes to its end.")
+    if mixed:
+        remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
+    if versus and tally.games:
+        own = ranking is not None and (ranking.columns or placings is None)  # its columns say what it ranks by
+        ranked = [] if own else _describe_order(board, by_rating=by_rating and ranking is None, folded=games.folded)
+        remarks += _describe_scale(board, ranked)
+        remarks += [] if unknown is None else unknown.describe(sheet.labels)
+        if any(row["level_with"] for row in board.rows):
+            remarks.append("~ : the interval overlaps with another's, so the order is not certain.")
+        circles = [] if by_returns else cycles  # which are of wins
+        remarks += [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in circles]
+    remarks += [one.describe() for one in refuted]
+    remarks += [] if test is None else [test.describe(finished=board.finished)]
+    remarks += tally.describe()
+    return replace(board, remarks=tuple(remarks))
 
 
-def _cycles(rated: Strengths | None, labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    return () if rated is None else tuple([tuple([labels[entry] for entry in circle]) for circle in rated.cycles])
+def _describe_matches(board: Leaderboard, *, folded: bool) -> Iterator[str]:
+    what = "games" if board.kind == "versus" else "attempts"
+    distinct = "" if board.sheet.has_chance else f", {board.distinct_games:,} distinct"  # with chance no match counts as a repeat
+    yield f"{board.games:,} {what}{distinct}.{' Repeated games say nothing new about the agents.' if folded else ''}"
+    if not board.finished:
+        missing = "" if board.size is None else f"{board.size - board.games - board.void:,} of {board.size:,} matches are missing"
+        yield f"The run is not finished{missing and ': '}{missing}."
+
+
+def _describe_scale(board: Leaderboard, ranked: Iterable[str]) -> list[str]:
+    """The remarks on the scale of a versus board and its intervals, behind those on its order."""
+    if all(row["rating_low"] is None and row["rating_high"] is None for row in board.rows):
+        return [*ranked, ONE_ROUND if board.sheet.has_chance else REPEATS]
+    about = "the field's mean" if board.anchor is None else board.anchor
+    sample = "rounds" if board.sheet.has_chance else "pairs of games"
+    scale = f"Elo about {about}: 400 are ten wins to one loss, draws apart; 95 % intervals from {sample} ({board.method})."
+    return [" ".join([*ranked, scale])]
+
+
+def _describe_order(board: Leaderboard, *, by_rating: bool, folded: bool) -> Iterator[str]:
+    if board.by_returns:
+        yield "Ranked by mean return; Elo and score are from wins and draws alone."
+        if not folded and all(row["return_low"] is None for row in board.rows):
+            yield "Mean returns have no intervals before there is a second round."
+        return
+    yield "Ranked by Elo." if by_rating else "Ranked by score."
+    known = [(row["score"], row["mean_return"]) for row in board.rows if row["games"]]
+    if any(one[0] > two[0] and one[1] < two[1] for one in known for two in known):
+        yield "Mean returns order the agents otherwise, since not all wins are alike; rank: returns in the spec goes by them."
 
 
 def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | None) -> list[tuple[int, int]]:
-    """The rank and the number of each entry, the first one first: by its format, or by rating or score."""
+    """The rank and the number of each entry, the first one first: by its format, or by rating or score. Equals share a rank."""
     if placings is None:
         merits = [_merit(entry, tally, rated) for entry in range(len(tally.counts))]
     else:
         merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
+    sorted_merits = sorted(merits)
     order = sorted(range(len(merits)), key=lambda entry: (merits[entry], entry))
-    return list(zip(_ranks([merits[entry] for entry in order]), order, strict=True))
+    return [(sorted_merits.index(merits[entry]) + 1, entry) for entry in order]
 
 
 def _rows(
@@ -257,7 +278,7 @@ def _rows(
     level: Mapping[int, Collection[int]],
     order: Sequence[tuple[int, int]],
     placings: Sequence[Placing] | None,
-    refuted: Sequence[Refutation],
+    refuted: Collection[str],
 ) -> tuple[Row, ...]:
     """The rows in that order, with what the format shows of each entry, which claims are refuted where any is, and processor time
     where that was measured.
@@ -272,25 +293,13 @@ def _rows(
         else:
             row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, labels[entry], tally.counts[entry])
         of_format: Mapping[str, Any] = {} if placings is None else placings[entry].values
-        marks: Row = {"refuted": any(labels[entry] == one.agent for one in refuted)} if refuted else {}
+        marks: Row = {"refuted": labels[entry] in refuted} if refuted else {}
         if measured:
             marks["cpu_per_move"] = cpu_per_move(tally.counts[entry])
         if paid:
             marks |= spent_cells(tally.counts[entry], paid)
         rows.append({**row, **marks, **of_format})
     return tuple(rows)
-
-
-def _unrated(unknown: UnknownRatings | None, labels: Sequence[str]) -> UnratedAgents | None:
-    if unknown is None or not unknown.entries:
-        return None
-    swept = tuple([labels[entry] for entry in unknown.swept])
-    return UnratedAgents(frozenset([labels[entry] for entry in unknown.entries]), swept, unknown.decisive, unknown.needed)
-
-
-def _fallen_back(tally: Tally) -> tuple[FallbackShare, ...]:
-    named = zip(tally.sheet.labels, tally.counts, strict=True)
-    return tuple([FallbackShare(label, count.fallbacks, count.decisions) for label, count in named if count.fallbacks])
 
 
 def complete(tally: Tally, *, ended: bool) -> bool:
@@ -314,15 +323,3 @@ def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ..
         float("inf") if mean is None else mean,
         per(count.nodes, count.games) or 0.0,
     )
-
-
-def _ranks(merits: Sequence[tuple[float, ...]]) -> list[int]:
-    """Ranks from 1; equals share the best of their ranks."""
-    return [merits.index(merit) + 1 for merit in merits]
-
-
-def _cross(tallies: Sequence[Count], order: Sequence[int]) -> tuple[tuple[float | None, ...], ...]:
-    def against(entry: int, other: int) -> float | None:
-        return per(tallies[entry].points[other], tallies[entry].met[other])
-
-    return tuple([tuple([against(entry, other) for other in order]) for entry in order])

@@ -12,7 +12,7 @@ from arena.format import result_points
 from arena.match.record import FAULTS, Reason
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO, returns_of, seats_of
+from arena.store.rows import NANOSECONDS, returns_of, seats_of
 
 RESULTS = ("win", "draw", "loss", "void", "fault")
 """The results that one can ask for; of a puzzle a win is a solution, and a loss an attempt without one."""
@@ -75,7 +75,11 @@ def listed(store: Store, choice: MatchChoice) -> Iterator[ListedMatch]:
     order = "p.number" if choice.by is None else f"{ORDERS[choice.by]} DESC, p.number"
     for row in store.query(f"{_MATCHES} WHERE {where} ORDER BY {order}", values):
         match, blamed = _match(sheets, choice.agent, row)
-        if choice.result is None or _fits(choice.result, match, blamed=blamed):
+        if choice.result == "fault":
+            fits = blamed
+        else:
+            fits = choice.result is None or match.result in (choice.result, _WORDS.get(choice.result))
+        if fits:
             yield match
 
 
@@ -107,18 +111,8 @@ def _match(sheets: Sequence[BoardInfo], agent: str | None, row: Sequence[Any]) -
     seat = 0 if agent is None else labels.index(agent)
     word = outcome(returns_of(returns), seat)
     result = "void" if termination == "void" else word if solved is None else _WORDS[word]
-    match = ListedMatch(
-        number + 1,
-        key.hex(),
-        sheet.title,
-        round_ + 1,
-        labels,
-        result,
-        moves,
-        int(nodes),
-        nanoseconds / NANO,
-        termination,
-    )
+    seconds = nanoseconds / NANOSECONDS
+    match = ListedMatch(number + 1, key.hex(), sheet.title, round_ + 1, labels, result, moves, int(nodes), seconds, termination)
     return match, termination in FAULTS and (agent is None or blamed == seat)
 
 
@@ -126,10 +120,6 @@ def outcome(returns: Sequence[float], seat: int) -> Outcome:
     """Return the result of a match for a seat: against the best of the others, of a puzzle a win where it was solved."""
     others = (*returns[:seat], *returns[seat + 1 :])
     return _OUTCOMES[result_points(returns[seat], max(others))] if others else ("win" if returns[seat] == 1 else "loss")
-
-
-def _fits(wanted: str, match: ListedMatch, *, blamed: bool) -> bool:
-    return blamed if wanted == "fault" else match.result in (wanted, _WORDS.get(wanted))
 
 
 # Further seats are summed as floats, and so are sums that are too large for SQLite's whole numbers.

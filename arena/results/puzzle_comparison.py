@@ -11,11 +11,11 @@ from arena.results.attempts import Attempt
 from arena.stats.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
 from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget
 
-BUDGETS = 8
+MAX_BUDGET_ROWS = 8
 """The most rows of a table of solved shares by budget."""
-FEW = 6
+MIN_POSITIONS = 6
 """Positions solved by both below which their figures have no interval, and make no headline."""
-MICRO = 1e-6
+MIN_SECONDS = 1e-6
 """The least time, in seconds: ratios of shorter ones mean nothing."""
 
 
@@ -105,7 +105,7 @@ def compare_attempts(
         differ(lambda attempt: attempt.moves),
         differ(lambda attempt: attempt.cost) if unlike else None,
         ratio(lambda attempt: attempt.nodes, 1.0),
-        ratio(lambda attempt: attempt.seconds, MICRO),
+        ratio(lambda attempt: attempt.seconds, MIN_SECONDS),
         *_par2(nodes, met, lambda attempt: attempt.nodes),
         *_par2(seconds, met, lambda attempt: attempt.seconds),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
@@ -118,7 +118,7 @@ def compare_attempts(
 def _means(values: list[tuple[float, float]], mean: Callable[[list[float]], float], estimate: Estimate | None) -> Means | None:
     if estimate is None:
         return None
-    if len(values) < FEW:
+    if len(values) < MIN_POSITIONS:
         estimate = Estimate(estimate.value, None, None)
     return Means(mean([one for one, _ in values]), mean([other for _, other in values]), estimate)
 
@@ -160,12 +160,12 @@ def _by_budget(one: list[float | None], other: list[float | None], most: float) 
     budgets = [step.budget for each in steps for step in each]
     if not budgets:
         return ()
-    grid = _round_numbers(max(min(budgets), MICRO), max(budgets), most)
+    grid = _round_numbers(max(min(budgets), MIN_SECONDS), max(budgets), most)
     return tuple([Budget(budget, share_at(steps[0], budget), share_at(steps[1], budget)) for budget in grid])
 
 
 def _round_numbers(low: float, high: float, most: float) -> list[float]:
-    """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to BUDGETS.
+    """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to MAX_BUDGET_ROWS.
 
     None is above `most`, which replaces those that would be.
     """
@@ -174,5 +174,5 @@ def _round_numbers(low: float, high: float, most: float) -> list[float]:
     inner += [number for number in numbers if number >= high][:1]
     if inner[-1] > most:
         inner = [*[number for number in inner if number < most], most]
-    every = -(-len(inner) // BUDGETS)
+    every = -(-len(inner) // MAX_BUDGET_ROWS)
     return inner[::-1][::every][::-1]

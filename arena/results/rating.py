@@ -1,12 +1,14 @@
 """The strength of a board's agents by its games: ratings in Elo with intervals, and the state of a sequential test."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
 from arena.errors import ArenaError
 from arena.identity import Stream
+from arena.results import figures
+from arena.results.conclusions import elo_interval, forecast_words, hypotheses, sprt_verdict
 from arena.results.pairs import Entries, PairedGames, Rankings, counted, estimated
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
@@ -17,11 +19,11 @@ from arena.stats.sprt import Sprt, SprtForecast, Verdict, forecast, log_likeliho
 if TYPE_CHECKING:
     from arena.stats.intervals import Ratings
 
-MOST_RATED = 200
+MAX_RATED_ENTRIES = 200
 """Entries of a board that is rated; the matrices grow with the square."""
-WIDEST = 300
+MAX_INTERVAL_ELO = 300
 """The most that a 95 % interval may reach to either side, in Elo, for its rating to be shown."""
-DECISIVE = 6
+MIN_DECISIVE_PAIRS = 6
 """Decisive pairs that an agent needs for such an interval at the least: n of them among equals give 1.96 * 2 * ELO / sqrt(n)."""
 
 
@@ -39,6 +41,20 @@ class SprtState:
     worth: EloEstimate
     forecast: SprtForecast | None
     """None once it is decided."""
+
+    def describe(self, *, finished: bool) -> str:
+        """Return the state as a remark on the board; a forecast is given while the run is not `finished`."""
+        said = "not decided"
+        if self.verdict is not None:
+            said = f"{self.verdict} accepted: {sprt_verdict(self.test, self.verdict, self.one, self.other)}"
+        elif self.forecast is not None and not finished:
+            said += f", {forecast_words(self.forecast)}"
+        worth = self.worth
+        strength = "no logistic Elo" if worth.elo is None else f"logistic Elo {figures.elo(worth.elo, 1)}{elo_interval(worth)}"
+        bias = " The Elo of a test that stopped early is biased away from 0." if self.verdict is not None else ""
+        llr = f"LLR {figures.fixed(self.llr, 2)} ({self.test.lower:.2f} to {self.test.upper:.2f})"
+        head = f"SPRT of {self.one} against {self.other} ({hypotheses(self.test)}): {said}."
+        return f"{head} {llr}, pairs {', '.join(map(str, self.counts))}; {strength}.{bias}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +77,7 @@ class Strengths:
 
 @dataclass(frozen=True, slots=True)
 class UnknownRatings:
-    """Entries with games whose ratings are not shown, since their intervals are wider than WIDEST, open, or missing."""
+    """Entries with games whose ratings are not shown, since their intervals are wider than MAX_INTERVAL_ELO, open, or missing."""
 
     entries: frozenset[int]
     swept: tuple[int, ...]
@@ -71,26 +87,39 @@ class UnknownRatings:
     needed: int | None
     """About how many of these would give the others narrow intervals; None for games that do not come in pairs."""
 
+    def describe(self, labels: Sequence[str]) -> Iterator[str]:
+        """Yield the remarks on the board: which matches would make the ratings known."""
+        if self.entries - set(self.swept):
+            line = f"? : the 95 % interval is wider than ±{MAX_INTERVAL_ELO} Elo: no rating yet."
+            if self.needed is not None:
+                pairs = f"{self.decisive:,}" if self.decisive else "none"
+                about = "at least" if self.swept else "about"
+                line += f" It takes {about} {self.needed:,} decisive pairs of games in all; there are {pairs}."
+            yield line
+        if self.swept:
+            names = ", ".join([labels[entry] for entry in self.swept])
+            yield f"? of {names}: all points or none, which bounds a rating on one side alone; it takes a point the other way."
+
 
 def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int]) -> UnknownRatings:
     """Find the ratings of the entries that have `played` which are not to be shown.
 
     Widths shrink with the root of the number of pairs, so a board whose widest interval reaches f times too far needs f squared
-    times as many, at the least DECISIVE of each entry.
+    times as many, at the least MIN_DECISIVE_PAIRS of each entry.
     """
     bounds = {entry: rated.elo[entry][1:] for entry in played if entry != rated.anchor}
     swept = tuple([entry for entry, (low, high) in bounds.items() if (low is None) != (high is None)])
     halves = {entry: (high - low) / 2 for entry, (low, high) in bounds.items() if low is not None and high is not None}
-    unknown = frozenset([entry for entry in bounds if halves.get(entry, float("inf")) > WIDEST])
+    unknown = frozenset([entry for entry in bounds if halves.get(entry, float("inf")) > MAX_INTERVAL_ELO])
     pairs = [pair for found in games.pairings().values() for pair in found]
     decisive = sum([pair.score != 0.5 for pair in pairs])
-    factor = max([half / WIDEST for half in halves.values()], default=0.0)
-    needed = max(ceil(DECISIVE * len(played) / 2), ceil(decisive * factor**2))
+    factor = max([half / MAX_INTERVAL_ELO for half in halves.values()], default=0.0)
+    needed = max(ceil(MIN_DECISIVE_PAIRS * len(played) / 2), ceil(decisive * factor**2))
     return UnknownRatings(unknown, swept, decisive, needed if pairs else None)
 
 
 def strengths(sheet: BoardInfo, games: PairedGames) -> Strengths | None:
-    """Rate a board by all its games; None where it has nothing to rate, or more than MOST_RATED entries."""
+    """Rate a board by all its games; None where it has nothing to rate, or more than MAX_RATED_ENTRIES entries."""
     return strengths_of(sheet, games.pairings(), games.rankings(), games.rounds())
 
 
@@ -105,7 +134,7 @@ def strengths_of(
     `rounds` are the pairs of each round whose games share dice and deals; without them pairs are taken for independent.
     """
     entries = range(len(sheet.labels))
-    if len(entries) > MOST_RATED or not (pairings or rankings):
+    if len(entries) > MAX_RATED_ENTRIES or not (pairings or rankings):
         return None
     from arena.stats.intervals import rate
     from arena.stats.plackett_luce import rate_rankings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arena.errors import ArenaError
-from arena.results.rating import MOST_RATED
+from arena.results.rating import MAX_RATED_ENTRIES
 from arena.schedule.board_info import BoardInfo
 from arena.stats.observations import WinDrawLoss, ranking_of
 
@@ -43,7 +43,7 @@ def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Poi
     `matches` are those of one board in the order in which they were played. Nothing for a board that is not rated.
     """
     labels = sheet.labels
-    if len(labels) > MOST_RATED:
+    if len(labels) > MAX_RATED_ENTRIES:
         return ()
     anchor = labels.index(sheet.anchor) if sheet.anchor in labels else None
     games = _GamesSoFar(range(len(labels)))

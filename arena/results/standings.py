@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from arena.format import Kind, Pairing
+from arena.format import Pairing
 from arena.results.board_rows import Row, per
 from arena.results.pairs import Entries, PairedGames
 from arena.results.rating import strengths_of
@@ -19,8 +19,9 @@ from arena.stats.observations import Pair
 from arena.stats.solved_share import wilson
 
 Pairings = Mapping[Entries, Sequence[Pair]]
-MOST_LIVE = 32
-"""Entries of a board that is rated while it is played: what takes long would keep the run from ending."""
+NO_RATING = (None, None, None)
+MAX_ENTRIES_RATED_LIVE = 32
+"""A board with more entries is not rated while it is played: the rating would keep the run from ending."""
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Standings:
         for seat, entry in enumerate(pairing.seats):
             counts[entry].add(returns[seat], max((*returns[:seat], *returns[seat + 1 :]), default=0.0))
             counts[entry].returns += returns[seat]
-        if len(pairing.seats) == 2 and len(counts) <= MOST_LIVE:
+        if len(pairing.seats) == 2 and len(counts) <= MAX_ENTRIES_RATED_LIVE:
             self._games[board].add(pairing.round, pairing.seats, returns, play_hash or 0, play_hash is None)
 
     def pairings(self, board: int) -> Pairings:
@@ -73,32 +74,19 @@ class Standings:
         kind = self._boards[board].kind
         versus = kind == "versus"
         elo = self._elo.get(board, {}) if versus else {}
-        rows = [
-            {"agent": seat.label, **(_played(count, elo.get(entry)) if versus else _attempted(count, kind))}
-            for entry, (seat, count) in enumerate(zip(seats, self._counts[board], strict=True))
-        ]
+        rows = []
+        for entry, (seat, count) in enumerate(zip(seats, self._counts[board], strict=True)):
+            row: Row = {"agent": seat.label}
+            if versus:
+                rating, low, high = elo.get(entry, NO_RATING) if count.games else NO_RATING
+                row |= {"rating": rating, "rating_low": low, "rating_high": high, "games": count.games, "wins": count.wins}
+                row |= {"draws": count.draws, "losses": count.losses, "score": count.score, "mean_return": count.mean}
+            elif kind == "score":
+                row |= {"attempts": count.games, "mean_return": count.mean, "return_low": None, "return_high": None}
+            else:
+                low, high = wilson(count.wins, count.games) if count.games else (None, None)
+                row |= {"attempts": count.games, "solved": per(count.wins, count.games), "solved_low": low, "solved_high": high}
+            rows.append(row)
         by_returns = kind == "score" or self._boards[board].ranked_by == "returns"
         key = "mean_return" if by_returns else "score" if versus else "solved"
         return sorted(rows, key=lambda row: -inf if row[key] is None else row[key], reverse=True)
-
-
-def _played(count: _Count, elo: tuple[float, float | None, float | None] | None) -> Row:
-    rating, low, high = elo if elo is not None and count.games else (None, None, None)
-    return {
-        "rating": rating,
-        "rating_low": low,
-        "rating_high": high,
-        "games": count.games,
-        "wins": count.wins,
-        "draws": count.draws,
-        "losses": count.losses,
-        "score": count.score,
-        "mean_return": count.mean,
-    }
-
-
-def _attempted(count: _Count, kind: Kind) -> Row:
-    if kind == "score":
-        return {"attempts": count.games, "mean_return": count.mean, "return_low": None, "return_high": None}
-    low, high = wilson(count.wins, count.games) if count.games else (None, None)
-    return {"attempts": count.games, "solved": per(count.wins, count.games), "solved_low": low, "solved_high": high}

@@ -15,7 +15,7 @@ from arena.results.fallbacks import stored_fallbacks
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
-from arena.store.rows import NANO, returns_of, seats_of, spending_decisions
+from arena.store.rows import NANOSECONDS, returns_of, seats_of, spending_decisions
 
 
 def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
@@ -28,13 +28,13 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
         tallies[board].count(facts)
         if termination != "void":
             for entry, used in zip(entries, (sums[4:7], sums[7:]), strict=False):
-                tallies[board].effort(entry, used[0], int(used[1]), used[2] / NANO)
+                tallies[board].effort(entry, used[0], int(used[1]), used[2] / NANOSECONDS)
     for board, seats, seat, decisions, nodes, nanoseconds in store.query(_EFFORT):
-        tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANO)
+        tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANOSECONDS)
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
         tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
     _add_details(store, tallies)
-    for rows in store.chunks(_GAMES.format(adjusted=store.adjusted)):
+    for rows in store.chunks(_GAMES):
         for board, round_, seats, returns, used_rng, played, adjusted in rows:
             corrected = None if adjusted is None else returns_of(adjusted)
             tallies[board].met(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
@@ -57,7 +57,7 @@ def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
     for rows in store.chunks(_TIMINGS, [f'%"{CPU_SECONDS}"%']):
         for board, seats, timing in rows:
             tallies[board].timed(seats_of(seats), json.loads(timing))
-    for rows in store.chunks(_SPENT) if store.keeps_spent else ():
+    for rows in store.chunks(_SPENT):
         for board, seats, decisions, spent in rows:
             tallies[board].paid(seats_of(seats), spending_decisions(decisions, spent))
 
@@ -78,7 +78,7 @@ SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), t
 FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 """
 _GAMES = """
-SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, {adjusted}
+SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, r.adjusted
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 """
 _EFFORT = """

@@ -11,14 +11,9 @@ from tabulate import tabulate_formats
 
 from arena.columns import LAST
 from arena.results import figures
-from arena.results.bracket_table import bracket_table
-from arena.results.cells import UNKNOWN, BoardTable, board_table, kinds, unrated_agents
-from arena.results.claims import Refutation
-from arena.results.conclusions import elo_interval, forecast_words, hypotheses, sprt_verdict
-from arena.results.csv_cells import csv_line
-from arena.results.layout import DEFAULT, crossing, fits, folded, table
+from arena.results.cells import UNKNOWN, BoardTable, board_table, bracket_table, kinds
+from arena.results.layout import DEFAULT, crossing, csv_line, fits, folded, table
 from arena.results.leaderboard import Leaderboard
-from arena.results.remarks import fallback_remarks, rating_remarks, unmetered_remarks
 from arena.spec.faults import one_line
 
 FORMATS = (*tabulate_formats, "json", "csv")
@@ -82,13 +77,38 @@ def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT, wid
     if style == "json":
         return json.dumps(document(run, boards), indent=2, allow_nan=False)
     if style == "csv":
-        return "\n".join([_csv(board) for board in boards]).rstrip("\n")
+        lines = []
+        for board in boards:
+            keys = [key for key in board.rows[0] if key != "superiority"] if board.rows else ["agent"]
+            lines.append(csv_line(["board", *keys]))
+            for row in board.rows:
+                cells = [kinds(row[key]) if isinstance(row[key], dict) else row[key] for key in keys]
+                lines.append(csv_line([board.title, *cells]))
+            lines.append("")
+        return "\n".join(lines).rstrip("\n")
     texts = [_text(run.name, board, style, width) for board in boards]
     found = overall(boards)
     if found is not None:
         shown = table(found.headings, found.rows, style, width)
         texts += [_captioned(f"{run.name}: {found.title}", shown, style), found.note]
     return folded("\n\n".join(texts), width)
+
+
+def notebook_html(name: str, boards: Sequence[Leaderboard]) -> str:
+    """The boards as HTML for notebooks, with the overall table of several games. All texts are escaped."""
+
+    def section(title: str, body: str, lines: Sequence[str]) -> str:
+        said = "<br>\n".join(map(escape, lines))
+        return f'<h4>{escape(title)}</h4>\n<div style="overflow-x: auto; white-space: nowrap">{body}</div>\n<p>{said}</p>'
+
+    parts = [f"<h3>{escape(name)}</h3>"]
+    for board in boards:
+        shown = board_table(board)
+        parts.append(section(board.title, table(shown.headings, shown.cells, "html"), [*board.remarks, *failure_lines(board)]))
+    found = overall(boards)
+    if found is not None:
+        parts.append(section(found.title, table(found.headings, found.rows, "html"), [found.note]))
+    return "\n".join(["<div>", *parts, "</div>"])
 
 
 def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
@@ -103,11 +123,15 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
     parts = [_captioned(f"{name}: {board.title}", table(shown.headings, shown.cells, style, width), style)]
     if left_out:
         parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
-    if board.cross is not None and len(board.rows) > 1:
-        parts += [heading.format("Score of each row against each column"), _cross(board, style, width)]
+    labels = [row["agent"] for row in board.rows]
+    if board.cross is not None and len(labels) > 1:
+        parts += [
+            heading.format("Score of each row against each column"),
+            crossing(labels, labels, cross_cells(board), style, width),
+        ]
     if (bracket := bracket_table(board)) is not None:
         parts += [heading.format("Bracket"), table(bracket.headings, bracket.rows, style, width)]
-    parts.append("\n".join([*remarks(board), *failure_lines(board)]))
+    parts.append("\n".join([*board.remarks, *failure_lines(board)]))
     return "\n\n".join(parts)
 
 
@@ -121,7 +145,7 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
     """All agents by the mean of their ranks, with the mean of their ratings; None where there are not several games."""
     if not any("mean_rank" in row for board in boards for row in board.rows):
         return None
-    hidden = frozenset().union(*map(unrated_agents, boards))
+    hidden = frozenset().union(*[board.unrated for board in boards])
     agents = {row["agent"]: row for board in boards for row in board.rows if row["mean_rank"] is not None}
     rows = sorted(agents.values(), key=lambda row: (-row["boards"], row["mean_rank"]))
     rated = any(row["mean_rating"] is not None for row in rows)
@@ -158,52 +182,6 @@ def cross_cells(board: Leaderboard) -> list[list[str]]:
     return [[figures.share(score) for score in scores] for scores in board.cross or ()]
 
 
-def _cross(board: Leaderboard, style: str, width: int | None) -> str:
-    labels = [row["agent"] for row in board.rows]
-    return crossing(labels, labels, cross_cells(board), style, width)
-
-
-def remarks(board: Leaderboard) -> list[str]:
-    """The remarks on a board, in sentences; the agents' failures stand apart."""
-    what = "games" if board.kind == "versus" else "attempts"
-    distinct = "" if board.sheet.has_chance else f", {board.distinct_games:,} distinct"  # with chance no match counts as a repeat
-    lines = [f"{board.games:,} {what}{distinct}."]
-    if board.folded:
-        lines[0] += " Repeated games say nothing new about the agents."
-    if not board.finished:
-        of = "" if board.size is None else f": {board.size - board.games - board.void:,} of {board.size:,} matches are missing"
-        lines.append(f"The run is not finished{of}.")
-    if board.unranked is not None:
-        lines.append(f"Ranked by score: the format {board.unranked} ranks the board when `arena run` comes to its end.")
-    if board.mixed:
-        lines.append(f"The store has matches of more than one version of {', '.join(board.mixed)}.")
-    lines += rating_remarks(board)
-    lines += [_refuted(one) for one in board.refuted]
-    lines += [] if board.test is None else [_tested(board)]
-    if board.void:
-        lines.append(f"{board.void:,} void, not scored: the game or arena itself is at fault.")
-    if board.adjudicated:
-        were = "game was" if board.adjudicated == 1 else "games were"
-        lines.append(f"{board.adjudicated:,} {were} adjudicated: ended by the values that the agents reported.")
-    lines += fallback_remarks(board)
-    lines += unmetered_remarks(board)
-    if board.sheet.soft:
-        lines.append(f"Time limits are soft for {', '.join(board.sheet.soft)}: isolation is none, so nobody stops them.")
-    if board.sheet.timed:
-        lines.append("Some decisions had a time limit: the same matches may come out otherwise another time.")
-    return lines
-
-
-def _refuted(found: Refutation) -> str:
-    """A claim of optimal solutions that a match refutes, in a sentence."""
-    cost, least = figures.figure(found.cost), figures.figure(found.least)
-    times = "once" if found.count == 1 else f"{found.count:,} times"
-    return (
-        f"! : {found.agent} claims optimal solutions, but a cheaper one is known, {times}; "
-        f"first its solution cost {cost} and that of {found.other} {least}, in match {found.first}."
-    )
-
-
 def failure_lines(board: Leaderboard) -> list[str]:
     """A line for every kind of fault of every agent, and the command that shows the first match of it."""
     lines = []
@@ -220,27 +198,3 @@ def failure_lines(board: Leaderboard) -> list[str]:
 def replay_command(store: str, key: str) -> str:
     """The command that shows a match again."""
     return f"arena replay {shlex.quote(store)} {key}"
-
-
-def _tested(board: Leaderboard) -> str:
-    """The state of a test in words."""
-    found = board.test
-    assert found is not None
-    said = "not decided"
-    if found.verdict is not None:
-        said = f"{found.verdict} accepted: {sprt_verdict(found.test, found.verdict, found.one, found.other)}"
-    elif found.forecast is not None and not board.finished:
-        said += f", {forecast_words(found.forecast)}"
-    worth = found.worth
-    strength = "no logistic Elo" if worth.elo is None else f"logistic Elo {figures.elo(worth.elo, 1)}{elo_interval(worth)}"
-    counts = ", ".join(map(str, found.counts))
-    bias = " The Elo of a test that stopped early is biased away from 0." if found.verdict is not None else ""
-    llr = f"LLR {figures.fixed(found.llr, 2)} ({found.test.lower:.2f} to {found.test.upper:.2f})"
-    head = f"SPRT of {found.one} against {found.other} ({hypotheses(found.test)}): {said}."
-    return f"{head} {llr}, pairs {counts}; {strength}.{bias}"
-
-
-def _csv(board: Leaderboard) -> str:
-    keys = [key for key in board.rows[0] if key != "superiority"] if board.rows else ["agent"]
-    rows = [[board.title, *[kinds(row[key]) if isinstance(row[key], dict) else row[key] for key in keys]] for row in board.rows]
-    return "".join([f"{csv_line(cells)}\n" for cells in (["board", *keys], *rows)])

@@ -3,21 +3,23 @@
 One by one, every match that differs from the others is remembered, at some 200 bytes.
 """
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
 from arena.formats.swiss import Knockout
 from arena.match.record import CPU_SECONDS, FAULTS, Decision, Reason, Record
+from arena.results import figures
 from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts
-from arena.results.mean_returns import MeanReturns
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.stats.bracket import Tie
+from arena.stats.clustered import ClusteredMean, clustered_mean
 from arena.store.rows import play_hash_of
 
 
@@ -101,6 +103,62 @@ class Facts:
     cost: float = 0.0
     cost_of: int = 0
     fallbacks: int = 0
+
+
+class RoundSums:
+    """The sum and the number of some values in each round; 16 bytes a round."""
+
+    def __init__(self) -> None:
+        self._sums = array("d")
+        self._counts = array("q")
+
+    def add(self, round_: int, value: float) -> None:
+        """Add a value of a round, which counts from 0."""
+        if round_ >= len(self._sums):
+            more = round_ + 1 - len(self._sums)
+            self._sums.extend([0.0] * more)
+            self._counts.extend([0] * more)
+        self._sums[round_] += value
+        self._counts[round_] += 1
+
+    def by_round(self) -> dict[int, float]:
+        """Return the mean of each round that has values."""
+        return {round_: self._sums[round_] / count for round_, count in enumerate(self._counts) if count}
+
+    def mean(self) -> ClusteredMean:
+        """Return the mean of all values, with its interval by rounds."""
+        return clustered_mean(self._sums, self._counts)
+
+
+class MeanReturns:
+    """The returns of every entry of a board, and those corrected for luck where records have them."""
+
+    def __init__(self, entries: int) -> None:
+        self._returns = [RoundSums() for _ in range(entries)]
+        self._adjusted = [RoundSums() for _ in range(entries)]
+        self._partly = False
+
+    def add(self, round_: int, seats: Sequence[int], returns: Sequence[float], adjusted: Sequence[float] | None = None) -> None:
+        """Take one match that was not void; `adjusted` are its returns corrected for luck, if they are known."""
+        for entry, got in zip(seats, returns, strict=True):
+            self._returns[entry].add(round_, got)
+        if adjusted is None:
+            self._partly = True
+            return
+        for entry, got in zip(seats, adjusted, strict=True):
+            self._adjusted[entry].add(round_, got)
+
+    def of(self, entry: int) -> ClusteredMean:
+        """Return the mean return of an entry."""
+        return self._returns[entry].mean()
+
+    def by_round(self, entry: int) -> dict[int, float]:
+        """Return the mean return of an entry in each round in which it has played."""
+        return self._returns[entry].by_round()
+
+    def adjusted(self, entry: int) -> ClusteredMean:
+        """Return the mean corrected for luck of an entry; no values where some match has no correction."""
+        return ClusteredMean(None, None, None) if self._partly else self._adjusted[entry].mean()
 
 
 class Tally:
@@ -203,12 +261,24 @@ class Tally:
         for seat, entry in enumerate(facts.seats):
             self._count_seat(facts, seat, self.counts[entry])
         if facts.solved is not None:
-            _count_solutions(facts, self.counts[facts.seats[0]])
+            self._count_solutions(facts, self.counts[facts.seats[0]])
         elif self.sheet.kind == "score":
             count = self.counts[facts.seats[0]]
             count.best = max(facts.returns[0], facts.returns[0] if count.best is None else count.best)
             count.moves += facts.moves
             count.moves_of += facts.moves_of
+
+    @staticmethod
+    def _count_solutions(facts: Facts, count: Count) -> None:
+        if facts.solved:
+            count.solved += facts.count
+            count.moves += facts.moves
+            count.moves_of += facts.moves_of
+            count.cost += facts.cost
+            count.cost_of += facts.cost_of
+        else:
+            count.moves_failed += facts.moves
+            count.moves_failed_of += facts.moves_of
 
     def _count_seat(self, facts: Facts, seat: int, count: Count) -> None:
         times, got = facts.count, facts.returns[seat]
@@ -264,14 +334,30 @@ class Tally:
             ]
         )
 
-
-def _count_solutions(facts: Facts, count: Count) -> None:
-    if facts.solved:
-        count.solved += facts.count
-        count.moves += facts.moves
-        count.moves_of += facts.moves_of
-        count.cost += facts.cost
-        count.cost_of += facts.cost_of
-    else:
-        count.moves_failed += facts.moves
-        count.moves_failed_of += facts.moves_of
+    def describe(self) -> Iterator[str]:
+        """Yield the remarks on matches without a score, actions that no agent chose, states without a count, and time limits."""
+        counts = list(zip(self.sheet.labels, self.counts, strict=True))
+        if self.void:
+            yield f"{self.void:,} void, not scored: the game or arena itself is at fault."
+        if self.adjudicated:
+            were = "game was" if self.adjudicated == 1 else "games were"
+            yield f"{self.adjudicated:,} {were} adjudicated: ended by the values that the agents reported."
+        if self.fallbacks:
+            yield f"{self.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported."
+            shares = [
+                f"{label} {fell:,} of {count.decisions:,} decisions ({figures.share(fell / count.decisions)})"
+                for label, count in counts
+                if (fell := count.fallbacks)
+            ]
+            if shares:
+                yield f"! : {', '.join(shares)}. A rank says little of an agent that did not choose."
+            unclear = [label for label, count in counts if count.fallbacks is None]
+            if unclear:
+                yield f"The records do not tell how many of them were whose among {', '.join(unclear)}."
+        past = ", ".join([f"{label} {count.unmetered:,}" for label, count in counts if count.unmetered])
+        if past:
+            yield f"Generated past the view, in no count of nodes and under no limit of nodes: {past} states, as far as seen."
+        if self.sheet.soft:
+            yield f"Time limits are soft for {', '.join(self.sheet.soft)}: isolation is none, so nobody stops them."
+        if self.sheet.timed:
+            yield "Some decisions had a time limit: the same matches may come out otherwise another time."

@@ -1,5 +1,164 @@
-"""Writes the first file of a plugin, or the folder of its package."""
+"""Writes the first file of a plugin, or the folder of its package, from templates."""
 
-from arena.scaffold.author import KINDS, starter, write
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from keyword import iskeyword
+from pathlib import Path
+from string import Template
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from arena.errors import ArenaError
+from arena.game import Puzzle
+from arena.plugins.contract import NAME
+from arena.plugins.proposals import first_game
+from arena.plugins.registry import Registry
 
 __all__ = ["KINDS", "starter", "write"]
+
+KINDS = ("agent", "game", "puzzle", "heuristic")
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+class Opponent(NamedTuple):
+    """A game by its name, and whether it is a puzzle."""
+
+    name: str
+    puzzle: bool
+
+
+class CannotWrite(ArenaError):
+    """`arena new` does not write the file; the message tells the reason."""
+
+
+def write(
+    kind: str,
+    name: str,
+    folder: Path,
+    registry: Registry,
+    *,
+    game: str | None = None,
+    package: bool = False,
+    features: frozenset[str] = frozenset(),
+) -> list[Path]:
+    """Write the file of a plugin, or the folder of a package, into `folder`, and return what was written.
+
+    `kind` is one of KINDS, `name` the key in the registry, `game` the first game of an agent or the game of a heuristic, which
+    must be given, `features` what a new game has of `chance`, `hidden` and `simultaneous`. Nothing is written if this raises:
+    CannotWrite for a name that cannot be used or a file that exists, UnknownName for a game that no plugin brings.
+    """
+    if features and kind != "game":
+        named = " ".join([f"--{feature}" for feature in sorted(features)])
+        raise CannotWrite(f"{named}: a new {kind} has no such thing; expected `arena new game {name} {named}`")
+    plan = FilePlan(kind, name, _find_opponent(kind, game, registry), features)
+    _check_name(plan, registry)
+    texts = plan.package() if package else {Path(plan.file): plan.module_text}
+    top = folder / name if package else folder / plan.file
+    if top.exists() or top.is_symlink():
+        raise CannotWrite(f"{top} exists; expected another name, or another folder")
+    with TemporaryDirectory(prefix=f".{name}-", dir=folder) as unfinished:
+        for place, text in texts.items():
+            file = Path(unfinished) / place
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+        (Path(unfinished) / top.name).rename(top)
+    return [folder / place for place in texts]
+
+
+def starter(game: str, registry: Registry, name: str = "my-agent") -> str:
+    """Return the text of a file with an agent that plays `game` as it stands; UnknownName for a game that no plugin brings."""
+    return FilePlan("agent", name, _find_opponent("agent", game, registry)).module_text
+
+
+def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
+    """Return the named game, or the first; UnknownName if no plugin brings it, ArenaError if a new plugin has or needs none."""
+    if kind in ("game", "puzzle"):
+        if game is not None:
+            raise ArenaError(f"--game {game}: a new {kind} belongs to no other game; leave it out")
+        return Opponent("", False)
+    if game is None and kind == "heuristic":
+        raise ArenaError(f"a heuristic belongs to a game; expected --game with one of {', '.join(sorted(registry.games))}")
+    named = game or first_game(registry, puzzle=False)
+    if named is None:
+        raise ArenaError("there is no game to try an agent on; `arena plugins` tells what became of the plugins")
+    return Opponent(named, issubclass(registry.game(named), Puzzle))
+
+
+@dataclass(frozen=True)
+class FilePlan:
+    """The files of a new plugin."""
+
+    kind: str
+    name: str
+    opponent: Opponent
+    features: frozenset[str] = frozenset()
+
+    @property
+    def module(self) -> str:
+        """The name of the Python module."""
+        return self.name.replace("-", "_")
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return f"{self.module}.py"
+
+    @property
+    def template(self) -> str:
+        """The name of the template: agents and heuristics of puzzles have templates of their own, and so have kinds of games."""
+        if "simultaneous" in self.features:
+            return "game_simultaneous" if len(self.features) == 1 else "game_simultaneous_chance"
+        if self.features:
+            return "game_hidden" if "hidden" in self.features else "game_chance"
+        return {"agent": "solver", "heuristic": "estimate"}.get(self.kind, self.kind) if self.opponent.puzzle else self.kind
+
+    @cached_property
+    def module_text(self) -> str:
+        """The text of the plugin's file."""
+        raw = _read_template(self.template)
+        return self._fill(raw, set(WORD.findall(raw.replace("$class", "").replace("$function", ""))))
+
+    def package(self) -> dict[Path, str]:
+        """The text of every file of a package."""
+        top = Path(self.name)
+        test = "heuristic" if self.kind == "heuristic" else "play" if self.features else self.template
+        raw = _read_template(self.template)
+        taken = set(WORD.findall(raw.replace("$class", "").replace("$function", "")))
+        texts = {"pyproject.toml": "pyproject", "README.md": "readme", f"tests/test_{self.module}.py": f"test_{test}"}
+        filled = {top / file: self._fill(_read_template(name), taken) for file, name in texts.items()}
+        return {top / self.file: self.module_text, **filled}
+
+    def _fill(self, text: str, taken: set[str]) -> str:
+        title = "".join(word[:1].upper() + word[1:] for word in self.name.split("-")) or self.kind.title()
+        if not title.isidentifier() or iskeyword(title) or title in taken:
+            title = f"{self.kind.title()}{title}"
+        function = self.module
+        if not function.isidentifier() or iskeyword(function) or function in taken:
+            function = f"value_{function}"
+        words = {"class": title, "function": function, "name": self.name, "module": self.module, "file": self.file}
+        return Template(text).substitute(words, kind=self.kind, game=self.opponent.name)
+
+
+def _check_name(plan: FilePlan, registry: Registry) -> None:
+    name, kind = plan.name, plan.kind
+    if not NAME.fullmatch(name):
+        raise CannotWrite(f"name {name!r}: expected small letters, digits and dashes")
+    if not name[0].isalpha() or not name[-1].isalnum() or iskeyword(plan.module):
+        reason = "is a word of Python's own" if iskeyword(plan.module) else "can be no module"
+        raise CannotWrite(
+            f"name {name!r}: {plan.module} {reason}; expected a name that starts with a letter and ends without a dash"
+        )
+    key = (kind, plan.opponent.name, name) if kind == "heuristic" else ("game" if kind == "puzzle" else kind, name)
+    if key in registry.sources:
+        raise CannotWrite(
+            f"name {name!r}: {registry.sources[key]} brings {' '.join(key)!r} already; expected a name that is free"
+        )
+    if plan.module in sys.stdlib_module_names or plan.module in ("arena", "arena_agents", "arena_games"):
+        raise CannotWrite(f"name {name!r}: {plan.file} would hide the module {plan.module}; expected another name")
+
+
+def _read_template(name: str) -> str:
+    return (files("arena.scaffold") / "templates" / f"{name}.txt").read_text("utf-8")

@@ -1,5 +1,6 @@
 """A board as a store keeps it: all that a leaderboard needs of it, without its game, its agents or any plugin."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
@@ -7,7 +8,8 @@ from typing import Any, Self
 from arena.errors import foreign
 from arena.format import Kind, RankedBy, own_columns, ranks
 from arena.game import Game
-from arena.limits import Limits
+from arena.identity import canonical, key
+from arena.match.match import IN_PROCESS, Seat
 from arena.plugins.registry import Registry
 from arena.schedule.ranking import Ranking
 from arena.spec import Board
@@ -53,6 +55,9 @@ class BoardInfo:
     """The ranking by the format, without placings until a run has come to its end; None where the format has none of its own."""
     has_chance: bool = False
     """True if chance moves in the game, so that all matches of a round share dice and deals."""
+    settings: tuple[dict[str, Any], ...] = ()
+    """What each entry plays with, all defaults filled in: `agent`, `options`, `heuristic`, and the `key` of what ids have of
+    it and of the game, which has no defaults."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -87,6 +92,12 @@ def board_info(board: Board) -> BoardInfo:
     """The sheet of a board."""
     format_ = board.format
     timed = [seat for seat in board.seats if seat.limits.timed]
+    limits: dict[str, dict[str, float]] = {}
+    for seat in board.seats:
+        given = {"nodes": seat.limits.nodes, "seconds": seat.limits.seconds}
+        if found := {name: limit for name, limit in given.items() if limit is not None}:
+            limits[seat.label] = found
+    settings = [{"key": entry_key(board, seat), "agent": seat.agent, **seat.settings._asdict()} for seat in board.seats]
     return BoardInfo(
         title=board.title,
         game={"name": board.name, **board.parameters},
@@ -95,20 +106,21 @@ def board_info(board: Board) -> BoardInfo:
         size=board.size,
         exact=not format_.follows_results,
         timed=tuple([seat.label for seat in timed]),
-        soft=tuple([seat.label for seat in timed if seat.isolation == "none"]),
+        soft=tuple([seat.label for seat in timed if seat.isolation == IN_PROCESS]),
         format=format_.name,
         test=dict(format_.sequential_test) if isinstance(format_.sequential_test, Mapping) else None,
         anchor=board.view.anchor,
         columns=board.view.columns,
         sort=board.view.sort,
         optimal=tuple([seat.label for seat in board.seats if seat.optimal]),
-        limits={seat.label: limits for seat in board.seats if (limits := _limits(seat.limits))},
+        limits=limits,
         ranked_by=board.ranked_by,
         ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
         has_chance=board.has_chance,
+        settings=tuple(json.loads(canonical(settings))),  # a value that JSON lacks becomes the name of its type
     )
 
 
-def _limits(limits: Limits) -> dict[str, float]:
-    given = {"nodes": limits.nodes, "seconds": limits.seconds}
-    return {name: limit for name, limit in given.items() if limit is not None}
+def entry_key(board: Board, seat: Seat) -> str:
+    """Return the key of what ids have of a game and of an entry: neither has options at their defaults."""
+    return key(canonical([board.name, board.positions.changed, seat.identity]))

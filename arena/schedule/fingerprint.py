@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import CodeChanged
-from arena.match.match import PluginVersion, Seat
+from arena.match.match import OwnCode, Seat
 from arena.plugins.dependencies import beside, required
 from arena.plugins.registry import Source
 from arena.plugins.syntax import parsed
-from arena.plugins.versions import code_of, version_files
 from arena.spec import Board, Spec
 
-WHOLE = ""
-"""The key of a hash of all files of a plugin, byte by byte: what older versions of arena kept of it."""
 PROGRAM = "program"
 """The key of the hash of a program."""
 CONTENT = "content"
@@ -29,16 +26,16 @@ class Fingerprint:
 
     version: str | None
     hashes: Mapping[str, str]
-    """By what it is: `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT, or WHOLE alone."""
+    """By what it is: `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT."""
 
     @property
     def text(self) -> str:
-        """The hashes as a store keeps them; older versions of arena take them for a hash of their own kind, which differs."""
+        """The hashes as a store keeps them."""
         return ", ".join([f"{key}={found}" for key, found in self.hashes.items()])
 
     @classmethod
     def of(cls, version: str | None, text: str) -> "Fingerprint":
-        """The fingerprint of a text in a store; a text without a key is a hash of the old kind."""
+        """The fingerprint of a text in a store."""
         parts = [part.rpartition("=") for part in text.split(", ")]
         return cls(version, {key: found for key, _, found in parts})
 
@@ -53,17 +50,18 @@ class Part(NamedTuple):
     """The module in which it is written; of a program or file none."""
     command: tuple[str, ...] = ()
     folder: str = ""
-    version: PluginVersion | None = None
-    """Where it is of another version of a plugin."""
+    version: OwnCode | None = None
+    """The code that its entry brings, if it does."""
     file: str = ""
     """The whole path of a file or folder that an option names."""
 
     def files(self) -> set[Path]:
         """The files that its hash is over."""
         if self.version is not None:
-            return version_files(self.version)
+            return self.version.files()
         if self.file:
-            return _contents(Path(self.file))
+            place = Path(self.file)
+            return {one for one in place.rglob("*") if one.is_file()} if place.is_dir() else {place}
         if not self.command:
             return required(self.module)
         named = [place for word in self.command if isfile(place := Path(self.folder, word))]  # noqa: PTH113
@@ -72,8 +70,8 @@ class Part(NamedTuple):
     def hash(self) -> str:
         """A hash of its code as it is now; that of another version does not depend on where its file lies."""
         if self.version is not None:
-            return code_of(self.version)
-        return _hash(self.files())
+            return self.version.hash()
+        return _hash_files(self.files())
 
 
 def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
@@ -101,11 +99,6 @@ def _option_files(seat: Seat) -> Iterator[Part]:
     for text, file in seat.files:
         folder = text.rpartition("/")[0].replace(", ", ",")  # which would end its key in a store
         yield Part(Source(text), f"{CONTENT} in {folder}" if folder else CONTENT, file=file)
-
-
-def _contents(place: Path) -> set[Path]:
-    """A file, or all files in a folder and below."""
-    return {one for one in place.rglob("*") if one.is_file()} if place.is_dir() else {place}
 
 
 def _parts(spec: Spec) -> Iterable[Part]:
@@ -155,7 +148,7 @@ def trusted(spec: Spec) -> bool:
     return all(part.file or (part.source.own and not part.command) for part in _parts(spec))
 
 
-def _hash(files: Iterable[Path]) -> str:
+def _hash_files(files: Iterable[Path]) -> str:
     whole = blake2b(digest_size=16)
     for name, digest in sorted([(file.name, parsed(file).digest) for file in files]):
         whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)

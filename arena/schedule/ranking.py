@@ -47,7 +47,7 @@ def built_in(name: str) -> Format | None:
 def ranking_of(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
     """The ranking that a format gives a board; PluginError where it raises, or gives what is no ranking."""
     try:
-        placings = _checked(format_, entries, format_.ranking(entries, outcomes))
+        placings = _check_placings(format_, entries, format_.ranking(entries, outcomes))
     except (Interrupted, PluginError):
         raise
     except Exception as error:
@@ -55,7 +55,7 @@ def ranking_of(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
     return Ranking(own_columns(format_), placings)
 
 
-def _checked(format_: Format, entries: int, placings: Sequence[Placing]) -> tuple[Placing, ...]:
+def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) -> tuple[Placing, ...]:
     """The placings as plain values: one for every entry, each with every key; PluginError where they are none."""
     if len(placings) != entries or not all(isinstance(placing, Placing) for placing in placings):
         raise _wrong(format_, f"expected a Placing for each of {entries} entries, got {placings!r:.200}")

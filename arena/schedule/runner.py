@@ -7,18 +7,17 @@ from typing import NamedTuple
 from arena.errors import Interrupted, author_traceback, describe, foreign
 from arena.game import Puzzle
 from arena.heuristic import Evaluation, bind
-from arena.isolation.agent_process import AgentProcesses
-from arena.isolation.agent_start import proven
-from arena.isolation.remote import player_maker
 from arena.match.luck import adjusted_returns
-from arena.match.match import Match, Position, match_id
+from arena.match.match import IN_PROCESS, Match, Position, match_id
 from arena.match.payoffs import lost
-from arena.match.player import local_player
+from arena.match.player import Player, local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
-from arena.processes.namespaces import SHARED, namespaces_work
+from arena.parts import Isolation, PlayerPool
+from arena.plugins.registry import Registry
 from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
+from arena.search import SharedStart
 from arena.spec import Board, Spec
 
 
@@ -42,19 +41,24 @@ Turns = Callable[[], Sequence[CurrentTurn]]
 
 def isolated(spec: Spec) -> bool:
     """Tell whether any agent of a spec plays in a process of its own."""
-    return any(seat.isolation != "none" for board in spec.boards for seat in board.seats)
+    return any(seat.isolation != IN_PROCESS for board in spec.boards for seat in board.seats)
 
 
-def check_sandbox(spec: Spec) -> None:
-    """SandboxError where an agent of a spec wants a sandbox, and there is none that holds."""
-    if any(seat.isolation == "sandbox" for board in spec.boards for seat in board.seats):
-        proven()
+def _isolations(spec: Spec) -> list[Isolation]:
+    """The isolations, other than IN_PROCESS, in which agents of a spec play."""
+    names = {seat.isolation for board in spec.boards for seat in board.seats}
+    return [spec.registry.part(Isolation.kind, name) for name in sorted(names - {IN_PROCESS})]
 
 
-def sharing_notes(spec: Spec) -> list[str]:
-    """Return what is to be said where agents in processes of their own are not out of the others' reach."""
-    apart = any(seat.isolation == "process" for board in spec.boards for seat in board.seats)
-    return [SHARED] if apart and not namespaces_work() else []
+def check_isolations(spec: Spec) -> None:
+    """Raise an ArenaError if an isolation that agents of a spec want cannot be had here."""
+    for isolation in _isolations(spec):
+        isolation.check(spec)
+
+
+def isolation_notes(spec: Spec) -> list[str]:
+    """Return lines for the user on the isolations in which agents of a spec play."""
+    return [note for isolation in _isolations(spec) for note in isolation.notes(spec)]
 
 
 def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
@@ -64,7 +68,9 @@ def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
     """
     board = spec.boards[scheduled.board]
     ways = [board.seats[entry].isolation for entry in scheduled.pairing.seats]
-    return not board.native and ways[seat] == "none" and ("process" not in ways or namespaces_work())
+    if board.native or ways[seat] != IN_PROCESS:
+        return False
+    return all(spec.registry.part(Isolation.kind, way).shields() for way in ways if way != IN_PROCESS)
 
 
 def unplayed(
@@ -101,12 +107,40 @@ def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
     return lambda scheduled: kept(scheduled.board, scheduled.pairing.round)
 
 
+class _Players:
+    """Makes the players of matches: each in the isolation of its seat."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._pools: dict[Callable[[], PlayerPool], PlayerPool] = {}
+
+    @property
+    def started(self) -> int:
+        """The number of processes that were started for agents."""
+        return sum([pool.started for pool in self._pools.values()])
+
+    def make(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
+        """Return the player of a seat."""
+        name = match.seats[number].isolation
+        if name == IN_PROCESS:
+            return local_player(match, number, start, played)
+        opener = self._registry.part(Isolation.kind, name).open
+        if opener not in self._pools:
+            self._pools[opener] = opener()
+        return self._pools[opener].player(match, number, start, played)
+
+    def close(self) -> None:
+        """End whatever runs for agents."""
+        for pool in self._pools.values():
+            pool.close()
+
+
 class MatchRunner:
     """Sets up and plays the matches of one spec.
 
     `on_turn` is told, before every decision, which seat is to move; one that is `watched` notes it itself, for `turns`. `code` is
-    what plays, by default as it is now. SandboxError where an agent wants a sandbox, and there is none that holds; CodeChanged
-    where a process for an agent was started after the source of a plugin had been changed, or a file of an option was.
+    what plays, by default as it is now. ArenaError if the isolation of an agent cannot be had here; CodeChanged if a process for
+    an agent was started after the source of a plugin had been changed, or a file of an option was.
     """
 
     def __init__(
@@ -121,10 +155,10 @@ class MatchRunner:
         self._on_turn = self._note_turn if watched else on_turn  # one call a turn, for those who look
         self._playing: Scheduled | None = None
         self._seat = self._turns = 0
-        check_sandbox(spec)
-        self._hosts = AgentProcesses()
+        check_isolations(spec)
+        self._players = _Players(spec.registry)
         apart = isolated(spec)
-        self._make_player = player_maker(self._hosts) if apart else local_player
+        self._make_player = self._players.make if apart else local_player
         reads = any(seat.files for board in spec.boards for seat in board.seats)
         self._code = fingerprints(spec) if code is None and (apart or reads) else code
         self._position = positions_of(spec)
@@ -145,11 +179,11 @@ class MatchRunner:
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, board.adjudication)
-        before = self._hosts.started
+        before = self._players.started
         match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
         record = self._adjusted(board, record, position)
-        if self._hosts.started != before:  # it has loaded what was on the disk then
+        if self._players.started != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, fingerprints(self.spec))
         if any(seat.files for seat in seats):
             check_files(self._code or {}, seats)
@@ -178,4 +212,4 @@ class MatchRunner:
 
     def close(self) -> None:
         """End the processes of isolated agents."""
-        self._hosts.close()
+        self._players.close()

@@ -1,7 +1,8 @@
-"""The schedule of a spec: which match comes next, and the identity of each."""
+"""The schedule of a spec: which match comes next, the identity of each, and the matches that are still to be given out."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from arena.format import Outcomes, Pairing, ranks
@@ -56,23 +57,20 @@ class Schedule:
 
     def take(self, size: int) -> Batch:
         """Return up to `size` matches to be played next; WAIT while it waits for results, OVER at its end."""
-        with self._lock:
-            return self._taken(size)
-
-    def _taken(self, size: int) -> Batch:
         batch: list[Scheduled] = []
-        while len(batch) < size:
-            if self._waiting and self._untold:
-                return Batch(batch) or WAIT
-            self._waiting = False
-            following = next(self._upcoming, _END)
-            if following is _END:
-                break
-            if following is None:
-                self._waiting = True
-            else:
-                batch.append(following)
-                self._untold += 1
+        with self._lock:
+            while len(batch) < size:
+                if self._waiting and self._untold:
+                    return Batch(batch) or WAIT
+                self._waiting = False
+                following = next(self._upcoming, _END)
+                if following is _END:
+                    break
+                if following is None:
+                    self._waiting = True
+                else:
+                    batch.append(following)
+                    self._untold += 1
         return Batch(batch) or OVER
 
     def follows(self, scheduled: Scheduled) -> bool:
@@ -97,12 +95,6 @@ class Schedule:
             if self.follows(scheduled) or ranks(self._spec.boards[scheduled.board].format):
                 self._outcomes[scheduled.board].add(scheduled.pairing, returns, play_hash)
 
-    def _note_status(self, place: int) -> None:
-        word = self._spec.boards[place].format.status(self._outcomes[place])
-        if word is not None:
-            self.status[place] = word
-        self._foretell(place)
-
     def _foretell(self, place: int) -> None:
         board = self._spec.boards[place]
         size = board.format.expected_size(self._outcomes[place])
@@ -115,13 +107,64 @@ class Schedule:
             for pairing in board.format.schedule(board.field, self._outcomes[place]):
                 if pairing is None:
                     yield None
-                    self._note_status(place)
+                    word = board.format.status(self._outcomes[place])
+                    if word is not None:
+                        self.status[place] = word
+                    self._foretell(place)
                     continue
                 yield Scheduled(number, place, pairing)
                 number += 1
 
 
 _END = Scheduled(-1, -1, Pairing(-1, ()))
+
+
+MIN_BATCHES_LEFT = 2
+"""The fewest batches of what is left for each player (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
+
+
+class Backlog:
+    """Gives out every match of a schedule, and again those that came back.
+
+    `total` is how many matches the schedule has, or may have; where it is known, batches become small towards the end, so that
+    nobody sits on many while others have nothing to do.
+    """
+
+    def __init__(self, take: Take, total: int | None) -> None:
+        self._take = take
+        self._total = total
+        self._taken = 0
+        self._left: deque[Scheduled] = deque()
+        self.over = False
+        """True if the schedule has no more matches, apart from those that are to be played again."""
+
+    def share(self, size: int, players: int) -> list[Scheduled]:
+        """At most `size` matches for one of so many players; none where there is nothing to play now."""
+        self._fill(self._fair(size, players))
+        return [self._left.popleft() for _ in range(min(self._fair(size, players), len(self._left)))]
+
+    def put_back(self, matches: Iterable[Scheduled]) -> None:
+        """Take back matches that nobody has begun; they come next."""
+        self._left.extendleft(reversed(list(matches)))
+
+    def any_left(self) -> bool:
+        """Tell whether there is something to play now; where need be, take a match from the schedule to know."""
+        self._fill(1)
+        return bool(self._left)
+
+    def _fair(self, size: int, players: int) -> int:
+        if self._total is None:
+            return size
+        remaining = self._total - self._taken + len(self._left)
+        return max(1, min(size, remaining // (players * MIN_BATCHES_LEFT)))
+
+    def _fill(self, size: int) -> None:
+        if self.over or len(self._left) >= size:
+            return
+        taken = self._take(size - len(self._left))
+        self.over = taken is OVER
+        self._taken += len(taken)
+        self._left.extend(taken)
 
 
 def identity_of(spec: Spec, scheduled: Scheduled) -> str:

@@ -12,16 +12,14 @@ from arena.errors import SpecFault
 from arena.format import Field, Format, Kind, RankedBy
 from arena.game import Game, Puzzle, gives
 from arena.heuristic import Evaluation
-from arena.isolation.describe import Described
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
-from arena.match.match import Positions, Seat, seat_identity
+from arena.match.match import Positions, Seat, Settings, seat_identity
 from arena.plugins.members import member
 from arena.plugins.registry import Registry
-from arena.plugins.versions import IN_PLACE, MovedCode
 from arena.secret import Seed, commitment
 from arena.spec.document import Document
-from arena.spec.parameters import plain
+from arena.spec.parameters import plain, without_defaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +100,8 @@ class Spec:
     """What was loaded beside the installed plugins, so that another process can load it too."""
     secret: bool = False
     """True if the seed was drawn for this run, and is to be revealed when that ends."""
-    described: Described = field(default_factory=dict, repr=False)
-    """What was told of plugins that no process of arena loads, so that workers need not ask again."""
-    moved: MovedCode = field(default=IN_PLACE, repr=False)
-    """Where code of entries lies, other than the document says."""
+    shared: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What sources of agents hand to other processes that read this spec, by their names; it can be pickled."""
 
     @property
     def commitment(self) -> str | None:
@@ -139,28 +135,34 @@ def make_seat(
     named: str | None = None,
     version: str | None = None,
     *,
+    changed: Settings | None = None,
     pondering: bool = False,
     located: Mapping[str, Any] | None = None,
 ) -> Seat:
     """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one.
 
     `version` is the hash of the code of another version of the agent; with `pondering` it may think while others decide.
-    `located` are the options with which it is made, where these name files elsewhere.
+    `changed` has the options and the parameters of the heuristic that differ from their defaults; without it those options
+    that differ from the defaults of the class, and all parameters. `located` are the options with which it is made, if these
+    name files elsewhere.
     """
     make: Callable[[], Agent] = agent
     if options:
         taken = options if located is None else located
         plain_values = all(isinstance(value, (str, int, float, bool, type(None))) for value in taken.values())
         make = partial(agent, **taken) if plain_values else partial(_with_own_options, agent, taken)
+    if changed is None:
+        changed = Settings(without_defaults(agent, options), heuristic)
     return Seat(
         label,
         make,
         puzzle and solves(agent),
         evaluation,
         limits,
-        seat_identity(name_of(agent), plain(options), heuristic, limits, named, version, pondering=pondering),
+        seat_identity(name_of(agent), *changed, limits, named, version, pondering=pondering),
         name_of(agent),
         None if heuristic is None else heuristic["name"],
+        settings=Settings(plain(options), plain(heuristic)),
     )
 
 

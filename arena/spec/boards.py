@@ -11,25 +11,22 @@ from arena.configured import parameters_of
 from arena.errors import ArenaError, suggestion
 from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
-from arena.heuristic import Evaluation, info_of
 from arena.identity import key
 from arena.match.chance_streams import has_chance
-from arena.match.match import Positions, Program, Seat, move_limit
+from arena.match.match import IN_PROCESS, Positions, Program, Seat, Settings, move_limit
 from arena.plugins.members import member, refused
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
-from arena.spec.choices import fitted
 from arena.spec.document import Path
-from arena.spec.engine_agent import adapter_of, unplayable
 from arena.spec.entries import Entry, features
-from arena.spec.entry_version import chosen_heuristic
 from arena.spec.faults import dotted
 from arena.spec.games import Rules, adjudication_of, titles
-from arena.spec.given_plugins import organisers
+from arena.spec.isolation import is_closed
 from arena.spec.labels import default_labels
-from arena.spec.parameters import Report, validated
+from arena.spec.parameters import Report, validated, without_defaults
 from arena.spec.positions import read_positions
 from arena.spec.reader import SpecReader, without
+from arena.spec.source import organisers
 from arena.spec.unlimited import unlimited
 
 SHARED_DEALS = "matches of a round have the same deals"
@@ -62,10 +59,10 @@ def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
     shared = [board for board in boards if has_chance(board.game) or gives(board.game, "observation")]
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
-    if "none" in near:
+    if IN_PROCESS in near:
         hint = "with isolation: process a process meets a deal once, with sandbox it leaves no files, either"
         reading.note(f"{titles}: {SHARED_DEALS}; that agents do not remember them is a convention; {hint}")
-    elif "process" in near:
+    elif not all(is_closed(reading.registry, isolation) for isolation in near):
         hint = "with isolation: sandbox it leaves no files, either"
         reading.note(f"{titles}: {SHARED_DEALS}; a process meets a deal once; {hint}")
 
@@ -90,7 +87,7 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     """One board; `counted` tells whether all its entries are known, so that too few of them are a fault."""
     playing = []
     for one in labelled:
-        reason = unplayable(one.entry.agent, rules.game) or _refused(reading, one, rules)
+        reason = one.entry.source.refusal(one.entry.agent, rules.game) or _refused(reading, one, rules)
         if reason is None:
             playing.append(one)
         elif reading.several:
@@ -104,8 +101,8 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
     if counted:
         _check_number(reading, format_, rules, len(playing))
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
-    openings = _openings(reading, rules)
-    positions = Positions(rules.game, rules.name, rules.parameters, reading.seed, texts, *openings)
+    changed = without_defaults(type(rules.game), rules.parameters)
+    positions = Positions(rules.game, rules.name, changed, reading.seed, texts, _opening_plies(reading, rules))
     if positions.plies and not _opens(reading, rules, positions):
         return None
     keys = tuple([key(seat.identity) for seat in seats])
@@ -126,7 +123,7 @@ def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Lab
 
 def _refused(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
     """Why an agent with its options is left out of a board; None if it plays, or if that is a fault, as it is with one game."""
-    if one.entry.command is not None or one.entry.versioned is not None or member(one.entry.agent, "refuses") is None:
+    if not one.entry.source.here or member(one.entry.agent, "refuses") is None:
         return None
     try:
         reason = refused(one.entry.make(), rules.game)
@@ -174,14 +171,14 @@ def _opens(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
     return True
 
 
-def _openings(reading: SpecReader, rules: Rules) -> tuple[int, int]:
-    """How many random plies are played before the agents do, and how many rounds may repeat those of others."""
+def _opening_plies(reading: SpecReader, rules: Rules) -> int:
+    """Return the number of random plies before the agents play."""
     given = reading.values.get("openings")
     if given is None:
-        return 0, 0
+        return 0
     if rules.puzzle and not reading.several:
         reading.faults.add(("openings",), f"{rules.name} is a puzzle; openings are for games", key=True)
-    return (0, 0) if rules.puzzle else (int(given["plies"]), int(given.get("repeats") or 0))
+    return 0 if rules.puzzle else int(given["plies"])
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
@@ -196,27 +193,19 @@ def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled],
 
 def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     entry = one.entry
-    evaluation: Evaluation | None = None
-    described: Mapping[str, Any] | None = None
-    if entry.command is not None and not entry.choices:
-        pass  # a program has its own
-    elif entry.versioned is not None:
-        described = chosen_heuristic(entry.versioned, entry.choices, rules)
-        known = None if described is None else (rules.name, described["name"])
-        if known in reading.registry.heuristics and known not in entry.versioned.version.heuristics:
-            fitted(reading, entry.choices, rules, entry.path)  # its tables are built here, before the clock of its agent runs
-    else:
-        evaluation, described = fitted(reading, entry.choices, rules, entry.path)
-    if described is None and entry.agent.wants_heuristic:
+    evaluation, chosen = entry.source.heuristic(entry.choices, rules)
+    if chosen is None and entry.agent.wants_heuristic:
         reading.note(f"{one.label} has no heuristic on {rules.name}: it takes all unfinished states for equal")
-    options = entry.options if entry.command is None else {**entry.options, "command": list(entry.command)}
-    code = None if entry.versioned is None else entry.versioned.version.code
+    described = None if chosen is None else {"name": chosen.name, "parameters": chosen.parameters}
+    own = None if chosen is None else {"name": chosen.name, "parameters": chosen.changed}
+    more = entry.source.identity_options()
+    code = None if entry.source.code is None else entry.source.code.code
     limits = entry.limits
     if "moves" not in (reading.values.get("limits") or {}):
         limits = replace(limits, moves=move_limit(rules.game))
-    given = (entry.agent, options, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
+    given = (entry.agent, {**entry.options, **more}, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
     taken = entry.located(FilePath.cwd()) if entry.files else None
-    seat = make_seat(*given, pondering=_ponders(reading), located=taken)
+    seat = make_seat(*given, changed=Settings({**entry.changed, **more}, own), pondering=_ponders(reading), located=taken)
     files = tuple([(entry.options[name], file) for name, file in entry.files.items()])
     seat = replace(seat, optimal=_optimal(reading, one, rules, described), files=files)
     return placed(seat, entry, described, reading, rules.name)
@@ -224,15 +213,13 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
 
 def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
     """Whether every solution of an entry is a cheapest one; none at all is a heuristic that is 0 everywhere."""
-    if not isinstance(rules.game, Puzzle) or one.entry.command is not None:
+    if not isinstance(rules.game, Puzzle):
         return False
     try:
         agent = one.entry.make()
     except Exception:  # told where it is made to play
         return False
-    known = None if heuristic is None else reading.registry.heuristics.get((rules.name, heuristic["name"]))
-    info = None if known is None or one.entry.versioned is not None else info_of(known)  # that of another version is not here
-    admissible = heuristic is None or (info is not None and info.admissible)
+    admissible = heuristic is None or one.entry.source.knows_admissible(rules.name, heuristic["name"])
     return claim_of(agent, rules.game, admissible=admissible) == "cost"
 
 
@@ -242,21 +229,13 @@ def _ponders(reading: SpecReader) -> bool:
 
 def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader, game: str) -> Seat:
     """A seat in the process where its entry wants to run; that loads the plugins of its agent and of the game."""
-    if entry.isolation == "none":
+    if entry.isolation == IN_PROCESS:
         return seat
-    folder = str(reading.document.folder)
-    version = None if entry.versioned is None else entry.versioned.version
-    if version is not None and not version.submitted:
-        assert entry.versioned is not None
-        plugins = entry.versioned.plugins
-    else:
-        own = None if version is None else version.file
-        plugins = organisers(reading, (game,), but=own, agent=seat.agent if version is None else None)
-    adapter = adapter_of(entry.agent)
+    plugins = organisers(reading, (game,), agent=seat.agent)
     options, files = entry.located(reading.document.folder), tuple(entry.files.values())
-    command = None if entry.command is None else tuple([reading.moved.programs.get(word, word) for word in entry.command])
-    program = Program(entry.name, options, heuristic, plugins, folder, command, version, _ponders(reading), adapter, files)
-    return replace(seat, isolation=entry.isolation, program=program)
+    folder, ponders = str(reading.document.folder), _ponders(reading)
+    program = Program(entry.name, options, heuristic, plugins, folder, pondering=ponders, files=files)
+    return replace(seat, isolation=entry.isolation, program=entry.source.program(program, game))
 
 
 def _check_number(reading: SpecReader, format_: Format, rules: Rules, playing: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.errors import suggestion
 from arena.heuristic import Evaluation, bind
@@ -12,7 +12,7 @@ from arena.identity import canonical
 from arena.spec.document import Path
 from arena.spec.games import Rules
 from arena.spec.labels import shown
-from arena.spec.parameters import Report, plain, validated
+from arena.spec.parameters import Report, plain, validated, without_defaults
 from arena.spec.reader import SpecReader, without
 from arena.spec.sweep import Variant
 
@@ -29,6 +29,16 @@ class Choice:
 
     def __str__(self) -> str:
         return ", ".join([self.name, *(f"{key}={shown(value)}" for key, value in self.parameters.items())])
+
+
+class Fitted(NamedTuple):
+    """A heuristic as an entry gets it on one board."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    """In the terms of JSON, with defaults filled in."""
+    changed: Mapping[str, Any]
+    """Those that differ from their defaults."""
 
 
 Choices = Mapping[str | None, Choice]
@@ -80,8 +90,8 @@ def _note_unfit(reading: SpecReader, choice: Choice, games: Sequence[str]) -> No
         reading.unknown(choice.path, f"unknown heuristic {choice.name!r} of {', '.join(games)}; {hint}")
 
 
-def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, dict[str, Any] | None]:
-    """The heuristic of an entry on one board, ready to be called, and its description for the identity of the seat.
+def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, Fitted | None]:
+    """The heuristic of an entry on one board, ready to be called, and its description.
 
     A heuristic of another game gives way to the board's default. (None, None) where there is none.
     """
@@ -95,14 +105,14 @@ def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> t
     parameters = None if target is None else parameters_checked(target, choice.name, choice.parameters, choice.report)
     if parameters is None:
         return None, None
-    described = {"name": choice.name, "parameters": plain(parameters)}
-    key = canonical(described)
+    found = Fitted(choice.name, plain(parameters), without_defaults(target, parameters))
+    key = canonical([found.name, found.parameters])
     if key not in rules.bound:
         made = reading.made(partial(bind, target, rules.game, parameters), {}, choice.path)
         if made is None:
             return None, None
         rules.bound[key] = made
-    return rules.bound[key], described
+    return rules.bound[key], found
 
 
 def parameters_checked(target: Any, name: str, given: Mapping[str, Any], report: Report) -> dict[str, Any] | None:

@@ -2,9 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 ABSENT = object()
+
+
+class CodeLabel(NamedTuple):
+    """How a label names code that an entry brings, such as `plugin=mine.py`."""
+
+    text: str
+    always: bool = False
+    """Whether it does even if no other entry has other code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +23,8 @@ class Features:
     label: str | None
     heuristic: str
     settings: Mapping[str, Any]
-    version: str | None = None
-    """The version of its plugin; None for the current one."""
-    plugin: str | None = None
-    """The plugin of the entry alone; None where it has none."""
+    code: CodeLabel | None = None
+    """The code that the entry brings, if it does."""
 
 
 def default_labels(entries: Sequence[Features]) -> list[str]:
@@ -28,11 +34,10 @@ def default_labels(entries: Sequence[Features]) -> list[str]:
 
 def _default(entry: Features, entries: Sequence[Features]) -> str:
     rivals = [other for other in entries if other.agent == entry.agent and other.label is None]
-    parts = [] if entry.version is None else [f"version={entry.version}"]
-    if entry.plugin is not None and any(other.plugin != entry.plugin for other in rivals):
-        parts.append(f"plugin={entry.plugin}")
-    code = (entry.version, entry.plugin)
-    rivals = [other for other in rivals if (other.version, other.plugin) == code]  # other code has options of its own
+    code, parts = entry.code, []
+    if code is not None and (code.always or any(other.code != code for other in rivals)):
+        parts.append(code.text)
+    rivals = [other for other in rivals if other.code == code]  # other code has options of its own
     if any(other.heuristic != entry.heuristic for other in rivals):
         parts.append(entry.heuristic)
     for name, value in entry.settings.items():

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, WithJsonSchema, WrapValidator
 
 from arena.limits import LARGEST, MOVES, START_SECONDS
-from arena.match.match import Isolation
 from arena.secret import SECRET
 
 MOST = 10**9
@@ -63,18 +62,13 @@ class EntryKeys(BaseModel):
     label: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(None, description="What tables call it.")
     heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
     limits: DecisionLimits | Options | None = Field(None, description="Limits of this entry alone.")
-    isolation: Isolation | None = Field(None, description="Where this agent runs; see the key of the spec.")
-    plugin: Any = Field(None, description="A Python file, relative to the spec, that this entry alone loads, in its own process.")
-    version: Any = Field(None, description="Another version of the agent's plugin: a Python file, or git:REVISION.")
+    isolation: Any = Field(None, description="Where this agent runs; see the key of the spec.")
 
 
 class OpeningKeys(_Keys):
     """Openings by lot."""
 
     plies: Annotated[int, Field(ge=1, le=1000)] = Field(description="How many random plies are played first.")
-    repeats: Annotated[int, Field(ge=0)] = Field(
-        0, description="Rounds, from the first, that keep their opening though an earlier one has it; all others differ."
-    )
 
 
 class DrawKeys(_Keys):
@@ -111,7 +105,7 @@ class SpecKeys(_Keys):
     positions: str | list[str] | None = Field(None, description="Texts, or a file with one text a line.")
     agents: list[str | Options] = Field(description="Who plays.")
     limits: MatchLimits | None = Field(None, description="For every entry that gives none of its own.")
-    isolation: Isolation | None = Field(
+    isolation: Any = Field(
         None,
         description="none: agents run in arena's own processes; process: each in one of its own, the default for programs, for "
         "entries with a plugin and under a limit of seconds, CPU seconds or memory; sandbox: in one without network or files.",
@@ -138,14 +132,3 @@ class SpecKeys(_Keys):
         0, description="Everything random follows from it; secret draws one that is revealed when the run ends."
     )
     plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a spec file."""
-    schema = SpecKeys.model_json_schema()
-    entry = EntryKeys.model_json_schema(ref_template="#/$defs/{model}")
-    schema.setdefault("$defs", {}).update(entry.pop("$defs", {}))
-    schema["$defs"]["Entry"] = entry
-    schema["properties"]["agents"]["items"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Entry"}]}
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return schema

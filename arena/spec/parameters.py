@@ -1,14 +1,15 @@
 """Holds what a spec gives against the hints of a constructor: every fault with its path, in plain words."""
 
+import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError, to_jsonable_python
 
-from arena.configured import initializer, parameters_of, without_late
+from arena.configured import initializer, parameters_of
 from arena.errors import cut, describe, suggestion
 from arena.identity import canonical
 from arena.spec.document import Path
@@ -55,7 +56,7 @@ def validated(
             fault(path, f"{name} is missing: it has no default")
         else:
             values[name] = _default(constructor, name, parameter.default)
-    return None if faults else without_late(constructor, values)
+    return None if faults else values
 
 
 def _taken(constructor: Callable[..., Any], name: str, value: Any, path: Path, report: Report) -> Any:
@@ -74,6 +75,25 @@ def _default(constructor: Callable[..., Any], name: str, value: Any) -> Any:
     except Exception:  # not a value that a spec could give
         return value
     return written if written == value else value
+
+
+def without_defaults(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that differ from their defaults, in the terms of JSON: ids follow from these alone.
+
+    So authors can add a parameter with a default, and every record keeps its id.
+    """
+    known = parameters_of(constructor)
+    return {
+        name: plain(value)
+        for name, value in values.items()
+        if name not in known or not _is_default(constructor, name, known[name].default, value)
+    }
+
+
+def _is_default(constructor: Callable[..., Any], name: str, default: Any, value: Any) -> bool:
+    if default is inspect.Parameter.empty:
+        return False
+    return canonical(plain(value)) in {canonical(plain(one)) for one in (default, _default(constructor, name, default))}
 
 
 @cache
@@ -125,13 +145,16 @@ def refused(message: str) -> PydanticCustomError:
     return PydanticCustomError("refused", "{message}", {"message": message})
 
 
-def explained(error: ValidationError, value: Any) -> list[tuple[Path, str]]:
-    """Every fault of a value as (path inside it, message); alternatives at one place are joined by `or`."""
+def explained(error: ValidationError | Sequence[Mapping[str, Any]], value: Any) -> list[tuple[Path, str]]:
+    """Return every fault of a value as (path inside it, message); alternatives at one place are joined by `or`.
+
+    FastAPI has the details of an error without the error.
+    """
     wanted: dict[Path, list[str]] = {}
     own: dict[Path, str] = {}
-    for detail in error.errors(include_url=False):
+    for detail in error.errors(include_url=False) if isinstance(error, ValidationError) else error:
         where = _inside(detail["loc"], value)
-        if detail["type"] == "missing" and isinstance(detail["loc"][-1], str):
+        if detail["type"] == "missing" and detail["loc"] and isinstance(detail["loc"][-1], str):
             where = (*where, detail["loc"][-1])
         if detail["type"] == "refused":
             own.setdefault(where, detail["msg"])
@@ -196,6 +219,7 @@ _WORDS = {
     "frozen_set_type": "a list",
     "dict_type": "a mapping",
     "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
     "missing": "a value",
     "extra_forbidden": UNKNOWN_KEY,
     "unexpected_keyword_argument": UNKNOWN_KEY,

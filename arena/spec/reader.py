@@ -3,18 +3,19 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import ArenaError, Interrupted, PluginError, UnknownName, describe
-from arena.isolation.describe import Described, DescribeHost
 from arena.plugins.registry import Registry
-from arena.plugins.versions import IN_PLACE, MovedCode
 from arena.secret import Seed
 from arena.spec.document import Document, Path
 from arena.spec.faults import Faults, dotted
 from arena.spec.parameters import UNKNOWN_KEY, Report
 from arena.spec.sweep import Variant
 from arena.tracking import Postponed
+
+if TYPE_CHECKING:
+    from arena.spec.source import SourceReader
 
 
 @dataclass(slots=True)
@@ -34,14 +35,10 @@ class SpecReader:
     notes: list[str] = field(default_factory=list)
     lines: list[str] | None = None
     """The positions that a file beside the spec gives."""
-    hosts: dict[tuple[str, ...], DescribeHost] = field(default_factory=dict)
-    """The processes that describe versions of plugins, and plugins of entries; whoever reads the spec ends them."""
-    told: Described = field(default_factory=dict)
-    """What another process of arena was told by its own ones."""
-    moved: MovedCode = IN_PLACE
-    """Where code of entries lies, other than the spec says."""
-    pinned: dict[str, str] = field(default_factory=dict)
-    """Versions of plugins as entries name them, and what they mean for ever."""
+    shared: Mapping[str, Any] = field(default_factory=dict)
+    """What sources of agents handed on from another process that read this spec, by their names."""
+    sources: "dict[str, SourceReader]" = field(default_factory=dict)
+    """The readers of sources of agents that entries needed so far, by their names; whoever reads the spec closes them."""
 
     @property
     def several(self) -> bool:

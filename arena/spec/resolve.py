@@ -8,18 +8,17 @@ from types import MappingProxyType
 from typing import Any
 
 from arena.errors import PluginError
-from arena.isolation.describe import Described
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, beside, load_plugins
-from arena.plugins.versions import IN_PLACE, MovedCode
 from arena.secret import SECRET, Seed, drawn_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
 from arena.spec.document import Document, as_document, read_document
 from arena.spec.entries import read_entries
-from arena.spec.entry_version import pinned
 from arena.spec.faults import Faults
 from arena.spec.games import read_games
+from arena.spec.isolation import KEY as ISOLATION
+from arena.spec.isolation import check_name
 from arena.spec.keys import checked_keys
 from arena.spec.reader import SpecReader
 
@@ -50,44 +49,47 @@ def reload_spec(
     seed: Seed,
     *,
     secret: bool = False,
-    described: Described = MappingProxyType({}),
-    moved: MovedCode = IN_PLACE,
+    shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Spec:
     """The spec of another process, from what its `document`, `plugins` and `seed` say, and whether that is `secret`.
 
-    `described` is what that process was told of plugins of entries, `moved` where code of entries lies, other than it says.
+    `shared` is the attribute of that name of its spec: sources of agents need not find out again what it holds.
     """
-    return replace(_resolved(document, plugins, seed, described, moved), secret=secret)
+    return replace(_resolved(document, plugins, seed, shared), secret=secret)
 
 
 def _resolved(
     document: Document,
     plugins: Sequence[str],
     seed: Seed | None,
-    described: Described = MappingProxyType({}),
-    moved: MovedCode = IN_PLACE,
+    shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Spec:
     faults = Faults(document)
     values = checked_keys(document, faults)
     registry, loaded = _plugins(document, values, plugins, faults)
+    if not check_name(registry, values.get(ISOLATION), (ISOLATION,), faults.add):
+        values[ISOLATION] = None
     secret = seed is None and values.get("seed") == SECRET
     chosen = seed if seed is not None else drawn_secret() if secret else values.get("seed") or 0
-    reading = SpecReader(document, values, registry, faults, chosen, loaded, told=described, moved=moved)
+    reading = SpecReader(document, values, registry, faults, chosen, loaded, shared=shared)
     try:
         rules = read_games(reading)
         entries = read_entries(reading, rules)
         boards = read_boards(reading, rules, entries)
     finally:
-        for host in reading.hosts.values():
-            host.end()
+        for source in reading.sources.values():
+            source.close()
     faults.stop_if_any()
     name = values.get("name") or FilePath(document.name).stem
     if reading.lines is not None:  # from here on the spec stands alone: workers and stores need no other file
         document = replace(document, values={**document.values, "positions": reading.lines})
-    if reading.pinned:  # a branch moves on, while workers start and in a store that is read next year
-        document = replace(document, values={**document.values, "agents": pinned(document.values["agents"], reading.pinned)})
-    told = {key: host.told for key, host in reading.hosts.items()}
-    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret, told, moved)
+    for source in reading.sources.values():
+        agents = source.pin(document.values["agents"])
+        if agents is not document.values["agents"]:
+            document = replace(document, values={**document.values, "agents": agents})
+    found = {name: kept for name, source in reading.sources.items() if (kept := source.share()) is not None}
+    shared = {**shared, **found}
+    return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret, shared)
 
 
 def _plugins(

@@ -52,10 +52,10 @@ def elo_of_pairs(counts: Sequence[float]) -> EloEstimate:
 
     Raises ArenaError where there are not five counts, or one is negative.
     """
-    return _estimate(checked(counts), PAIR_SCORES, games=2)
+    return _estimate(check_pentanomial(counts), PAIR_SCORES, games=2)
 
 
-def checked(counts: Sequence[float]) -> Sequence[float]:
+def check_pentanomial(counts: Sequence[float]) -> Sequence[float]:
     """The counts, if they are five and none is negative; raises ArenaError otherwise."""
     if len(counts) != len(PAIR_SCORES) or min(counts) < 0:
         raise ArenaError(

@@ -45,7 +45,9 @@ def cycles(beats: Beats[Competitor], *, most: int = 20) -> tuple[tuple[Competito
     found = sorted(_threes(edges))[:most]
     if not found:
         around = [cycle for k in range(len(names)) if (cycle := _shortest(edges, k))]
-        found = [_turned(min(around, key=lambda cycle: (len(cycle), cycle)))] if around else []
+        shortest = min(around, key=lambda cycle: (len(cycle), cycle), default=())
+        first = shortest.index(min(shortest)) if shortest else 0
+        found = [shortest[first:] + shortest[:first]] if shortest else []
     return tuple(tuple(names[k] for k in cycle) for cycle in found)
 
 
@@ -71,8 +73,3 @@ def _shortest(edges: Sequence[Sequence[int]], start: int) -> tuple[int, ...] | N
                 paths[other] = (*paths[vertex], other)
                 frontier.append(other)
     return None
-
-
-def _turned(cycle: tuple[int, ...]) -> tuple[int, ...]:
-    first = cycle.index(min(cycle))
-    return cycle[first:] + cycle[:first]

@@ -119,7 +119,8 @@ def sandwich(fit: Fit[Competitor], pairings: Pairings[Competitor]) -> Sandwich:
     terms = range(len(fit.agents), len(fit.information))
     likelihood = PairwiseLikelihood([(0, 1)], 2, fit.model)
     index = {agent: k for k, agent in enumerate(fit.agents)}
-    played = [([index[one], index[two]], found) for (one, two), pairs in pairings.items() if (found := _played(pairs))]
+    played_pairs = {seats: [pair for pair in pairs if pair.games] for seats, pairs in pairings.items()}
+    played = [([index[one], index[two]], found) for (one, two), found in played_pairs.items() if found]
     if not played:
         return Sandwich(fit.ratings, fit.information, [])
     # The scores of all pairs of all pairings at once: a table is a single pair, at the place of its own two competitors.
@@ -166,7 +167,3 @@ def sandwich_of_rounds(
         fit.information,
         [stratum_of(places, scores, fit.information, alike=len(rounds) < 2, parts=len(fit.agents), floor=floor)],
     )
-
-
-def _played(pairs: Sequence[Pair]) -> list[Pair]:
-    return [pair for pair in pairs if pair.games]

@@ -12,7 +12,7 @@ from math import ceil, expm1, isnan, log, nan, sqrt
 from typing import Literal
 
 from arena.errors import ArenaError
-from arena.stats.calculator import checked
+from arena.stats.calculator import check_pentanomial
 from arena.stats.elo import effect_size, expected_score
 from arena.stats.likelihood import bisect, likeliest, log_likelihood
 from arena.stats.observations import PAIR_SCORES
@@ -75,7 +75,7 @@ def log_likelihood_ratio(counts: Sequence[float], test: Sprt) -> float:
     `counts` are pentanomial. Either likelihood is the largest under its hypothesis, over all five scores, seen or not; so a match
     that one side wins throughout is decided too. Raises ArenaError where `counts` are not five, or one is negative.
     """
-    if not sum(checked(counts)):
+    if not sum(check_pentanomial(counts)):
         return 0.0
     if test.model == "logistic":
         return log_likelihood(counts, PAIR_SCORES, expected_score(test.elo1)) - log_likelihood(
@@ -131,7 +131,7 @@ def forecast(test: Sprt, counts: Sequence[float], llr: float) -> SprtForecast | 
     """
     if test.verdict(llr) is not None:
         return None
-    pairs = sum(checked(counts))
+    pairs = sum(check_pentanomial(counts))
     variance = _variance(counts)
     low, high = (_effect(test, lead, variance) for lead in (test.elo0, test.elo1))
     step = high - low

@@ -1,29 +1,73 @@
-"""Swiss pairings: in every round those of about the same score meet, nobody meets another twice, and seats are balanced.
+"""Swiss tournaments: pairings and standings.
+
+In every round those of about the same score meet, nobody meets another twice, and seats are balanced.
 
 After the rules of the world chess federation's handbook (C.04): score groups from the top, the upper half of a group against the
 lower, and who cannot be paired floats to the next group. A pair is made only if everyone left can still be paired, which a
-maximum matching tells (`arena.stats.matching`); so a round without a repeated meeting is found whenever one exists. Nothing is
+maximum matching tells; so a round without a repeated meeting is found whenever one exists. Nothing is
 drawn by lot here: the order of equals is handed in, and the same order and history always give the same round.
 """
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeAlias
 
 from arena.errors import ArenaError
-from arena.stats.matching import NeighborGraph
 from arena.stats.observations import Competitor
-from arena.stats.tiebreaks import Encounter, scores
 
 Seats: TypeAlias = tuple[Competitor, Competitor | None]
 """The first seat and the second; or one with a bye."""
 
-FAR = 2
+MAX_SEAT_EXCESS = 2
 """The excess of first seats over second ones, or the other way round, at which one must not sit there again (the handbook's
 absolute preference): two with the same need do not meet.
 """
+
+
+class Encounter(NamedTuple, Generic[Competitor]):
+    """A meeting of two in a round, or a bye: then `second` is None."""
+
+    first: Competitor
+    second: Competitor | None
+    points: float = 1.0
+    """The first one's share of the points, within [0, 1]; of a bye all of them."""
+
+
+class SwissStanding(NamedTuple, Generic[Competitor]):
+    """A line of the table of a Swiss tournament."""
+
+    agent: Competitor
+    score: float
+    buchholz: float
+    """The sum of the opponents' scores; a bye counts nothing (B. Buchholz, 1932)."""
+    sonneborn_berger: float
+    """The sum of the opponents' scores, each times the points won against that opponent; a bye counts nothing."""
+
+
+def scores(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> dict[Competitor, float]:
+    """The points of each: an encounter gives at most one, a bye gives one."""
+    points = dict.fromkeys(agents, 0.0)
+    for first, second, share in history:
+        points[first] += share
+        if second is not None:
+            points[second] += 1 - share
+    return points
+
+
+def standings(lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> tuple[SwissStanding[Competitor], ...]:
+    """The table, the best first: by score, then Buchholz, then Sonneborn-Berger, then in the order of the lots."""
+    points = scores(lots, history)
+    buchholz, sonneborn_berger = dict.fromkeys(lots, 0.0), dict.fromkeys(lots, 0.0)
+    for first, second, share in history:
+        if second is not None:
+            buchholz[first] += points[second]
+            buchholz[second] += points[first]
+            sonneborn_berger[first] += share * points[second]
+            sonneborn_berger[second] += (1 - share) * points[first]
+    rows = [SwissStanding(agent, points[agent], buchholz[agent], sonneborn_berger[agent]) for agent in lots]
+    return tuple(sorted(rows, key=lambda row: (-row.score, -row.buchholz, -row.sonneborn_berger)))
 
 
 def draw_lots(agents: Sequence[Competitor], rng: random.Random) -> tuple[Competitor, ...]:
@@ -49,6 +93,32 @@ def swiss_round(lots: Sequence[Competitor], history: Sequence[Encounter[Competit
     return _Round(lots, history).pairs()
 
 
+class NeighborGraph:
+    """A graph of the vertices 0, 1, ..., of which questions are asked about parts of it.
+
+    The matchings are rustworkx's: J. Edmonds, Paths, Trees, and Flowers, 1965, by the algorithm of Z. Galil, 1986.
+    """
+
+    def __init__(self, neighbors: Sequence[Collection[int]]) -> None:
+        """`neighbors` holds for each vertex those that it may be matched with, both ways."""
+        import rustworkx
+
+        self.neighbors = neighbors
+        self._graph = rustworkx.PyGraph()
+        self._graph.add_nodes_from(range(len(neighbors)))
+        self._graph.add_edges_from_no_data([(one, two) for one, found in enumerate(neighbors) for two in found if one < two])
+
+    def exposed(self, present: Collection[int]) -> int:
+        """The number of vertices that a maximum matching of the subgraph of the `present` ones leaves without a partner.
+
+        It does not depend on which of the maximum matchings is found.
+        """
+        import rustworkx
+
+        part = self._graph.subgraph(list(present))
+        return len(present) - 2 * len(rustworkx.max_weight_matching(part, max_cardinality=True))
+
+
 class _SeatHistory(NamedTuple):
     """The seats that a competitor has had so far."""
 
@@ -70,7 +140,10 @@ class _Round(Generic[Competitor]):
         played = [(rank[meeting.first], rank[meeting.second]) for meeting in history if meeting.second is not None]
         self._met = Counter(frozenset(pair) for pair in played)
         self._byes = Counter(rank[meeting.first] for meeting in history if meeting.second is None)
-        self._seats = [_seats_of(k, played) for k in range(len(lots))]
+        self._seats = []
+        for k in range(len(lots)):
+            seats = [1 if first == k else -1 for first, second in reversed(played) if k in {first, second}]
+            self._seats.append(_SeatHistory(sum(seats), tuple(seats)))
 
     def pairs(self) -> tuple[Seats[Competitor], ...]:
         bye, graph = self._feasible()
@@ -102,7 +175,7 @@ class _Round(Generic[Competitor]):
     def _same_need(self, one: int, two: int) -> bool:
         """Whether neither of the two may sit in the one seat again."""
         balances = self._seats[one].balance, self._seats[two].balance
-        return min(balances) >= FAR or max(balances) <= -FAR
+        return min(balances) >= MAX_SEAT_EXCESS or max(balances) <= -MAX_SEAT_EXCESS
 
     def _by_group(self, graph: NeighborGraph, bye: int | None) -> Iterator[tuple[int, int]]:
         """Pairs by score groups from the top; those left of a group float into the next."""
@@ -170,8 +243,3 @@ class _ScoreBracket:
             and self._graph.exposed(self._inside - {one, two}) <= self._exposed
             and not self._graph.exposed(self._unpaired - {one, two})
         )
-
-
-def _seats_of(agent: int, played: Sequence[tuple[int, int]]) -> _SeatHistory:
-    seats = [1 if first == agent else -1 for first, second in reversed(played) if agent in {first, second}]
-    return _SeatHistory(sum(seats), tuple(seats))

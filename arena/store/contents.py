@@ -12,12 +12,11 @@ from arena.format import Pairing
 from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, parts
-from arena.store import sql
-from arena.store.database import CHUNK, Database, version_of
-from arena.store.digest import digest
-from arena.store.rows import OLD_RECORD, RECORD, hashed, record_of, returns_of, seats_of
-from arena.store.run import OLD_RUN, RUN, Run, run_of_row
-from arena.store.schema import CHECKED
+from arena.store import schema
+from arena.store.database import ROWS_PER_READ, Database
+from arena.store.rows import RECORD, cells_to_digest, record_of, returns_of, seats_of
+from arena.store.run import RUN, Run, run_of_row
+from arena.store.schema import digest, placeholders
 
 UNREADABLE = (ValueError, TypeError, KeyError, IndexError)
 """What reading a damaged row may raise; JSON's errors are ValueErrors."""
@@ -33,6 +32,9 @@ class Kept(NamedTuple):
     """A hash of what was played, where no seat used random numbers, so that it can only be repeated; None where one did."""
 
 
+_COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
+
+
 class StoreContents(Database):
     """The runs and records of a store.
 
@@ -45,14 +47,10 @@ class StoreContents(Database):
         """What was read and does not fit its hash, where the store is not `strict`."""
         self._strict = strict
         self._known: dict[Seed, bool] | None = None
-        self._old = version_of(connection) == 1
-        cells = f"{OLD_RECORD}, NULL" if self._old else f"{RECORD}, digest"  # a store of version 1 can be read as it is
-        self._columns = f"SELECT {cells}, p.number, p.board, p.round, p.seats"
 
     def runs(self) -> list[Run]:
         """Every run, the last one at the end."""
-        columns = f"NULL, {OLD_RUN}, NULL" if self._old else f"revealed, {RUN}, digest"
-        rows = self._all(f"SELECT started, ended, {columns} FROM run ORDER BY number")
+        rows = self._all(f"SELECT started, ended, revealed, {RUN}, digest FROM run ORDER BY number")
         for started, _, _, *cells, kept in rows:
             self._hold(f"the run of {started}", cells, kept)
         try:
@@ -86,7 +84,7 @@ class StoreContents(Database):
         if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
             raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
         low, high = bytes.fromhex(text.ljust(32, "0")), bytes.fromhex(text.ljust(32, "f"))
-        rows = self._all(f"{self._columns} {sql.ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
+        rows = self._all(f"{_COLUMNS} {schema.ANYWHERE} WHERE r.id BETWEEN ? AND ? LIMIT 2", (low, high))
         if not rows:
             raise StoreError(f"{self.path} holds no match {key}")
         if len(rows) > 1:
@@ -96,16 +94,16 @@ class StoreContents(Database):
     def found(self, ids: Sequence[str]) -> dict[str, tuple[Record, Scheduled | None]]:
         """Those of some ids that are there, with their places."""
         found: dict[str, tuple[Record, Scheduled | None]] = {}
-        for row in self._with_ids(f"{self._columns} {sql.ANYWHERE} WHERE r.id", ids):
+        for row in self._with_ids(f"{_COLUMNS} {schema.ANYWHERE} WHERE r.id", ids):
             record, place = self._found(row)
             found[record.id] = (record, place)
         return found
 
     def _with_ids(self, question: str, ids: Sequence[str]) -> Iterator[Sequence[Any]]:
         """The rows of a question that ends with the column of ids."""
-        for start in range(0, len(ids), CHUNK):
-            keys = [bytes.fromhex(one) for one in ids[start : start + CHUNK]]
-            yield from self._all(f"{question} IN ({sql.marks(len(keys))})", keys)
+        for start in range(0, len(ids), ROWS_PER_READ):
+            keys = [bytes.fromhex(one) for one in ids[start : start + ROWS_PER_READ]]
+            yield from self._all(f"{question} IN ({placeholders(len(keys))})", keys)
 
     def records(self, *, boards: bool = False, sound: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
         """Every record with its place, a few at a time; with `boards` those of the last run's schedule in its order.
@@ -113,10 +111,10 @@ class StoreContents(Database):
         Without, they come in the order in which they were written. With `sound`, of a store that is not strict, those that are
         not as they were written are left out.
         """
-        order = f"{sql.ON_BOARDS} ORDER BY p.number" if boards else f"{sql.ANYWHERE} ORDER BY r.number"
+        order = f"{schema.ON_BOARDS} ORDER BY p.number" if boards else f"{schema.ANYWHERE} ORDER BY r.number"
         if sound and not self._strict:
             self.suspects += self.damaged()
-        for row in self.query(f"{self._columns} {order}"):
+        for row in self.query(f"{_COLUMNS} {order}"):
             try:
                 record, place = self._found(row)
             except StoreDamaged:  # of a store that is not strict: not to be read at all
@@ -130,24 +128,14 @@ class StoreContents(Database):
 
     def void(self) -> Iterator[Record]:
         """The void records on the boards of the last run, in the order of the schedule."""
-        for row in self.query(f"{self._columns} {sql.ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
+        for row in self.query(f"{_COLUMNS} {schema.ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
             yield self._found(row)[0]
 
     def unmetered(self) -> Iterator[tuple[int, tuple[int, ...], int, int]]:
         """Yield board, entries, seat and states past the view of the matches on the boards of the last run, summed up."""
         if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'unmetered'"):
-            for board, seats, seat, states in self.query(sql.PAST_VIEWS):
+            for board, seats, seat, states in self.query(schema.PAST_VIEWS):
                 yield board, seats_of(seats), seat, int(states)
-
-    @property
-    def adjusted(self) -> str:
-        """The column with the returns corrected for luck, as an expression of SQL about `record r`; version 1 has none."""
-        return "NULL" if self._old else "r.adjusted"
-
-    @property
-    def keeps_spent(self) -> bool:
-        """Whether records have what decisions spent; those of version 1 do not."""
-        return not self._old
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -162,31 +150,25 @@ class StoreContents(Database):
                 self._connection.execute("COMMIT")
 
     def verify(self) -> None:
-        """Hold every row that boards and schedules are made of against its checksum; StoreDamaged where one does not fit.
-
-        Rows of version 1 have none. What is read record by record is held against its digest then.
-        """
+        """Hold every row that boards and schedules are made of against its checksum; StoreDamaged where one does not fit."""
         if damaged := [*self.suspects, *self.damaged()]:
             raise self._damaged(", ".join(damaged[:3]) + (f" and {len(damaged) - 3:,} more" if len(damaged) > 3 else ""))
 
     def damaged(self) -> Iterator[str]:
         """Yield what does not fit its checksum or lacks its other half, `match 1a2b...` or `place 7`; the file first."""
         yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
-        for table, columns in () if self._old else CHECKED.items():
+        for table, columns in schema.SUMMED_COLUMNS.items():
             found = f"checksum({columns})"
             if table == "record":
                 found = f"CASE WHEN adjusted IS NULL THEN {found} ELSE checksum({columns}, adjusted) END"
-            yield from [row[0] for row in self._all(f"SELECT {sql.NAMED[table]} FROM {table} WHERE checksum <> {found}")]
-        for half in sql.HALVES:
+            name = schema.ROW_NAMES[table]
+            yield from [row[0] for row in self._all(f"SELECT {name} FROM {table} WHERE checksum IS NOT {found}")]
+        for half in schema.UNMATCHED:
             yield from [row[0] for row in self._all(half)]
-
-    def unhashed(self) -> int:
-        """Return how many records have no hash, since version 1 wrote them."""
-        return len(self) if self._old else int(self._one("SELECT count(*) FROM record WHERE digest IS NULL"))
 
     def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
         *cells, kept, number, board, round_, seats = row
-        self._hold(f"match {cells[0].hex()}", hashed(cells), kept)
+        self._hold(f"match {cells[0].hex()}", cells_to_digest(cells), kept)
         try:
             record = record_of(cells)
         except UNREADABLE as error:
@@ -205,9 +187,9 @@ class StoreContents(Database):
                     self._known[digits] = run.revealed is not None or self._known.get(digits, False)
         return self._known
 
-    def _hold(self, what: str, cells: Sequence[Any], kept: bytes | None) -> None:
-        """Hold what was read against its digest; rows of version 1 have none."""
-        if kept is not None and kept != digest(cells):
+    def _hold(self, what: str, cells: Sequence[Any], kept: bytes) -> None:
+        """Hold what was read against its digest."""
+        if kept != digest(cells):
             if self._strict:
                 raise self._damaged(what)
             self.suspects.append(what)

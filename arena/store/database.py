@@ -8,48 +8,43 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import StoreError, StoreFull
-from arena.store.digest import checksum
-from arena.store.lock import locked
-from arena.store.schema import APPLICATION, TABLES, UPGRADE, VERSION
+from arena.store.lock import lock_store
+from arena.store.schema import APPLICATION, TABLES, VERSION, checksum
 
-PATIENCE = 30.0
-"""Seconds to wait for a reader that holds the file."""
-CHUNK = 500
-"""Rows that are read at a time."""
-CACHE = 32_000
-"""KiB of the file that are kept in memory: enough for the index of half a million keys, which are added all over it."""
+BUSY_SECONDS = 30.0
+"""Time to wait for another process that holds the file."""
+ROWS_PER_READ = 500
+CACHE_KIB = 32_000
+"""The part of the file that stays in memory: enough for the index of half a million keys, which are added all over it."""
 
 
-def writable(place: Path) -> sqlite3.Connection:
-    """A connection that writes; the file is made where there is none. StoreError says what is in the way.
-
-    A store of version 1 is copied first, to `NAME.v1.db`, and made one of this version then.
-    """
-    return _opened(place, f"{place.absolute().as_uri()}?mode=rwc", _prepare)
+def open_writable(place: Path) -> sqlite3.Connection:
+    """A connection that writes; the file is made if there is none. StoreError says what is in the way."""
+    return _open(place, f"{place.absolute().as_uri()}?mode=rwc", _prepare)
 
 
-def read_only(place: Path) -> sqlite3.Connection:
+def open_read_only(place: Path) -> sqlite3.Connection:
     """A connection that reads, also on a medium that cannot be written to."""
     uri = place.absolute().as_uri()
     try:
-        return _opened(place, f"{uri}?mode=ro", _check)
+        return _open(place, f"{uri}?mode=ro", _check)
     except StoreError:
         if place.with_name(f"{place.name}-wal").exists():
             raise
-        return _opened(place, f"{uri}?mode=ro&immutable=1", _check)  # a medium on which SQLite cannot put its side files
+        return _open(place, f"{uri}?mode=ro&immutable=1", _check)  # a medium on which SQLite cannot put its side files
 
 
-def _opened(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
+def _open(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
-        raise told(place, error) from error
+        raise explain_error(place, error) from error
     connection.create_function("checksum", -1, checksum, deterministic=True)
     try:
         ready(place, connection)
     except sqlite3.Error as error:
         connection.close()
-        raise told(place, error) from error
+        raise explain_error(place, error) from error
     except BaseException:
         connection.close()
         raise
@@ -58,64 +53,46 @@ def _opened(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], N
 
 def _check(place: Path, connection: sqlite3.Connection) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = version_of(connection)
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
     if not application and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise StoreError(f"{place} is empty: `arena run` was ended before it had made the store; run it again")
     if application != APPLICATION:
         raise StoreError(f"{place} is a database of another program; expected a store of arena")
     if version > VERSION:
         raise StoreError(f"{place} is a newer store: of version {version}, this arena knows {VERSION}; install a newer arena")
+    if version < VERSION:
+        raise StoreError(
+            f"{place} is a store from before the first release: of version {version}, this arena knows {VERSION}; "
+            "move it away, or name another store with --store"
+        )
     connection.execute("PRAGMA temp_store = MEMORY")
 
 
 def _prepare(place: Path, connection: sqlite3.Connection) -> None:
-    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] and not _labelled(connection):
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if not application and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         connection.execute("PRAGMA journal_mode = WAL")
         script = f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
         connection.executescript(script)
     _check(place, connection)
     connection.execute("PRAGMA journal_mode = WAL")
-    if version_of(connection) < VERSION:
-        _upgrade(place, connection)
     connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute(f"PRAGMA cache_size = -{CACHE}")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     connection.execute("PRAGMA wal_autocheckpoint = 8000")
-
-
-def version_of(connection: sqlite3.Connection) -> int:
-    """Return the version of the tables of a store."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _upgrade(place: Path, connection: sqlite3.Connection) -> None:
-    """Make the tables those of this version, all or nothing, after a copy of the file is safe."""
-    part = place.with_name(f"{place.name}.part")
-    part.unlink(missing_ok=True)
-    try:
-        with closing(sqlite3.connect(part)) as copy:
-            connection.backup(copy)
-        part.replace(place.with_name(f"{place.stem}.v1{place.suffix}"))
-    finally:
-        part.unlink(missing_ok=True)
-    connection.executescript(f"BEGIN IMMEDIATE; {UPGRADE} PRAGMA user_version = {VERSION}; COMMIT;")
-
-
-def _labelled(connection: sqlite3.Connection) -> bool:
-    return bool(connection.execute("PRAGMA application_id").fetchone()[0])
 
 
 def settle(place: Path) -> None:
     """Bring all of a store into its one file. Whoever asks holds the lock; StoreError where somebody is reading it."""
-    with closing(writable(place)) as connection:
+    with closing(open_writable(place)) as connection:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
-            raise told(place, error) from error
+            raise explain_error(place, error) from error
 
 
 def put_aside(place: Path) -> Path | None:
     """Keep a store under another name, and return that; None where there is no store. StoreError where it is in use."""
-    with locked(place):
+    with lock_store(place):
         if not place.exists():
             return None
         settle(place)
@@ -132,7 +109,7 @@ def free_name(place: Path) -> Path:
     return aside
 
 
-def copied(connection: sqlite3.Connection, place: Path) -> None:
+def copy_database(connection: sqlite3.Connection, place: Path) -> None:
     """Copy an open store to another place; there is no half of a copy at any time."""
     part = place.with_name(f".{place.name}.part")
     try:
@@ -145,8 +122,8 @@ def copied(connection: sqlite3.Connection, place: Path) -> None:
         raise StoreError(f"{place} cannot be written: {error.strerror}; make room for a copy of the store there") from error
 
 
-def told(path: Path, error: sqlite3.Error) -> StoreError:
-    """An error of SQLite in words that help."""
+def explain_error(path: Path, error: sqlite3.Error) -> StoreError:
+    """Return the StoreError for an error of SQLite: what is wrong, and what to do."""
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
         return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
@@ -176,7 +153,7 @@ class Database:
         """The same, many rows at a time."""
         with self._telling():
             cursor = self._connection.cursor().execute(sql, values)
-            while rows := cursor.fetchmany(CHUNK):
+            while rows := cursor.fetchmany(ROWS_PER_READ):
                 yield rows
 
     def _one(self, sql: str) -> Any:
@@ -205,4 +182,4 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise told(self.path, error) from error
+            raise explain_error(self.path, error) from error

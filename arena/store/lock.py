@@ -137,8 +137,8 @@ class Lock:
         self.release()
 
 
-def locked(place: Path) -> Lock:
-    """The lock of a store that is there or is to be made; StoreError says why there can be none."""
+def lock_store(place: Path) -> Lock:
+    """Lock a store that exists or is about to be made. StoreError says why that fails."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -9,11 +9,11 @@ from arena.errors import StoreConflict, StoreError
 from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
 from arena.store.database import settle
-from arena.store.lock import locked
-from arena.store.run import CodeKey, Run
+from arena.store.lock import lock_store
+from arena.store.run import CodeKey, KnownOptions, Run, changed_options
 from arena.store.store import Store
 
-CHUNK = 2000
+RECORDS_PER_BATCH = 2000
 """Records that are compared and written at a time."""
 
 
@@ -27,15 +27,16 @@ def merge(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False
     target, sources = Path(out), [Path(one) for one in inputs]
     if not accept:
         _check_code(sources)
+    _check_options(sources)
     there = target.exists()
     if there and not any(one.exists() and target.samefile(one) for one in sources):
         raise StoreError(f"{target} exists; name it among the stores to merge, or another file")
     part = target.with_name(f"{target.name}.part")
-    with locked(target):
+    with lock_store(target):
         _remove(part)
         try:
             with Store.open(part, write=True) as whole:
-                count = _filled(whole, sources)
+                count = _fill(whole, sources)
             if there:
                 settle(target)  # nothing may be left beside the file that is replaced
             part.replace(target)
@@ -59,6 +60,21 @@ def _check_code(sources: Sequence[Path]) -> None:
                 )
 
 
+def _check_options(sources: Sequence[Path]) -> None:
+    """StoreConflict if the default of an option was another one when the matches of another store were played."""
+    known: dict[Path, KnownOptions] = {}
+    for source in sources:
+        with Store.open(source) as store:
+            options = {entry: found for run in store.runs() for entry, found in run.options().items()}
+        for other, before in known.items():
+            if changed := changed_options(before, options):
+                raise StoreConflict(
+                    f"defaults are other ones in {source} than in {other}: {', '.join(changed)}; play one of the two anew with "
+                    "the same code (--fresh)"
+                )
+        known[source] = options
+
+
 def _check_secrets(runs: Sequence[Run]) -> None:
     """StoreConflict where matches of one schedule follow from secrets that differ."""
     secrets = [run.secret for run in runs if run.secret is not None]
@@ -70,7 +86,7 @@ def _check_secrets(runs: Sequence[Run]) -> None:
         )
 
 
-def _filled(whole: Store, sources: Sequence[Path]) -> int:
+def _fill(whole: Store, sources: Sequence[Path]) -> int:
     runs = _runs(sources)
     _check_secrets(runs)
     for run in runs:
@@ -80,7 +96,7 @@ def _filled(whole: Store, sources: Sequence[Path]) -> int:
             own = store.runs()
             same_boards = bool(own) and own[-1].hash == runs[-1].hash
             records = store.records()
-            while chunk := list(islice(records, CHUNK)):
+            while chunk := list(islice(records, RECORDS_PER_BATCH)):
                 _add(whole, chunk, source, sources[:number], same_boards=same_boards)
             store.verify()  # after conflicts, which say more
     return len(whole)
@@ -109,21 +125,24 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
             if kept[0].termination == "void" != record.termination:
                 whole.discard([there.pop(record.id).number])
                 whole.add(place if same_boards else kept[1], record)
-        elif not _alike(same[record.id][0], record):
+        elif not _are_alike(same[record.id][0], record):
             raise _conflict(same[record.id][0], record, source, before)
     if same_boards:
         whole.place([(there[record.id].number, place) for record, place in chunk if place is not None and record.id in there])
     whole.flush()
 
 
-def _alike(one: Record, other: Record) -> bool:
-    return _without_clock(one) == _without_clock(other)
-
-
-def _without_clock(record: Record) -> Record:
-    """A record without what the clock decides. It takes a third of the time of `timeless`."""
-    decisions = tuple([decision._replace(seconds=0.0, unmetered=0) for decision in record.decisions])
-    return record._replace(decisions=decisions, timing=None)
+def _are_alike(one: Record, other: Record) -> bool:
+    """Tell whether two records are equal but for what the clock decides. It takes a third of the time of `timeless`."""
+    if None in (one.seed, other.seed):  # a secret that one of two stores does not reveal yet; equal ids have equal seeds
+        one, other = one._replace(seed=None), other._replace(seed=None)
+    first, second = (
+        record._replace(
+            decisions=tuple([decision._replace(seconds=0.0, unmetered=0) for decision in record.decisions]), timing=None
+        )
+        for record in (one, other)
+    )
+    return first == second
 
 
 def _conflict(kept: Record, record: Record, source: Path, before: Sequence[Path]) -> StoreConflict:

@@ -11,11 +11,13 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from arena.match.record import Decision, Record
-from arena.store.digest import digest
+from arena.schedule.schedule import Scheduled
+from arena.store.schema import checksum, digest
 
 _write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
-NANO = 1_000_000_000
-MOST = 2**63 - 1
+NANOSECONDS = 1_000_000_000
+"""In a second."""
+MAX_INTEGER = 2**63 - 1
 """The largest whole number that SQLite takes."""
 
 
@@ -43,17 +45,18 @@ def rows_of(record: Record, seed: int) -> Rows:
     solved = None if record.solved is None else int(record.solved)
     cost = None if record.cost is None else float(record.cost)  # as the column has them: its hash is of what is read
     result = (solved, record.termination, record.seat)
-    position, answer, labels = clean(record.position), clean(record.answer), _labels(record.labels)
-    message, traceback = clean(record.message), clean(record.traceback)
+    position, answer, labels = escape_surrogates(record.position), escape_surrogates(record.answer), _labels(record.labels)
+    message, traceback = escape_surrogates(record.message), escape_surrogates(record.traceback)
     timing = None if record.timing is None else _write(record.timing)
     length = (record.moves, cost, record.fallbacks)
-    spent = _spent(record)
+    amounts = [one.spent for one in record.decisions]
+    spent = _write(amounts) if any(one is not None for one in amounts) else None
     adjusted = None if record.adjusted is None else _returns(record.adjusted)
     second = effort[1] if len(effort) > 1 else (0, 0, 0)
     return Rows(
         (key, returns, *result, *length, used_rng, play_hash_of(record), *effort[0], *second),
         digest(
-            hashed(
+            cells_to_digest(
                 (
                     *(key, record.game, position, labels, seed, actions, answer, returns, *result, message, traceback),
                     *(*length, decisions, used_rng, timing, spent, adjusted),
@@ -63,7 +66,7 @@ def rows_of(record: Record, seed: int) -> Rows:
         adjusted,
         (record.game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent),
         [(seat, *totals) for seat, totals in enumerate(effort[2:], 2)],
-        [(seat, min(states, MOST)) for seat, states in sorted(unmetered.items())],
+        [(seat, min(states, MAX_INTEGER)) for seat, states in sorted(unmetered.items())],
     )
 
 
@@ -72,12 +75,10 @@ RECORD = (
     "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing, d.spent, r.adjusted"
 )
 """The columns of `record r` and `detail d` from which `record_of` makes a record; the digest is of these."""
-OLD_RECORD = RECORD.replace("d.spent, r.adjusted", "NULL, NULL")
-"""The same of version 1."""
 
 
-def hashed(cells: Sequence[Any]) -> Sequence[Any]:
-    """Return those cells of RECORD that its digest is of: the last two, which few records have, only where there is something."""
+def cells_to_digest(cells: Sequence[Any]) -> Sequence[Any]:
+    """Return the cells of RECORD that enter its digest: the last two, which few records have, only if they are not None."""
     return cells if cells[-1] is not None else cells[:-1] if cells[-2] is not None else cells[:-2]
 
 
@@ -120,7 +121,7 @@ def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
     past: dict[int, int] = {}
     texts = []
     for seat, nodes, evaluations, seconds, depth, value, _, unmetered in record.decisions:
-        spent = round(seconds * NANO)
+        spent = round(seconds * NANOSECONDS)
         total = totals[seat]
         total[0] += 1
         total[1] += nodes
@@ -132,13 +133,7 @@ def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
         elif depth is not None or value is not None:
             text += f",{_or_nothing(depth)},{_or_nothing(value)}"
         texts.append(text)
-    return ";".join(texts), [[min(total, MOST) for total in seat] for seat in totals], past
-
-
-def _spent(record: Record) -> str | None:
-    """What every decision has spent, as JSON; None where nothing was."""
-    spent = [one.spent for one in record.decisions]
-    return None if not any(one is not None for one in spent) else _write(spent)
+    return ";".join(texts), [[min(total, MAX_INTEGER) for total in seat] for seat in totals], past
 
 
 def spending_decisions(decisions: str, spent: str) -> tuple[Decision, ...]:
@@ -161,7 +156,7 @@ def _decision(text: str) -> Decision:
         int(seat),
         int(nodes),
         int(evaluations),
-        int(spent) / NANO,
+        int(spent) / NANOSECONDS,
         int(depth) if depth else None,
         float(value) if value else None,
         unmetered=int(unmetered),
@@ -195,6 +190,24 @@ def _used_rng(seats: tuple[bool, ...]) -> str:
     return "".join(["01"[used] for used in seats])
 
 
+def place_row(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
+    """Return the row of `place` for the record with this number."""
+    seats = ",".join(map(str, scheduled.pairing.seats))
+    return add_checksum(scheduled.number, number, scheduled.board, scheduled.pairing.round, seats)
+
+
+def record_row(number: int, rows: Rows) -> tuple[Any, ...]:
+    """Return the row of `record`. `adjusted` enters the checksum if it is known."""
+    cells = (number, *rows.record)
+    sum_ = checksum(*cells) if rows.adjusted is None else checksum(*cells, rows.adjusted)
+    return (*cells, sum_, rows.digest, rows.adjusted)
+
+
+def add_checksum(*cells: Any) -> tuple[Any, ...]:
+    """Return the cells of a row with their checksum as the last one."""
+    return (*cells, checksum(*cells))
+
+
 def play_hash_of(record: Record) -> int:
     """Return a hash of what was played: two matches with the same one are repeats, but none in which chance has moved."""
     chance = record.answer is None and record.moves is not None and record.moves < len(record.actions)
@@ -202,6 +215,6 @@ def play_hash_of(record: Record) -> int:
     return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 
 
-def clean(text: str | None) -> str | None:
-    """Text that any database takes: surrogates, which an agent's message may hold, stand as escapes."""
+def escape_surrogates(text: str | None) -> str | None:
+    """Return the text with escapes for surrogates, which an agent's message may hold and no database takes."""
     return text if text is None or text.isascii() else text.encode("utf-8", "backslashreplace").decode()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.configured import settings
 from arena.errors import StoreError, cut
@@ -19,7 +19,7 @@ from arena.spec import Board, Spec, reload_spec
 from arena.spec.document import UNWRITTEN, Document
 from arena.spec.named_code import named_code
 from arena.spec.parameters import plain
-from arena.store.rows import clean
+from arena.store.rows import escape_surrogates
 from arena.version import __version__
 
 
@@ -51,6 +51,19 @@ class Run:
             for part, one in fingerprint.hashes.items():
                 found.setdefault(code_key(name, part), []).append(one)
         return {part: " ".join(sorted(hashes)) for part, hashes in found.items()}
+
+    def options(self) -> "KnownOptions":
+        """The options of every entry, of its game and its heuristic, all defaults filled in."""
+        found: KnownOptions = {}
+        for board in self.boards:
+            for entry in board.settings:
+                given = {("game", board.game["name"]): board.parameters, ("agent", entry["agent"]): entry["options"]}
+                if entry["heuristic"] is not None:
+                    given["heuristic", entry["heuristic"]["name"]] = entry["heuristic"]["parameters"]
+                found[entry["key"]] = {
+                    Option(*owner, name): canonical(value) for owner, values in given.items() for name, value in values.items()
+                }
+        return found
 
     def load(self, allowed: Collection[str] = ()) -> Spec:
         """The spec, ready to be played; what is wrong with it now is raised as from a file.
@@ -90,8 +103,8 @@ class Run:
         return None if self.secret is None else commitment(self.secret)
 
 
-LONGEST_PLACE = 300
-"""Characters of the place of some code in a message."""
+MAX_PLACE_CHARACTERS = 300
+"""Of the place of some code in a message."""
 
 
 class ForeignCode(StoreError):
@@ -99,7 +112,7 @@ class ForeignCode(StoreError):
 
     def __init__(self, missing: Mapping[str, str | None]) -> None:
         """Take the places of the code, as `named_code` has them."""
-        places = ", ".join([cut(place, LONGEST_PLACE) for place in missing])
+        places = ", ".join([cut(place, MAX_PLACE_CHARACTERS) for place in missing])
         super().__init__(f"not loaded, since only the store names it: {places}")
         self.missing = missing
 
@@ -111,6 +124,35 @@ class ForeignCode(StoreError):
         return ["--spec", str(file) if document.name != UNWRITTEN else "FILE"]
 
 
+class Option(NamedTuple):
+    """An option of a game, an agent or a heuristic."""
+
+    kind: str
+    owner: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name} of the {self.kind} {self.owner}"
+
+
+KnownOptions = dict[str, dict[Option, str]]
+"""Options and their values as canonical text, by the key of an entry on a board as ids have it (`entry_key`)."""
+
+
+def changed_options(before: KnownOptions, now: KnownOptions) -> dict[str, list[str]]:
+    """Return in words which options of the same entries have other values, with the keys of these entries.
+
+    What ids have of such an entry is the same, so the default has changed. An option that one of the two lacks is no change.
+    """
+    found: dict[str, list[str]] = {}
+    for entry, options in now.items():
+        for option, value in options.items():
+            old = before.get(entry, {}).get(option, value)
+            if old != value:
+                found.setdefault(f"{option} was {cut(old)} and is {cut(value)}", []).append(entry)
+    return found
+
+
 CodeKey = tuple[str, str]
 """The name of a plugin without its folder, since the same file lies elsewhere on another machine, and what it is of it."""
 
@@ -120,8 +162,8 @@ def code_key(source: str, part: str) -> CodeKey:
     return source.rpartition("/")[2], part
 
 
-def mixed(runs: Iterable[Run]) -> list[str]:
-    """The plugins that are not the same in all runs. Hashes of the old and of the new kind have no key in common."""
+def mixed_plugins(runs: Iterable[Run]) -> list[str]:
+    """Return the plugins that differ between runs."""
     first: dict[CodeKey, str] = {}
     return sorted({part[0] for run in runs for part, found in run.code().items() if first.setdefault(part, found) != found})
 
@@ -151,8 +193,7 @@ def run_of(spec: Spec) -> Run:
 def _schedule(board: Board) -> list[Any]:
     """What the matches of a board follow from, wherever its spec and its plugins may lie."""
     positions, format_ = board.positions, board.format
-    where = [positions.name, positions.parameters, positions.seed, positions.texts, positions.plies]
-    where += [positions.repeats] if positions.plies and positions.repeats else []
+    where = [positions.name, positions.changed, positions.seed, positions.texts, positions.plies]
     moves = [seat.limits.moves for seat in board.seats]
     adjudication = [] if board.adjudication is None else [board.adjudication.identity]
     seats = [seat.identity for seat in board.seats]
@@ -163,16 +204,24 @@ def row_of(run: Run) -> tuple[Any, ...]:
     """A run as a row, without its times."""
     plugins = {name: [found.version, found.text] for name, found in run.plugins.items()}
     spec, code, versions = (json.dumps(value, default=str) for value in (run.spec, plugins, dict(run.versions)))
-    seed = run.seed if isinstance(run.seed, int) else NO_NUMBER
-    return (clean(run.name), run.hash, seed, spec, boards_text(run.boards), code, versions, run.secret, run.commitment)
+    seed = run.seed if isinstance(run.seed, int) else SECRET_SEED
+    return (
+        escape_surrogates(run.name),
+        run.hash,
+        seed,
+        spec,
+        boards_text(run.boards),
+        code,
+        versions,
+        run.secret,
+        run.commitment,
+    )
 
 
-NO_NUMBER = -1
-"""What a row has as the seed where that is a secret."""
+SECRET_SEED = -1
+"""The seed in the row of a run whose seed is secret."""
 RUN = "name, hash, seed, spec, boards, plugins, versions, secret, commitment"
 """The columns of a run, as `row_of` has them; its digest is of these."""
-OLD_RUN = "name, hash, seed, spec, boards, plugins, versions, NULL, NULL"
-"""The same of version 1."""
 
 
 def boards_text(boards: Sequence[BoardInfo]) -> str:

@@ -1,13 +1,20 @@
-"""The tables of a store.
+"""The tables of a store, the SQL that reads and writes them, and the hashes of their rows.
 
 `record` holds what tables are made of and is read whole; `detail` the rest, read match by match. `place` says what is on the
 boards of the last run, in the order of its schedule: it is made anew for another schedule, the records stay. Keys of records
 are in a unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill.
 What the first two seats have used is in `record` itself, of further seats in `effort`.
 
-Nothing is believed that does not fit its hash: `digest` is of a whole record or run, and checked when that is read; `checksum`
-is of a row, and checked before boards are made of many. Rows that were written by version 1 have neither.
+A damaged row never counts as a result: `digest` is the hash of a whole record or run, and is checked when that is read;
+`checksum` is that of a row, and is checked before boards are made of many rows. Neither is a defence against somebody who
+writes into the file on purpose, since he can write the hash, too.
 """
+
+import marshal
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+from zlib import crc32
 
 APPLICATION = 0x41524E41
 """The application id in the header of the file: ARNA."""
@@ -42,17 +49,6 @@ CREATE TABLE place (
 CREATE INDEX place_of_record ON place (record);
 """
 
-UPGRADE = """
-ALTER TABLE run ADD COLUMN secret TEXT; ALTER TABLE run ADD COLUMN commitment TEXT; ALTER TABLE run ADD COLUMN revealed TEXT;
-ALTER TABLE run ADD COLUMN digest BLOB;
-ALTER TABLE record ADD COLUMN checksum INTEGER; ALTER TABLE record ADD COLUMN digest BLOB;
-ALTER TABLE record ADD COLUMN adjusted TEXT;
-ALTER TABLE detail ADD COLUMN spent TEXT;
-ALTER TABLE effort ADD COLUMN checksum INTEGER;
-ALTER TABLE place ADD COLUMN checksum INTEGER;
-"""
-"""What makes tables of version 1 such as these."""
-
 UNMETERED = """
 CREATE TABLE IF NOT EXISTS unmetered (
     record INTEGER NOT NULL, seat INTEGER NOT NULL, states INTEGER NOT NULL, PRIMARY KEY (record, seat)
@@ -60,10 +56,61 @@ CREATE TABLE IF NOT EXISTS unmetered (
 """
 """A table that is there once a seat has generated states past its view: their sums, which `decisions` of the detail have, too."""
 
-CHECKED = {
+SUMMED_COLUMNS = {
     "record": "number, id, returns, solved, termination, seat, moves, cost, fallbacks, drew, play, "
     "decisions_0, nodes_0, nanoseconds_0, decisions_1, nodes_1, nanoseconds_1",
     "effort": "record, seat, decisions, nodes, nanoseconds",
     "place": "number, record, board, round, seats",
 }
-"""The columns of a table that a row's checksum is of, in the order in which rows are written."""
+"""The columns that enter the checksum of a row, by table, in the order in which rows are written."""
+
+
+def placeholders(count: int) -> str:
+    """Return `count` question marks, separated by commas."""
+    return ", ".join("?" * count)
+
+
+DATED_AS_BEFORE = """
+UPDATE run SET (started, ended) = (SELECT b.started, coalesce(b.ended, run.ended) FROM run b
+    WHERE b.number < run.number ORDER BY b.number DESC LIMIT 1)
+WHERE number = (SELECT max(number) FROM run) AND number > (SELECT min(number) FROM run)
+"""
+
+ADD_RECORD = f"INSERT INTO record ({SUMMED_COLUMNS['record']}, checksum, digest, adjusted) VALUES ({placeholders(20)})"
+ADD_DETAIL = (
+    "INSERT INTO detail (record, game, position, labels, seed, actions, answer, message, traceback, decisions, timing, spent) "
+    f"VALUES ({placeholders(12)})"
+)
+ADD_EFFORT = f"INSERT INTO effort ({SUMMED_COLUMNS['effort']}, checksum) VALUES ({placeholders(6)})"
+ADD_PLACE = f"INSERT OR REPLACE INTO place ({SUMMED_COLUMNS['place']}, checksum) VALUES ({placeholders(6)})"
+ADD_UNMETERED = "INSERT INTO unmetered (record, seat, states) VALUES (?, ?, ?)"
+ROW_NAMES = {"record": "'match ' || lower(hex(id))", "effort": "'effort in record ' || record", "place": "'place ' || number"}
+"""Names of the rows of tables that have a checksum, as SQL expressions."""
+PAST_VIEWS = """
+SELECT p.board, p.seats, u.seat, total(u.states) FROM unmetered u JOIN place p ON p.record = u.record
+JOIN record r ON r.number = u.record WHERE r.termination <> 'void' GROUP BY 1, 2, 3
+"""
+ON_BOARDS = "FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record"
+ANYWHERE = (
+    "FROM record r JOIN detail d ON d.record = r.number "
+    "LEFT JOIN place p ON p.number = (SELECT min(number) FROM place WHERE record = r.number)"
+)
+UNMATCHED = (
+    "SELECT 'match ' || lower(hex(id)) FROM record WHERE number NOT IN (SELECT record FROM detail)",
+    "SELECT 'detail ' || record FROM detail WHERE record NOT IN (SELECT number FROM record)",
+    "SELECT 'place ' || number FROM place WHERE record NOT IN (SELECT number FROM record)",
+)
+"""Queries for rows whose counterpart in another table is missing."""
+
+
+def digest(cells: Sequence[Any]) -> bytes:
+    """Return the hash of the cells of a record or a run: blake2b with 128 bits of the tuple as Python writes it in ASCII."""
+    return blake2b(ascii(tuple(cells)).encode(), digest_size=16).digest()
+
+
+def checksum(*cells: Any) -> int:
+    """Return the checksum of the cells of a row: CRC-32 of the tuple in version 2 of Python's marshal format.
+
+    Of the formats that distinguish 1 from 1.0 and from "1" this is the quickest, and boards check all their rows.
+    """
+    return crc32(marshal.dumps(cells, 2))

@@ -1,5 +1,6 @@
 """A store: records in as they come, in batches that are whole or not there; every table out of it."""
 
+import json
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,23 +11,22 @@ from typing import Self
 
 from arena.errors import StoreError
 from arena.match.record import Record
+from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, seed_of_round
-from arena.store import sql
+from arena.store import schema
 from arena.store.contents import StoreContents
-from arena.store.database import copied, free_name, read_only, writable
-from arena.store.digest import digest
-from arena.store.lock import Lock, leave, locked, use
-from arena.store.removal import matches_of, remove_code, remove_matches, remove_records
-from arena.store.rows import rows_of
-from arena.store.run import RUN, CodeKey, Run, now, row_of
-from arena.store.schema import UNMETERED
+from arena.store.database import copy_database, free_name, open_read_only, open_writable
+from arena.store.lock import Lock, leave, lock_store, use
+from arena.store.rows import add_checksum, place_row, record_row, rows_of
+from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
+from arena.store.schema import digest, placeholders
 
-BATCH = 2000
-"""Records in one transaction, at the most."""
-DELAY = 0.2
-"""Seconds that a record waits to be written, at the most."""
+MAX_BATCH_RECORDS = 2000
+"""Records in one transaction."""
+MAX_DELAY_SECONDS = 0.2
+"""Time until a record is written."""
 
 
 class _Repeated(Exception):
@@ -58,10 +58,10 @@ class Store(StoreContents):
         if not write:
             if not place.is_file():
                 raise StoreError(f"no store {place}; expected a file that `arena run` has made")
-            return cls(place, read_only(place), None, strict=strict)
-        lock = locked(place)
+            return cls(place, open_read_only(place), None, strict=strict)
+        lock = lock_store(place)
         try:
-            connection = writable(place)
+            connection = open_writable(place)
             lock.hold(place)
             return cls(place, connection, lock)
         except BaseException:
@@ -76,7 +76,9 @@ class Store(StoreContents):
             with self._guard:
                 self._stop_timer()
                 if self._lock is not None:
-                    self._tidy()
+                    with suppress(sqlite3.Error):  # a reader is there: the two side files stay until the next run
+                        self._connection.execute("PRAGMA busy_timeout = 0")
+                        self._connection.execute("PRAGMA journal_mode = DELETE")
                 self._connection.close()
             if self._lock is not None:
                 self._lock.release()
@@ -89,12 +91,6 @@ class Store(StoreContents):
     def __exit__(self, *_: object) -> None:
         """Write what is pending and close the file."""
         self.close()
-
-    def _tidy(self) -> None:
-        """Leave one file behind; where somebody is reading it, its two companions stay until the next run."""
-        with suppress(sqlite3.Error):
-            self._connection.execute("PRAGMA busy_timeout = 0")
-            self._connection.execute("PRAGMA journal_mode = DELETE")
 
     def begin(self, run: Run, placed: Iterable[tuple[int, Scheduled]] = ()) -> None:
         """Note that a run starts. For another schedule than the last one's, no record is on a board until it is placed.
@@ -110,8 +106,8 @@ class Store(StoreContents):
                 write.execute("DELETE FROM place")
             row = row_of(run)
             values = (*row, digest(row), run.started or now(), run.ended, run.revealed)
-            write.execute(f"INSERT INTO run ({RUN}, digest, started, ended, revealed) VALUES ({sql.marks(13)})", values)
-            write.executemany(sql.ADD_PLACE, [sql.place_row(number, scheduled) for number, scheduled in placed])
+            write.execute(f"INSERT INTO run ({RUN}, digest, started, ended, revealed) VALUES ({placeholders(13)})", values)
+            write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in placed])
         self._secret, self._known = run.secret, None
 
     def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:
@@ -125,26 +121,28 @@ class Store(StoreContents):
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
             if self._next == self._begun:
-                write.execute(sql.DATED_AS_BEFORE)
+                write.execute(schema.DATED_AS_BEFORE)
             write.execute("UPDATE run SET revealed = ? WHERE secret NOT NULL AND revealed IS NULL", (now(),))
             if rankings:
                 ranked = enumerate(self.last().boards)
                 boards = [replace(board, ranking=rankings.get(number, board.ranking)) for number, board in ranked]
                 row = row_of(replace(self.last(), boards=boards))
                 write.execute(
-                    f"UPDATE run SET ({RUN}, digest) = ({sql.marks(10)}) WHERE number = (SELECT max(number) FROM run)",
+                    f"UPDATE run SET ({RUN}, digest) = ({placeholders(10)}) WHERE number = (SELECT max(number) FROM run)",
                     (*row, digest(row)),
                 )
 
     def add(self, scheduled: Scheduled | None, record: Record) -> None:
         """Take a record. It is written within a fifth of a second, many at a time."""
         with self._guard:
-            self._complain()
+            if self._trouble is not None:
+                trouble, self._trouble = self._trouble, None
+                raise trouble
             self._pending.append((scheduled, record))
-            if len(self._pending) >= BATCH:
+            if len(self._pending) >= MAX_BATCH_RECORDS:
                 self.flush()
             elif self._timer is None:
-                self._timer = threading.Timer(DELAY, self._in_time)
+                self._timer = threading.Timer(MAX_DELAY_SECONDS, self._flush_in_time)
                 self._timer.daemon = True
                 self._timer.start()
 
@@ -167,16 +165,17 @@ class Store(StoreContents):
         ]
         with self._writing() as write:
             try:
-                write.executemany(sql.ADD_RECORD, [sql.record_row(number, row) for number, _, row in rows])
+                write.executemany(schema.ADD_RECORD, [record_row(number, row) for number, _, row in rows])
             except sqlite3.IntegrityError as error:
                 raise _Repeated from error
-            write.executemany(sql.ADD_DETAIL, [(number, *row.detail) for number, _, row in rows])
-            write.executemany(sql.ADD_EFFORT, [sql.summed(number, *effort) for number, _, row in rows for effort in row.effort])
+            write.executemany(schema.ADD_DETAIL, [(number, *row.detail) for number, _, row in rows])
+            effort = [add_checksum(number, *one) for number, _, row in rows for one in row.effort]
+            write.executemany(schema.ADD_EFFORT, effort)
             if any(row.unmetered for _, _, row in rows):
-                write.execute(UNMETERED)
-                write.executemany(sql.ADD_UNMETERED, [(number, *one) for number, _, row in rows for one in row.unmetered])
+                write.execute(schema.UNMETERED)
+                write.executemany(schema.ADD_UNMETERED, [(number, *one) for number, _, row in rows for one in row.unmetered])
             write.executemany(
-                sql.ADD_PLACE, [sql.place_row(number, scheduled) for number, scheduled, _ in rows if scheduled is not None]
+                schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled, _ in rows if scheduled is not None]
             )
         self._next += len(rows)
 
@@ -204,42 +203,42 @@ class Store(StoreContents):
     def place(self, found: Iterable[tuple[int, Scheduled]]) -> None:
         """Put records that are there, by their numbers, on the boards of this run."""
         with self._writing() as write:
-            write.executemany(sql.ADD_PLACE, [sql.place_row(number, scheduled) for number, scheduled in found])
+            write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in found])
 
     def discard(self, numbers: Collection[int]) -> None:
         """Delete records by their numbers, with their places."""
         if numbers:
             with self._writing() as write:
-                remove_records(write, numbers)
+                _remove_records(write, numbers)
 
     def holds(self, labels: Collection[str]) -> bool:
         """Tell whether there is a match in which one of some labels sits."""
         self.flush()
         with self._guard, self._telling():
-            return bool(matches_of(self._connection, labels))
+            return bool(_matches_of(self._connection, labels))
 
     def copy_aside(self) -> Path:
         """Keep a copy of the store under another name beside it, and return that."""
         self.flush()
         aside = free_name(self.path)
         with self._guard, self._telling():
-            copied(self._connection, aside)
+            copy_database(self._connection, aside)
         return aside
 
-    def forget(self, labels: Collection[str], code: Collection[CodeKey]) -> int:
-        """Delete the matches in which one of some labels sits, and the hashes of the code that played them alone; all or nothing.
+    def forget(self, labels: Collection[str], code: Collection[CodeKey], entries: Collection[str]) -> int:
+        """Delete the matches in which one of some labels sits, and what is known of what played them alone; all or nothing.
 
-        Returns the number of matches.
+        That is the hashes of some `code`, and the options of `entries`, by their keys. Returns the number of matches.
         """
         self.flush()
         with self._writing() as write:
-            gone = remove_matches(write, labels)
-            remove_code(write, code)
+            gone = _remove_matches(write, labels)
+            _remove_knowledge(write, code, entries)
         self._known = None
         return gone
 
-    def _in_time(self) -> None:
-        """What the timer does. Trouble is told to whoever comes next."""
+    def _flush_in_time(self) -> None:
+        """Write what is pending, for the timer. The next `add` raises the error, if there is one."""
         with self._guard:
             self._timer = None
             try:
@@ -252,11 +251,6 @@ class Store(StoreContents):
             self._timer.cancel()
             self._timer = None
 
-    def _complain(self) -> None:
-        if self._trouble is not None:
-            trouble, self._trouble = self._trouble, None
-            raise trouble
-
     def _seed_cell(self, scheduled: Scheduled | None, record: Record) -> int:
         """Return the seed of a record as its row has it: the number; of a secret -1 for the first of the store, and so on."""
         if isinstance(record.seed, int):
@@ -266,3 +260,52 @@ class Store(StoreContents):
             digits = seed_of_round(self._secret, scheduled.pairing.round)
         known = list(self._secrets())
         return -1 - (known.index(digits) if digits in known else 0)
+
+
+def _matches_of(connection: sqlite3.Connection, labels: Collection[str]) -> list[str]:
+    """Return the texts of the column `labels` that contain one of `labels`."""
+    texts = [text for (text,) in connection.execute("SELECT DISTINCT labels FROM detail")]
+    return [text for text in texts if not set(labels).isdisjoint(json.loads(text))]
+
+
+def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> int:
+    """Delete the matches in which one of some labels sits, with all that belongs to them; return how many they were."""
+    gone = 0
+    for text in _matches_of(connection, labels):
+        gone += connection.execute(
+            "DELETE FROM record WHERE number IN (SELECT record FROM detail WHERE labels = ?)", (text,)
+        ).rowcount
+        connection.execute("DELETE FROM detail WHERE labels = ?", (text,))
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in there & {"effort", "place", "unmetered"}:
+        connection.execute(f"DELETE FROM {table} WHERE record NOT IN (SELECT number FROM record)")
+    return gone
+
+
+def _remove_records(connection: sqlite3.Connection, numbers: Collection[int]) -> None:
+    """Delete records by their numbers, with all that belongs to them."""
+    for table, column in (("record", "number"), ("detail", "record"), ("effort", "record"), ("place", "record")):
+        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
+
+
+def _remove_knowledge(connection: sqlite3.Connection, code: Collection[CodeKey], entries: Collection[str]) -> None:
+    """Delete the hashes of some parts of plugins, and the options of some entries by their keys, from all runs.
+
+    Nothing is left that was played with them.
+    """
+    boards_column, plugins_column = [RUN.split(", ").index(name) for name in ("boards", "plugins")]
+    for number, *cells in connection.execute(f"SELECT number, {RUN} FROM run").fetchall():
+        plugins = {}
+        for source, (version, hashes) in json.loads(cells[plugins_column]).items():
+            found = Fingerprint.of(version, hashes)
+            left = {part: one for part, one in found.hashes.items() if code_key(source, part) not in code}
+            if left:
+                plugins[source] = [version, Fingerprint(version, left).text]
+        boards = json.loads(cells[boards_column])
+        for board in boards:
+            board["settings"] = [entry for entry in board.get("settings", ()) if entry["key"] not in entries]
+        cells[plugins_column], cells[boards_column] = json.dumps(plugins), json.dumps(boards)
+        connection.execute(
+            "UPDATE run SET plugins = ?, boards = ?, digest = ? WHERE number = ?",
+            (cells[plugins_column], cells[boards_column], digest(cells), number),
+        )

@@ -1,114 +1,132 @@
-"""Checks that a run plays with the code with which the matches in its store were played."""
+"""Checks that a run plays with the code that played the matches in its store, and clears the store for a changed agent."""
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 from itertools import islice, takewhile
 from time import monotonic
 from typing import Any
 
-from arena.errors import StoreError
+from arena.errors import StoreError, UnknownName
 from arena.format import Outcomes
+from arena.match.match import Seat
 from arena.match.record import Record
-from arena.plugins.registry import OWN
+from arena.plugins.registry import own_prefix
 from arena.processes.interrupts import user_interrupts
-from arena.schedule.fingerprint import WHOLE, parts_of
+from arena.schedule.board_info import entry_key
+from arena.schedule.fingerprint import parts_of
 from arena.schedule.schedule import OVER, Batch, Scheduled, asks_outside, identity_of, timed
 from arena.spec import Spec
 from arena.store import Run, Store
-from arena.store.run import CodeKey, code_key
+from arena.store.run import CodeKey, KnownOptions, changed_options, code_key
 from arena.workers.pool import WorkerPool
 
-SAMPLE = 20
-"""Matches that are played again, at the most."""
-SECONDS = 10.0
-"""Seconds for that, at the most."""
-AHEAD = 5000
-"""Matches of all boards' schedules among which they are looked for."""
-UNREPEATABLE = frozenset({"void", "timeout", "memory", "crash"})
-"""Endings in which the machine has a say."""
-ASIDE = frozenset({"labels", "seed", "message", "traceback"})
-"""What may differ though the same was played: what the spec calls it, and the lines at which code stands."""
+MAX_SAMPLE_MATCHES = 20
+"""Matches that are played again."""
+MAX_SAMPLE_SECONDS = 10.0
+"""Time for that."""
+MAX_MATCHES_AHEAD = 5000
+"""Matches of all boards' schedules among which the sample is looked for."""
+UNREPEATABLE_ENDINGS = frozenset({"void", "timeout", "memory", "crash"})
+"""Endings that depend on the machine."""
+IGNORED_KEYS = frozenset({"labels", "seed", "message", "traceback"})
+"""Keys of a record that may differ though the same was played: names in the spec, and line numbers of code."""
 
 
-def checked(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *, accept: bool = False) -> Run:
-    """Return a run as it is to begin; StoreError if a plugin has changed since the store's matches were played.
+def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *, accept: bool = False) -> Run:
+    """Return the run that is about to begin; StoreError if a plugin has changed since the store's matches were played.
 
-    Older versions of arena kept hashes that do not tell what has changed since, and what comes with arena changes with every
-    version of it: then a sample of the matches is played again, and the plugins of those that come out otherwise have changed.
-    `say` is told that this was done, in one line. With `accept` nothing is refused, and the run notes which plugins changed.
+    What comes with arena changes with every version of it. If some of that has changed, a sample of the matches is played again,
+    and only if they come out otherwise is it refused. `say` is told the result, in one line. With `accept` only
+    changed defaults of options are refused.
     """
+    _check_options(store, spec, run)
     before, now = known_code(store.runs()), run.code()
     differing = {key for key, found in now.items() if before.get(key, found) != found}
-    own = {key for key in differing if key[0].startswith(OWN)}
+    own = {key for key in differing if key[0].startswith(own_prefix())}
     changed = {key[0] for key in differing - own}
-    if not changed or accept:
-        unknown = own | {key for key in now if key not in before and (key[0], WHOLE) in before}
-        changed |= _changed(store, spec, run, unknown, say) if unknown else set()
+    if own and not changed and not accept:
+        changed = _find_changed(store, spec, run, own, say)
     if changed and not accept:
         raise StoreError(
             f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; "
             "use --fresh to play them anew, --fresh-for AGENT those of one agent, or --accept-changed-plugins to keep them"
         )
-    noted = {  # a hash of the old kind that no store has, by which boards tell of more than one version
-        name: replace(found, hashes={WHOLE: "changed", **found.hashes})
-        for name, found in run.plugins.items()
-        if (key := code_key(name, WHOLE)) in before and key[0] in changed
-    }
-    return replace(run, plugins={**run.plugins, **noted})
+    return run
+
+
+def _check_options(store: Store, spec: Spec, run: Run) -> None:
+    """StoreError if an option of a game, an agent or a heuristic has another default than when the store's matches were played.
+
+    A default is no part of an id, so those matches would be taken for matches with the new one.
+    """
+    known: KnownOptions = {}
+    for earlier in store.runs():
+        for entry, options in earlier.options().items():
+            known.setdefault(entry, {}).update(options)
+    changed = changed_options(known, run.options())
+    if not changed:
+        return
+    affected = {entry for entries in changed.values() for entry in entries}
+    seats = [(board, seat) for board in spec.boards for seat in board.seats]
+    labels = dict.fromkeys([seat.label for board, seat in seats if entry_key(board, seat) in affected])
+    fresh = shlex.join([word for label in labels for word in ("--fresh-for", label)])
+    raise StoreError(
+        f"{store.path}: defaults changed since the matches in it were played: {', '.join(changed)}; use {fresh} to play them "
+        "anew, or write the old value into the spec, whose matches then have ids of their own"
+    )
 
 
 def known_code(runs: Sequence[Run]) -> dict[CodeKey, str]:
-    """The hashes of the code that played last; one of the old kind makes those before it say nothing."""
-    known: dict[CodeKey, str] = {}
-    for run in runs:
-        code = run.code()
-        known = {key: found for key, found in known.items() if (key[0], WHOLE) not in code} | code
-    return known
+    """The hashes of the code that played last."""
+    return {key: found for run in runs for key, found in run.code().items()}
 
 
-def _changed(store: Store, spec: Spec, run: Run, unknown: set[CodeKey], say: Callable[[str], object]) -> set[str]:
-    """The names of those plugins, of which only hashes of the old kind are known, that play otherwise than they did."""
-    there = dict(_there(store, spec, unknown))
+def _find_changed(store: Store, spec: Spec, run: Run, edited: set[CodeKey], say: Callable[[str], object]) -> set[str]:
+    """The names of those plugins, with code that was `edited`, that play otherwise than they did."""
+    there = dict(_find_stored(store, spec, edited))
     if not there:
         return set()
-    sample = _sample(store, spec, there)
+    sample = _choose_sample(store, spec, there)
     alike: set[CodeKey] = set()
     differing: set[CodeKey] = set()
-    again = _played(spec, run, list(sample))
+    again = _play_again(spec, run, list(sample))
     for scheduled, record in again:
-        same = _compared(record) == _compared(sample[scheduled])
-        (alike if same else differing).update(_code_of(spec, scheduled) & unknown)
+        same = _comparable(record) == _comparable(sample[scheduled])
+        (alike if same else differing).update(_code_of_match(spec, scheduled) & edited)
     if differing:
-        suspects = {name for name, _ in differing - alike or differing}
-        return {name for name in suspects if not name.startswith(OWN)} or suspects
+        return {name for name, _ in differing - alike or differing}
     came = f"{len(again)} of its matches came out the same again" if again else "none of its matches could be played again"
-    say(f"{store.path} has hashes of plugins from an older version of arena; {came}")
+    say(f"{store.path} was played with another version of arena; {came}")
     return set()
 
 
-def _compared(record: Record) -> dict[str, Any]:
-    return {key: value for key, value in record.timeless().items() if key not in ASIDE}
+def _comparable(record: Record) -> dict[str, Any]:
+    return {key: value for key, value in record.timeless().items() if key not in IGNORED_KEYS}
 
 
-def _code_of(spec: Spec, scheduled: Scheduled) -> set[CodeKey]:
-    """The keys of all that plays in a match."""
+def _code_of_match(spec: Spec, scheduled: Scheduled) -> set[CodeKey]:
     board = spec.boards[scheduled.board]
-    seats = [board.seats[entry] for entry in scheduled.pairing.seats]
-    return {code_key(part.source.name, part.key) for part in parts_of(spec, board, seats)}
+    return _code_of(spec, scheduled.board, [board.seats[entry] for entry in scheduled.pairing.seats])
 
 
-def _there(store: Store, spec: Spec, unknown: set[CodeKey]) -> Iterator[tuple[str, Scheduled]]:
-    """Matches of the schedule that the store has and in which some of the unknown plays, by their ids."""
+def _code_of(spec: Spec, board: int, seats: Sequence[Seat]) -> set[CodeKey]:
+    """The code of all that plays if these seats meet: the game's, the format's and their own."""
+    return {code_key(part.source.name, part.key) for part in parts_of(spec, spec.boards[board], seats)}
+
+
+def _find_stored(store: Store, spec: Spec, edited: set[CodeKey]) -> Iterator[tuple[str, Scheduled]]:
+    """Matches of the schedule that the store has and in which some of the code that was `edited` plays, by their ids."""
+    matches_per_board = MAX_MATCHES_AHEAD // len(spec.boards) + 1
     for place, board in enumerate(spec.boards):
         foreseen = takewhile(bool, board.format.schedule(board.field, Outcomes()))  # None waits for results
-        ahead = [Scheduled(0, place, pairing) for pairing in islice(foreseen, AHEAD // len(spec.boards) + 1) if pairing]
+        ahead = [Scheduled(0, place, pairing) for pairing in islice(foreseen, matches_per_board) if pairing]
         ids = {identity_of(spec, one): one for one in ahead}
-        yield from [(found, ids[found]) for found in store.has(list(ids)) if _code_of(spec, ids[found]) & unknown]
+        yield from [(found, ids[found]) for found in store.has(list(ids)) if _code_of_match(spec, ids[found]) & edited]
 
 
-def _sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> dict[Scheduled, Record]:
+def _choose_sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> dict[Scheduled, Record]:
     """Some of the matches that must come out the same again: of every board and entry, the quickest first."""
     left = {
         identity: [(one.board, entry) for entry in (None, *one.pairing.seats)]
@@ -117,11 +135,11 @@ def _sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> dict[Sc
     }
     chosen: list[str] = []
     seen: Counter[tuple[int, int | None]] = Counter()
-    while left and len(chosen) < 2 * SAMPLE:  # some of them may be of no use
+    while left and len(chosen) < 2 * MAX_SAMPLE_MATCHES:  # some of them may be of no use
         chosen.append(min(left, key=lambda one: (seen[left[one][0]], sum([seen[each] for each in left[one]]))))
         seen.update(left.pop(chosen[-1]))
     records = store.found(chosen)
-    useful = [records[one][0] for one in chosen if records[one][0].termination not in UNREPEATABLE][:SAMPLE]
+    useful = [records[one][0] for one in chosen if records[one][0].termination not in UNREPEATABLE_ENDINGS][:MAX_SAMPLE_MATCHES]
     return {there[one.id]: one for one in sorted(useful, key=lambda one: sum([each.seconds for each in one.decisions]))}
 
 
@@ -129,9 +147,9 @@ class _TimeIsUp(Exception):
     """The matches that are left are not played."""
 
 
-def _played(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Scheduled, Record]]:
+def _play_again(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Scheduled, Record]]:
     """Play matches, in a process of their own since agents may take theirs down, for as long as there is time."""
-    end = monotonic() + SECONDS
+    end = monotonic() + MAX_SAMPLE_SECONDS
     found: list[tuple[Scheduled, Record]] = []
 
     def take(size: int) -> Batch:
@@ -147,4 +165,53 @@ def _played(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Scheduled
         for one in played:
             found.append(one)
             interrupts.check()
+    return found
+
+
+# A changed agent
+
+
+def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accept: bool = False) -> str | None:
+    """Delete the matches in which an entry of `names` sits, so that the run plays them anew, and say so; None if there are none.
+
+    `names` are labels, or names of agents. First a copy of the whole store is kept aside; then the matches go in one
+    transaction, together with what earlier runs knew of the code that played them. So after a crash the store is as it was, or
+    the matches are left to play. UnknownName for a name that no entry has; StoreError where something else has changed, too,
+    unless that is accepted (`accept`).
+    """
+    everybody = [(number, seat) for number, board in enumerate(spec.boards) for seat in board.seats]
+    seats: list[tuple[int, Seat]] = []
+    for name in names:
+        found = [(board, seat) for board, seat in everybody if name == seat.label or (name == seat.agent and not seat.version)]
+        if not found:
+            raise UnknownName("entry", name, [word for _, seat in everybody for word in (seat.label, seat.agent)])
+        seats += found
+    others = {part for board, seat in everybody if (board, seat) not in seats for part in _code_of(spec, board, [seat])}
+    own = {part for board, seat in seats for part in _code_of(spec, board, [seat])} - others
+    before = known_code(store.runs())
+    changed = {part for part, found in run.code().items() if before.get(part, found) != found}
+    if changed - own and not accept:
+        listed = ", ".join(sorted(f"{key} of {name}" if key else name for name, key in changed - own))
+        raise StoreError(
+            f"{store.path}: {listed} changed since the matches in it were played, and others play with it; add its agents by "
+            "--fresh-for, or use --fresh, or --accept-changed-plugins"
+        )
+    # An edit does not change another version than the current one.
+    pinned = {seat.label for _, seat in everybody if seat.version is not None} - set(names)
+    labels = _all_labels(store, [seat for _, seat in seats], names) - pinned
+    entries = {entry_key(spec.boards[board], seat) for board, seat in seats}
+    aside = store.copy_aside() if store.holds(labels) else None
+    number = store.forget(labels, own, entries)
+    if aside is None:
+        return None
+    return f"{number:,} matches of {', '.join(names)} are played anew; the matches so far are kept in {aside}"
+
+
+def _all_labels(store: Store, seats: Sequence[Seat], names: Sequence[str]) -> set[str]:
+    """Every label that the entries have or had: the given ones, and by default the name with what differs in brackets."""
+    found = {seat.label for seat in seats}
+    for run in store.runs():
+        found |= {label for board in run.boards for label in board.labels if label.partition("(")[0] in names}
+        given = [entry for entry in run.spec["values"].get("agents") or () if isinstance(entry, dict) and "version" not in entry]
+        found |= {str(entry["label"]) for entry in given if entry.get("agent") in names and entry.get("label") is not None}
     return found

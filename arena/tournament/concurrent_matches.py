@@ -15,8 +15,8 @@ from arena.waiting import Baton
 
 CONCURRENCY = 8
 """The matches of agents that wait which a process plays at the same time by default."""
-LONGEST_END = 1.0
-"""Seconds to wait for a thread at the end of a run that is cut off."""
+MAX_JOIN_SECONDS = 1.0
+"""Time to wait for the threads at the end of a run that is cut off."""
 Played = tuple[Scheduled, Record | BaseException]
 
 
@@ -26,7 +26,7 @@ def waiting_seats(spec: Spec) -> list[Seat]:
 
 
 def check_backends(spec: Spec) -> None:
-    """ArenaError where an agent of a spec waits for what cannot be asked, with its label."""
+    """Raise ArenaError, with the label of the agent, if a backend that an agent of the spec needs does not answer."""
     for seat in waiting_seats(spec):
         check = getattr(seat.make(), "check_backend", None)
         try:
@@ -76,7 +76,7 @@ class ConcurrentMatches:
                 for runner in self._runners:
                     ends.callback(runner.close)
                 for thread in threads:
-                    thread.join(LONGEST_END / len(threads))
+                    thread.join(MAX_JOIN_SECONDS / len(threads))
 
     def _serve(self, runner: MatchRunner) -> None:
         while (scheduled := self._orders.get()) is not None and not self._baton.ended:

@@ -1,9 +1,11 @@
 """What is left to play: the schedule of a spec without what its store holds and without what other machines play."""
 
+import json
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from arena.match.record import Record
 from arena.schedule.ranking import Ranking
@@ -11,9 +13,8 @@ from arena.schedule.schedule import Batch, Schedule, Scheduled, identity_of
 from arena.spec import Spec
 from arena.store import Store
 from arena.store.rows import play_hash_of
-from arena.tournament.transcripts import keep_transcript
 
-CHUNK = 500
+MATCHES_PER_LOOKUP = 500
 """Matches that are looked up in a store at a time."""
 
 
@@ -46,10 +47,6 @@ class MatchQueue:
         self._shard = shard
         self._found = found
         self._ready: deque[Scheduled] = deque()
-        self._postponed: deque[Scheduled] = deque()
-        """Matches of an agent whose backend did not answer, which are played once more after all others."""
-        self._asked_twice: set[int] = set()
-        """The numbers of those that were given out for the second time."""
         self._lock = threading.RLock()
         self.held = 0
         """How many matches the store had."""
@@ -64,22 +61,16 @@ class MatchQueue:
     def take(self, size: int) -> Batch:
         """Return up to `size` matches to play next; WAIT while it waits for results, OVER when all are handed out."""
         with self._lock:
-            batch = self._next(size)
-            if not batch and self._postponed:
-                return Batch([self._postponed.popleft() for _ in range(min(size, len(self._postponed)))])
-            return batch
-
-    def _next(self, size: int) -> Batch:
-        if self._store is None and self._shard is None:
-            return self._plan.take(size)
-        while len(self._ready) < size:
-            batch = self._plan.take(CHUNK)
-            if not batch:
-                if not self._ready:
-                    return batch
-                break
-            self._sort(batch)
-        return Batch([self._ready.popleft() for _ in range(min(size, len(self._ready)))])
+            if self._store is None and self._shard is None:
+                return self._plan.take(size)
+            while len(self._ready) < size:
+                batch = self._plan.take(MATCHES_PER_LOOKUP)
+                if not batch:
+                    if not self._ready:
+                        return batch
+                    break
+                self._sort(batch)
+            return Batch([self._ready.popleft() for _ in range(min(size, len(self._ready)))])
 
     def rankings(self) -> dict[int, Ranking]:
         """The rankings by formats of plugins, by the numbers of their boards; PluginError for a format that cannot give one."""
@@ -106,23 +97,43 @@ class MatchQueue:
         if places and self._store is not None:
             self._store.place(places)
 
-    @property
-    def postponed(self) -> bool:
-        """Whether there are matches that are to be played once more after all others."""
-        return bool(self._postponed)
-
-    def finished(self, scheduled: Scheduled, record: Record) -> bool:
-        """Take the record of a match that was handed out; False if that is no record yet, and the match comes once more."""
+    def finished(self, scheduled: Scheduled, record: Record) -> None:
+        """Take the record of a match that was handed out."""
         with self._lock:
             if self._store is not None:
-                keep_transcript(self._store.path, record)
-            if record.is_unanswered and scheduled.number not in self._asked_twice:
-                self._asked_twice.add(scheduled.number)
-                self._postponed.append(scheduled)
-                return False
+                _keep_transcript(self._store.path, record)
             self.played += 1
             if self._store is not None:
                 self._store.add(scheduled, record)
             play_hash = play_hash_of(record) if self._plan.follows(scheduled) and not any(record.drew) else None
             self._plan.tell(scheduled, None if record.termination == "void" else record.returns, play_hash)
-            return True
+
+
+# Transcripts: what agents said to their backends, in a file beside the store, with a line of JSON for each match
+
+
+def transcript_file(store: Path) -> Path:
+    """Return the file with the transcripts of a store: `cup.transcripts.jsonl` beside `cup.db`."""
+    return store.with_name(f"{store.stem}.transcripts.jsonl")
+
+
+def _keep_transcript(store: Path, record: Record) -> None:
+    """Add the transcript of a match, if there is one: its id and labels, how it ended, and every exchange with its seat.
+
+    A match that is played again has a line for each time.
+    """
+    if not record.transcript:
+        return
+    exchanges = [{"seat": seat, **_exchange(text)} for seat, text in record.transcript]
+    line = {"match": record.id, "labels": record.labels, "termination": record.termination, "exchanges": exchanges}
+    with transcript_file(store).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def _exchange(text: str) -> dict[str, Any]:
+    """An exchange from its JSON; or as a text if a node has sent something else."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        values = None
+    return values if isinstance(values, dict) else {"text": text}

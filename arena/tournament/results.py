@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.match.record import Record
-from arena.results.tidy import tidy_columns, tidy_row
 from arena.secret import Seed, newest
 from arena.spec import Spec
 from arena.store import Store
@@ -56,7 +55,7 @@ class Results:
     @property
     def played(self) -> tuple[PlayedMatch, ...]:
         """Every match, in the order of the schedule. From a store they are read anew at every call."""
-        return self._played if self.store is None else tuple(stored(self.store))
+        return self._played if self.store is None else tuple(played_in(self.store))
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -77,6 +76,8 @@ class Results:
             from pandas import DataFrame
         except ImportError as error:
             raise ArenaError(f"a data frame needs pandas ({error}); try: pip install pandas") from error
+        from arena.results.export import tidy_columns, tidy_row  # needs tabulate
+
         boards = self.spec.boards
         rows = [
             tidy_row(boards[played.board].title, boards[played.board].kind, played.pairing.round, played.record)
@@ -87,14 +88,17 @@ class Results:
 
     def __repr__(self) -> str:
         boards = ", ".join([board.title for board in self.spec.boards])
-        number = len(self._played) if self.store is None else matches_in(self.store)
+        number = len(self._played)
+        if self.store is not None:
+            with Store.open(self.store) as store:
+                number = next(store.query("SELECT count(*) FROM place"))[0]
         where = "" if self.store is None else f", in {self.store}"
         return f"<Results of {self.name!r}: {number:,} matches at {boards}{where}>"
 
     def _repr_html_(self) -> str:
         """The boards as tables, which notebooks show."""
-        from arena.results.leaderboard import leaderboards  # whoever only plays needs no tables
-        from arena.results.notebook import notebook_html
+        from arena.results.leaderboard import leaderboards  # a run that shows no table needs none of it
+        from arena.results.tables import notebook_html
 
         return notebook_html(self.name, leaderboards(self))
 
@@ -104,15 +108,9 @@ class Results:
         return [record for record in self.records if record.termination == "void"]
 
 
-def stored(store: Path) -> Iterator[PlayedMatch]:
+def played_in(store: Path) -> Iterator[PlayedMatch]:
     """Yield the matches of a store that are on the boards of its last run, in the order of the schedule."""
     with Store.open(store) as opened:
         for record, place in opened.records(boards=True):
             if place is not None:
                 yield PlayedMatch(*place, record)
-
-
-def matches_in(store: Path) -> int:
-    """The number of matches of a store that are on the boards of its last run."""
-    with Store.open(store) as opened:
-        return int(next(opened.query("SELECT count(*) FROM place"))[0])

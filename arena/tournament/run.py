@@ -8,21 +8,21 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.fingerprint import Fingerprint
-from arena.schedule.runner import MatchRunner, Turns, check_sandbox
+from arena.schedule.runner import MatchRunner, Turns, check_isolations
 from arena.schedule.schedule import OVER, Batch, Scheduled, Take
-from arena.spec import Spec, load_spec
+from arena.search_engines import search_engines
+from arena.secret import extended
+from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store
 from arena.store.run import run_of
-from arena.tournament.code_check import checked
-from arena.tournament.compiled_boards import LONG, at_once, compile_boards, long_run
+from arena.tournament.code_check import check_code
 from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, waiting_seats
-from arena.tournament.kept_openings import with_kept_openings
 from arena.tournament.queue import MatchQueue
 from arena.tournament.results import PlayedMatch, Results
-from arena.tournament.secret_run import with_secret
 from arena.workers.pool import WorkerPool
 
 Code = Mapping[str, Fingerprint]
@@ -64,17 +64,16 @@ def run(
 
         play_all(ready, feed, workers, keep, concurrency=concurrency)
         return Results(ready, sorted(played, key=lambda one: one.number))
-    ready = with_kept_openings(ready, Path(store))
     with Store.open(Path(store), write=True) as opened:
-        planned = checked(opened, ready, run_of(ready), _nobody)
+        planned = check_code(opened, ready, run_of(ready), _ignore)
         opened.begin(planned)
         feed = MatchQueue(ready, opened)
-        play_all(ready, feed, workers, observe or _nobody, code=planned.plugins, concurrency=concurrency)
+        play_all(ready, feed, workers, observe or _ignore, code=planned.plugins, concurrency=concurrency)
         opened.end(feed.rankings())
     return Results(ready, store=Path(store))
 
 
-def _nobody(_: object) -> None:
+def _ignore(_: object) -> None:
     pass
 
 
@@ -87,8 +86,8 @@ def play_all(
     code: Code | None = None,
     alone: float | None = None,
     guarded: bool = False,
-    watch: Callable[[Turns], object] = _nobody,
-    note: Callable[[str], object] = _nobody,
+    watch: Callable[[Turns], object] = _ignore,
+    note: Callable[[str], object] = _ignore,
     concurrency: int = CONCURRENCY,
 ) -> None:
     """Play what a feed hands out, in this process or by several workers, and have it take the records as they come.
@@ -98,8 +97,8 @@ def play_all(
     the rules might take down with it.
     `watch` is handed a function that tells which decisions are being made, and another one when workers take over. `note` is
     told what runs plain where a run is long enough to compile for. Where agents wait for something outside, `concurrency` matches
-    are played at the same time: here by threads, or by so many workers where the run is `guarded`. SandboxError where an agent
-    wants a sandbox, and there is none that holds; ArenaError where what an agent waits for cannot be asked.
+    are played at the same time: here by threads, or by so many workers where the run is `guarded`. ArenaError if the
+    isolation of an agent cannot be had here, or if what an agent waits for cannot be asked.
     """
     guarded = guarded or any(board.native for board in spec.boards)
     if not waiting_seats(spec):
@@ -108,8 +107,6 @@ def play_all(
         workers = max(workers, concurrency)
     local = _LocalRun(spec, feed, workers, code, alone, guarded, watch, note, concurrency)
     record_all(feed, local.play(), observe)
-    if feed.postponed:  # since the last of all the others were being played
-        record_all(feed, local.play(), observe)
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
@@ -117,8 +114,8 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
     with user_interrupts() as interrupts, closing(played) as matches:
         for scheduled, record in matches:  # an interrupt must not leave workers behind
             with interrupts.held():
-                if feed.finished(scheduled, record):
-                    observe(PlayedMatch(*scheduled, record))
+                feed.finished(scheduled, record)
+                observe(PlayedMatch(*scheduled, record))
         interrupts.check()
 
 
@@ -138,18 +135,19 @@ class _LocalRun:
 
     def play(self) -> Matches:
         """Play what is left."""
-        check_sandbox(self.spec)
-        if at_once():
-            compile_boards(self.spec, self.note)
+        check_isolations(self.spec)
+        engines = search_engines()
+        for engine in engines:
+            engine.prepare(self.spec, self.note)
         if self.concurrency and not self.guarded:
             yield from self._concurrently()
             return
         if not self.guarded and (self.workers == 1 or self.alone is not None):
             yield from self._here(self.alone)
         with ExitStack() as stack:
-            if not at_once() and self._expected() > LONG:
-                compile_boards(self.spec, self.note)
-                stack.enter_context(long_run())
+            seconds = self._expected()
+            for engine in engines:
+                stack.enter_context(engine.prepare(self.spec, self.note, seconds))
             yield from self._rest()
 
     def _rest(self) -> Matches:
@@ -185,7 +183,7 @@ class _LocalRun:
                 yield batch[0], stage.play(batch[0])
 
     def _runner(self) -> MatchRunner:
-        return MatchRunner(self.spec, code=self.code, watched=self.watch is not _nobody)
+        return MatchRunner(self.spec, code=self.code, watched=self.watch is not _ignore)
 
     def _after(self, first: Batch) -> Take:
         """What hands out some matches that were taken already, and then what the feed has."""
@@ -206,3 +204,37 @@ class _LocalRun:
             return 0.0
         played = self.feed.played
         return self.alone / played * self._left / self.workers if played else float("inf") if self._left else 0.0
+
+
+def with_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
+    """Return the spec with the secret of the store at `path`; once that is revealed, with another one for further rounds.
+
+    A spec without a secret of its own is returned as it is. ArenaError where the run is `shared` among machines and the store
+    holds no secret yet: then each of them would draw another one.
+    """
+    if not spec.secret:
+        return spec
+    held = _read_secret(path)
+    if held is None:
+        if shared:
+            raise ArenaError(
+                "seed: secret: every shard needs the same secret; start the run on one machine (`arena run` without --shard, "
+                "ended by Ctrl-C), and give each shard a copy of its store by --store"
+            )
+        return spec
+    secret, revealed, rounds = held
+    if not revealed or max(board.field.rounds for board in spec.boards) <= rounds:
+        return reload_spec(spec.document, spec.plugins, secret, secret=not revealed, shared=spec.shared)
+    return reload_spec(spec.document, spec.plugins, extended(secret, rounds), secret=True, shared=spec.shared)
+
+
+def _read_secret(path: Path | None) -> tuple[str, bool, int] | None:
+    """Return the secret of the last run of a store, whether it is revealed, and how many rounds were played with it."""
+    if path is None or not path.is_file():
+        return None
+    with Store.open(path) as store:
+        runs = store.runs()
+        if not runs or runs[-1].secret is None:
+            return None
+        last = next(iter(store.query("SELECT max(round) FROM place")))[0]
+        return runs[-1].secret, runs[-1].revealed is not None, 0 if last is None else last + 1

@@ -19,7 +19,7 @@ from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
 from arena.spec import make_seat
-from arena.spec.parameters import plain
+from arena.spec.parameters import without_defaults
 from arena.traits import refusal
 
 
@@ -54,7 +54,7 @@ def play(
         most = replace(most, moves=move_limit(rules))
     seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
     texts = None if position is None else [rules.format_state(rules.parse_state(position))]
-    where = Positions(rules, name_of(rules), plain(settings(rules)), seed, texts)[0]
+    where = Positions(rules, name_of(rules), without_defaults(type(rules), settings(rules)), seed, texts)[0]
     with user_interrupts() as interrupts:
         record = play_match(Match(match_id(where.key, seats, most.moves), rules, where, seats, seed))
         interrupts.check()
@@ -118,7 +118,7 @@ class _Lookup:
         info = info_of(given)
         if info is None or info.game != name_of(game):
             raise ValueError(f"expected a heuristic of {name_of(game)}, got {given!r}")
-        return bind(given, game, parameters), {"name": info.name, "parameters": dict(parameters)}
+        return bind(given, game, parameters), {"name": info.name, "parameters": without_defaults(given, parameters)}
 
 
 def _beside(game: Game, name: str) -> Any:

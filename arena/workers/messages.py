@@ -11,10 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from arena.isolation.describe import Described
 from arena.match.record import Record
 from arena.plugins.syntax import Parsed, Stamp
-from arena.plugins.versions import IN_PLACE, MovedCode
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed
@@ -23,7 +21,7 @@ from arena.spec import Document
 PREAMBLE = b"\xa7arena\r\n"
 """The first bytes of every frame."""
 _HEAD = struct.Struct("<8sII")
-CUT_OFF = 74
+CUT_OFF_EXIT_CODE = 74
 """The exit code of a worker whose pipe is gone."""
 
 
@@ -35,10 +33,8 @@ class Recipe(NamedTuple):
     seed: Seed
     files: Mapping[Path, tuple[Stamp, Parsed]]
     """What the parent has read of the code, so that the worker need not parse it again."""
-    described: Described = MappingProxyType({})
-    """What the parent was told of plugins that no process of arena loads."""
-    moved: MovedCode = IN_PLACE
-    """Where code of entries lies, other than the document says."""
+    shared: Mapping[str, Any] = MappingProxyType({})
+    """What sources of agents hand on; see `Spec.shared`."""
     core: int | None = None
     """The core on which the worker and its agent processes run; None leaves it to the system."""
 

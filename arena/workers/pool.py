@@ -2,6 +2,7 @@
 
 import os
 import selectors
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,22 +13,21 @@ from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
 from arena.schedule.runner import CurrentTurn, isolated, may_end_worker, unplayed
-from arena.schedule.schedule import Scheduled, Take
+from arena.schedule.schedule import Backlog, Scheduled, Take
 from arena.spec import Spec
 from arena.workers.messages import Done, Ready, Turn, WorkerFailed
-from arena.workers.worker_process import WORKER, WorkerEnded, WorkerProcess, end_workers
-from arena.workers.workload import Task, Workload
+from arena.workers.worker_process import WORKER_COMMAND, WorkerEnded, WorkerProcess, end_workers
 
 BATCH_SECONDS = 0.1
 """Seconds that a batch should take: long against the cost of handing it over, short against the run."""
-LARGEST_BATCH = 1000
+MAX_BATCH_MATCHES = 1000
 HANG_SECONDS = 60.0
 """Seconds that a worker may be silent; far longer than any honest call in C that does not let Python's threads run."""
 STARTING_SECONDS = 60.0
 """Seconds that a worker may be silent at least while it imports."""
-FAILURES = 3
+MAX_FAILURES = 3
 """The number of workers in a row that may end before they play."""
-PAUSE = 0.5
+RESTART_SECONDS = 0.5
 """Seconds to wait before the next start after a worker that ended before it played; twice as long after two."""
 LOOK_SECONDS = 0.25
 """Seconds between two looks for workers that are dead or hang."""
@@ -35,8 +35,72 @@ LOOK_SECONDS = 0.25
 Finished = tuple[Scheduled, Record]
 
 
-def _go_on() -> None:
-    pass
+@dataclass(slots=True)
+class Task:
+    """Matches that one worker plays in order."""
+
+    matches: list[Scheduled]
+    alone: bool = False
+    """True if it is the retry of a match in which a worker ended."""
+    recorded: int = 0
+    """The number of those that have their record."""
+    seat: int | None = None
+    """The seat that was to move last, as far as is told."""
+
+    @property
+    def left(self) -> list[Scheduled]:
+        """The matches without a record."""
+        return self.matches[self.recorded :]
+
+
+class Workload:
+    """The backlog of some workers, and in which match a worker ended."""
+
+    def __init__(self, take: Take, workers: int, total: int | None) -> None:
+        self._backlog = Backlog(take, total)
+        self._workers = workers
+        self._suspects: deque[Scheduled] = deque()
+        self._lost: deque[Scheduled] = deque()
+
+    def next(self, size: int, *, fresh: bool) -> Task | None:
+        """Return a task of at most `size` matches; None where there is nothing to play now. `fresh`: nothing was played there."""
+        if fresh and self._suspects:
+            return Task([self._suspects.popleft()], alone=True)
+        if self._lost:
+            return Task([self._lost.popleft()])
+        matches = self._backlog.share(size, self._workers)
+        return Task(matches) if matches else None
+
+    def hand_back(self, task: Task) -> None:
+        """Take back matches that a worker had no time for."""
+        self._backlog.put_back(task.left)
+
+    def salvage(self, task: Task, begun: int) -> Scheduled | None:
+        """Take back what a worker that ended has left of a task; return the match that ended it for the second time, if one did.
+
+        `begun` of the matches were begun. The last of them was being played: it is played once more, first in a new worker, and
+        if that worker ends as well it is this match's doing. Others without a record are given out one by one, so that the
+        right one is found if it is among them after all, such as one whose agent closed the pipe while records were gathered.
+        """
+        playing = min(begun, len(task.matches)) - 1
+        if playing < task.recorded:  # it ended between two matches
+            (self._suspects if task.alone else self._lost).extend(task.left)
+            return None
+        culprit = task.matches[playing]
+        self._lost.extend([scheduled for scheduled in task.left if scheduled is not culprit])
+        if task.alone:
+            return culprit
+        self._suspects.append(culprit)
+        return None
+
+    def any_left(self) -> bool:
+        """Tell whether there is something to play now; where need be, take a match from the schedule to know."""
+        return bool(self._suspects or self._lost) or self._backlog.any_left()
+
+    @property
+    def over(self) -> bool:
+        """True if the schedule has no more matches, apart from those that are to be played again."""
+        return self._backlog.over
 
 
 @dataclass(slots=True, eq=False)
@@ -96,8 +160,8 @@ class WorkerPool:
         *,
         total: int | None = None,
         hang: float = HANG_SECONDS,
-        command: Sequence[str] = WORKER,
-        check: Callable[[], None] = _go_on,
+        command: Sequence[str] = WORKER_COMMAND,
+        check: Callable[[], None] = lambda: None,
         code: Mapping[str, Fingerprint] | None = None,
     ) -> None:
         self._spec = spec
@@ -130,16 +194,13 @@ class WorkerPool:
                 yield from finished
                 self._hand_out()  # the schedule may have waited for them
         finally:
-            self._close()
+            slots, self._slots = self._slots, []
+            end_workers([slot.worker for slot in slots])
+            self._selector.close()
 
     def turns(self) -> Sequence[CurrentTurn]:
         """Return the decision that each worker waits for; may be called from another thread."""
         return [turn for slot in list(self._slots) if (turn := slot.turn()) is not None]
-
-    def _close(self) -> None:
-        slots, self._slots = self._slots, []
-        end_workers([slot.worker for slot in slots])
-        self._selector.close()
 
     # Work
 
@@ -155,17 +216,13 @@ class WorkerPool:
         while len(self._slots) < self._most and monotonic() >= self._next_start and self._workload.any_left():
             self._start()
 
-    def _free_core(self) -> int | None:
-        """A core that no worker has, where each is to have its own; None where the system is to decide."""
-        taken = [slot.core for slot in self._slots]
-        return next((core for core in self._cores if core not in taken), None)
-
     def _start(self) -> None:
         try:
-            core = self._free_core()
+            taken = [slot.core for slot in self._slots]
+            core = next((core for core in self._cores if core not in taken), None)  # None leaves it to the system
             slot = WorkerSlot(WorkerProcess(self._spec, core, self._command), core=core)
         except OSError as error:
-            self._failed(f"could not be started: {error}")
+            self._note_failure(f"could not be started: {error}")
             return
         self._slots.append(slot)
         self._selector.register(slot.worker.replies, selectors.EVENT_READ, slot)
@@ -229,14 +286,11 @@ class WorkerPool:
             task.recorded += len(message.records)
             self._failures = 0
             if message.seconds is not None:
-                self._end_task(slot, task, message.seconds)
-
-    def _end_task(self, slot: WorkerSlot, task: Task, seconds: float) -> None:
-        self._workload.hand_back(task)
-        slot.task = None
-        slot.fresh = False
-        pace = max(seconds, 1e-6) / max(1, task.recorded)
-        slot.size = max(1, min(LARGEST_BATCH, slot.size * 2, int(BATCH_SECONDS / pace)))
+                self._workload.hand_back(task)
+                slot.task = None
+                slot.fresh = False
+                pace = max(message.seconds, 1e-6) / max(1, task.recorded)
+                slot.size = max(1, min(MAX_BATCH_MATCHES, slot.size * 2, int(BATCH_SECONDS / pace)))
 
     # Ends
 
@@ -244,10 +298,10 @@ class WorkerPool:
         """Replace workers that are dead though their pipe is open, or that hang."""
         for slot in list(self._slots):
             try:
-                if slot.worker.ended():
+                if slot.worker.has_ended():
                     self._hear(slot, finished)  # what it sent before
                     if slot in self._slots:
-                        raise WorkerEnded(slot.worker.how_ended())
+                        raise WorkerEnded(slot.worker.describe_end())
                 else:
                     slot.worker.check_alive(elapsed, self._hang if slot.ready else max(self._hang, STARTING_SECONDS))
             except WorkerEnded as end:
@@ -264,21 +318,20 @@ class WorkerPool:
         if slot.task is not None:
             culprit = self._workload.salvage(slot.task, begun)
             if culprit is not None:
-                finished.append((culprit, self._lost(culprit, slot.task.seat, reason)))
+                message, seat = f"the process that played this match {reason}, twice", slot.task.seat
+                if seat is not None and may_end_worker(self._spec, culprit, seat):
+                    record = unplayed(self._spec, culprit, "crash", seat, message)
+                else:
+                    record = unplayed(self._spec, culprit, message=message)
+                finished.append((culprit, record))
         if not slot.worker.begun:
-            self._failed(reason)
+            self._note_failure(reason)
 
-    def _failed(self, reason: str) -> None:
+    def _note_failure(self, reason: str) -> None:
         self._failures += 1
-        self._next_start = monotonic() + PAUSE * self._failures
-        if self._failures >= FAILURES:
-            raise ArenaError(f"{FAILURES} worker processes in a row ended before they played; the last {reason}")
-
-    def _lost(self, scheduled: Scheduled, seat: int | None, reason: str) -> Record:
-        message = f"the process that played this match {reason}, twice"
-        if seat is None or not may_end_worker(self._spec, scheduled, seat):
-            return unplayed(self._spec, scheduled, message=message)
-        return unplayed(self._spec, scheduled, "crash", seat, message)
+        self._next_start = monotonic() + RESTART_SECONDS * self._failures
+        if self._failures >= MAX_FAILURES:
+            raise ArenaError(f"{MAX_FAILURES} worker processes in a row ended before they played; the last {reason}")
 
 
 def _cores() -> list[int]:

@@ -20,18 +20,19 @@ from typing import Any
 from arena.errors import ArenaError, author_traceback, describe
 from arena.match.record import Record
 from arena.plugins.syntax import take_over
+from arena.processes.helper import take_pipes
 from arena.schedule.fingerprint import fingerprints
 from arena.schedule.runner import MatchRunner, unplayed
 from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
-from arena.workers.messages import CUT_OFF, Done, Frames, Ready, Turn, WorkerFailed, frame
+from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, WorkerFailed, frame
 from arena.workers.vitals import Vitals
 
-PULSE = 0.1
+PULSE_SECONDS = 0.1
 """Seconds between two signs of life; also how long a finished record waits at most while the next match is played."""
-GATHER = 0.02
+GATHER_SECONDS = 0.02
 """Seconds for which the records of small matches are gathered, since to send one takes as long as to play a small match."""
-LONGEST = 0.2
+ORDER_SECONDS = 0.2
 """Seconds after which a worker hands back what is left of its matches: others may be idle."""
 _PR_SET_PDEATHSIG = 1
 """The number of the option in Linux' prctl."""
@@ -54,11 +55,11 @@ class ReplyPipe:
             self.send(Turn(seat))
 
     def add(self, record: Record, now: float) -> None:
-        """Send a record soon: at once, or with those that follow within GATHER, and never later than after a PULSE."""
+        """Send a record at once, or with those that follow within GATHER_SECONDS, but after PULSE_SECONDS at the latest."""
         self._end_forked()
         with self._lock:
             self._records.append(record)
-        if now - self._sent > GATHER:
+        if now - self._sent > GATHER_SECONDS:
             self.flush()
 
     def flush(self, seconds: float | None = None) -> None:
@@ -82,11 +83,11 @@ class ReplyPipe:
             while left:
                 left = left[os.write(self._descriptor, left) :]
         except OSError:  # the parent is gone, or an agent has closed the pipe
-            os._exit(CUT_OFF)
+            os._exit(CUT_OFF_EXIT_CODE)
 
     def _end_forked(self) -> None:
         if os.getpid() != self._owner:
-            os._exit(CUT_OFF)
+            os._exit(CUT_OFF_EXIT_CODE)
 
 
 def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
@@ -94,9 +95,12 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     try:
         recipe = next(requests)
         if recipe.core is not None:
-            _stay_on(recipe.core)
+            # The agent processes that this thread starts stay on the core, too: worker and agent never think at one time, and to
+            # wake a process on another core takes several times as long as to hand it a message.
+            with suppress(OSError, AttributeError):
+                os.sched_setaffinity(0, {recipe.core})
         take_over(recipe.files)
-        spec = reload_spec(recipe.document, recipe.plugins, recipe.seed, described=recipe.described, moved=recipe.moved)
+        spec = reload_spec(recipe.document, recipe.plugins, recipe.seed, shared=recipe.shared)
         code = fingerprints(spec)
         runner = MatchRunner(spec, on_turn=partial(_tell_turn, pipe, vitals), code=code)
     except ArenaError as error:
@@ -120,30 +124,22 @@ def _tell_turn(pipe: ReplyPipe, vitals: Vitals, seat: int) -> None:
     pipe.turn(seat)
 
 
-def _stay_on(core: int) -> None:
-    """Run on one core, and with this thread the agent processes that it starts: worker and agent never think at one time, and
-    to wake somebody on another core takes several times as long as to hand him a message.
-    """
-    with suppress(OSError, AttributeError):
-        os.sched_setaffinity(0, {core})
-
-
 def _play(runner: MatchRunner, matches: Sequence[Scheduled], pipe: ReplyPipe, vitals: Vitals) -> float:
     """Play matches for as long as an order may take, at least one; return the seconds it took."""
     began = perf_counter()
     spent = 0.0
     for scheduled in matches:
         vitals.begin()
-        record = _played(runner, scheduled)
+        record = _play_match(runner, scheduled)
         now = perf_counter()
         pipe.add(record, now)
         spent = now - began
-        if spent > LONGEST:
+        if spent > ORDER_SECONDS:
             break
     return spent
 
 
-def _played(runner: MatchRunner, scheduled: Scheduled) -> Record:
+def _play_match(runner: MatchRunner, scheduled: Scheduled) -> Record:
     try:
         return runner.play(scheduled)
     except ArenaError:
@@ -152,13 +148,13 @@ def _played(runner: MatchRunner, scheduled: Scheduled) -> Record:
         return unplayed(runner.spec, scheduled, message=describe(error))._replace(traceback=author_traceback(error))
 
 
-def _received(descriptor: int) -> Iterator[Any]:
+def _receive(descriptor: int) -> Iterator[Any]:
     frames = Frames()
     try:
         while data := os.read(descriptor, 1 << 16):
             yield from frames.feed(data)
     except OSError:  # an agent has closed the pipe
-        os._exit(CUT_OFF)
+        os._exit(CUT_OFF_EXIT_CODE)
 
 
 def main(parent: int, memory: int, *, bound: bool) -> None:
@@ -168,18 +164,17 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
     """
     signal.signal(signal.SIGINT, _leave_to_parent)
     os.environ["ARENA_COMPILE"] = "never"  # the parent does that, before it starts workers
-    requests, replies = os.dup(0), os.dup(1)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # an agent that reads finds nothing, and not the next matches
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
+    requests, replies = take_pipes()
     if bound:
-        _die_with_parent()
-    vitals, pipe = Vitals(memory), ReplyPipe(replies)
+        # Linux kills this process with its parent, even if an agent does not let Python's threads run.
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    vitals, pipe = Vitals(memory), ReplyPipe(replies.fileno())
     os.close(memory)
     threading.Thread(target=_pulse, args=(parent, pipe, vitals), daemon=True).start()
     code = 1
     try:
-        serve(_received(requests), pipe, vitals)
+        serve(_receive(requests.fileno()), pipe, vitals)
         code = 0
     except BaseException:  # raised by an agent where only the user's interrupt passes
         traceback.print_exc()
@@ -191,21 +186,15 @@ def _leave_to_parent(signum: int, frame: FrameType | None) -> None:
     """An interrupt is the parent's to handle, which ends this process; no agent is to see it."""
 
 
-def _die_with_parent() -> None:
-    """Let Linux kill this process with its parent, even where an agent does not let Python's threads run."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
 def _pulse(parent: int, pipe: ReplyPipe, vitals: Vitals) -> None:
     """Show that this process is alive and send what waits, until the parent has ended; then end."""
     while os.getppid() == parent:
         vitals.beat()
         pipe.flush()
-        sleep(PULSE)
+        sleep(PULSE_SECONDS)
     with suppress(OSError):
         os.killpg(0, signal.SIGKILL)
-    os._exit(CUT_OFF)
+    os._exit(CUT_OFF_EXIT_CODE)
 
 
 if __name__ == "__main__":

@@ -11,16 +11,15 @@ from typing import IO, Any, cast
 
 from arena.plugins.syntax import already_read
 from arena.processes.child import python_environment, signal_name
-from arena.processes.control_group import remove_groups
-from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees
+from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees, remove_leftovers
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
-from arena.workers.messages import CUT_OFF, Frames, Garbled, MatchOrder, Recipe, frame
+from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, frame
 from arena.workers.vitals import Vitals, shared_memory
 
-GRACE = 0.2
+EXIT_SECONDS = 0.2
 """Seconds for a process whose pipe was closed to end, so that its exit code can be told."""
-LONGEST_END = 1.0
+KILL_SECONDS = 1.0
 """Seconds to wait for processes that were killed."""
 _CHUNK = 1 << 16
 _CHUNKS = 64
@@ -30,7 +29,7 @@ _GARBLED = "let something else write to the pipe that leads to arena"
 _CLOSED = "closed the pipe that leads to arena"
 
 
-WORKER: tuple[str, ...] = (sys.executable, "-P", "-m", "arena.workers.worker")
+WORKER_COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "arena.workers.worker")
 """The command of a worker, without its arguments."""
 
 
@@ -44,12 +43,12 @@ class WorkerProcess:
     No method waits for it, except `end` and what finds it dead, and those not for long. OSError where it cannot be started.
     """
 
-    def __init__(self, spec: Spec, core: int | None = None, command: Sequence[str] = WORKER) -> None:
+    def __init__(self, spec: Spec, core: int | None = None, command: Sequence[str] = WORKER_COMMAND) -> None:
         memory = shared_memory()
         try:
             self._vitals = Vitals(memory)
             self._mark = f"{os.getpid()}-{secrets.token_hex(8)}"
-            self._process = _started(command, memory, self._mark)
+            self._process = _start_process(command, memory, self._mark)
         finally:
             os.close(memory)
         self._requests = cast(IO[bytes], self._process.stdin)
@@ -57,7 +56,7 @@ class WorkerProcess:
         os.set_blocking(self.requests, False)
         os.set_blocking(self.replies, False)
         self._frames = Frames()
-        recipe = Recipe(spec.document, spec.plugins, spec.seed, already_read(), spec.described, spec.moved, core)
+        recipe = Recipe(spec.document, spec.plugins, spec.seed, already_read(), spec.shared, core)
         self._unsent = bytearray(frame(recipe))
         self._beats = 0
         self._silence = 0.0
@@ -117,13 +116,13 @@ class WorkerProcess:
             except OSError:
                 data = b""
             if not data:
-                raise WorkerEnded(self.how_ended())
+                raise WorkerEnded(self.describe_end())
             try:
                 yield from self._frames.feed(data)
             except Garbled as error:
                 raise WorkerEnded(_GARBLED) from error
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Tell whether the process is gone, though somebody else may hold its pipe open."""
         return self._process.poll() is not None
 
@@ -135,20 +134,20 @@ class WorkerProcess:
         if self._silence > longest:
             raise WorkerEnded(_SILENT.format(longest))
 
-    def how_ended(self) -> str:
+    def describe_end(self) -> str:
         """Say how it ended, or that it has closed its pipe where it lives on."""
         try:
-            code = self._process.wait(GRACE)
+            code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return _CLOSED
-        if code == CUT_OFF:
+        if code == CUT_OFF_EXIT_CODE:
             return _CLOSED
         return f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
 
     def close(self) -> None:
         """Let go of a process that has been killed."""
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(LONGEST_END)
+            self._process.wait(KILL_SECONDS)
         for stream in (self._requests, self._replies):
             with suppress(OSError):
                 stream.close()
@@ -158,12 +157,13 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
     """Kill workers with everything that they started, whatever they are doing."""
     if workers:
         end_trees([worker.tree for worker in workers])
-        remove_groups([worker.pid for worker in workers])
+        for remove in remove_leftovers:
+            remove([worker.pid for worker in workers])
     for worker in workers:
         worker.close()
 
 
-def _started(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
+def _start_process(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
     # The same import path as here, and not the current folder: what is found must not depend on who plays.
     environment: Mapping[str, str] = {**python_environment(), OF_WORKER: mark}
     bound = "bound" if threading.current_thread() is threading.main_thread() else "free"

@@ -3,7 +3,8 @@
 import importlib
 from types import ModuleType
 
-from arena.errors import ArenaError
+from arena import ArenaError
+from arena.version import install_command
 
 
 class MissingExtra(ArenaError):
@@ -17,4 +18,4 @@ def library(module: str, extra: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
             raise  # the library is there, and something that it needs is not
-        raise MissingExtra(f"{module.partition('.')[0]} is not installed: pip install 'gamearena[{extra}]'") from error
+        raise MissingExtra(f"{module.partition('.')[0]} is not installed: {install_command(extra)}") from error

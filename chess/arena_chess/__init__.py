@@ -1,4 +1,4 @@
-"""Chess for gamearena, by the rules of python-chess; a plugin of its own, since python-chess is GPL."""
+"""Chess for fairarena, by the rules of python-chess; a plugin of its own, since python-chess is GPL."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

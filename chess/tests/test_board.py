@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import arena.views
-from arena.views import board_module
+import arena_web.views
+from arena.plugins.board_files import board_module
 from arena_chess.game import Chess
 
 SCRIPT = """
@@ -46,7 +46,7 @@ def test_it_draws_every_position_of_matches(tmp_path: Path) -> None:
         state = game.result(state, rng.choice(game.actions(state)))
     asked = [{"text": game.format_state(one), "actions": list(game.actions(one))} for one in states]
     modules = tmp_path / "node_modules" / "arena"
-    shutil.copytree(Path(arena.views.__file__).with_name("static"), modules)
+    shutil.copytree(Path(arena_web.views.__file__).with_name("static"), modules)
     (modules / "package.json").write_text('{"type": "module"}', "utf-8")
     (tmp_path / "board.mjs").write_text(str(board_module(Chess).source), "utf-8")
     (tmp_path / "draw.mjs").write_text(SCRIPT, "utf-8")

@@ -74,17 +74,24 @@ static int is(const char *message, const char *type)
     return value != NULL && *value == '"' && strncmp(value + 1, type, length) == 0 && value[1 + length] == '"';
 }
 
-/* "position":"x../.o./..." */
+/* "rows":3,"columns":3: another board is another game */
 static int start(const char *message)
 {
-    const char *game = value_of(message, "game"), *position = value_of(message, "position");
+    const char *game = value_of(message, "game"), *rows = value_of(message, "rows"), *columns = value_of(message, "columns");
+    return game != NULL && strncmp(game, "\"tic-tac-toe\"", 13) == 0 && rows != NULL && *rows == '3' && columns != NULL
+        && *columns == '3';
+}
+
+/* "position":"x../.o./...", in the first request of a match */
+static void place(const char *message)
+{
+    const char *position = value_of(message, "position");
     int cell = 0;
-    if (game == NULL || strncmp(game, "\"tic-tac-toe\"", 13) != 0 || position == NULL)
-        return 0;
+    if (position == NULL)
+        return;
     for (position++; *position != '"' && *position != '\0'; position++)
         if (*position != '/' && cell++ < 9)
             cells[cell - 1] = *position;
-    return cell == 9; /* another board is another game */
 }
 
 /* "played":["1","5"] */
@@ -104,13 +111,14 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0); /* a line leaves when it is whole */
     while (getline(&message, &size, stdin) > 0) {
         if (is(message, "hello")) {
-            printf("{\"type\":\"hello\",\"protocol\":1,\"name\":\"C example\",\"can\":[\"choose\"]}\n");
+            printf("{\"type\":\"hello\",\"protocol\":2,\"name\":\"C example\",\"can\":[\"choose\"]}\n");
         } else if (is(message, "start")) {
             if (start(message))
                 printf("{\"type\":\"ready\"}\n");
             else
                 printf("{\"type\":\"failed\",\"message\":\"knows tic-tac-toe on the 3x3 board alone\"}\n");
         } else if (is(message, "choose")) {
+            place(message);
             follow(message);
             nodes = 0;
             value = search(&best);

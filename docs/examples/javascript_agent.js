@@ -10,12 +10,15 @@ class ConnectFour {
   // The position is written as rows from the top, joined by "/", with ".", "x" and "o"; an action as the column, from 1.
   constructor(start) {
     const { rows, columns, in_a_row: needed } = start.parameters;
-    Object.assign(this, { rows, columns, needed, plies: 0, nodes: 0, depth: start.options.depth ?? 4 });
-    const lines = start.position.split("/").reverse();
-    this.stones = Array.from({ length: columns }, (_, column) => lines.map((line) => line[column]).filter((stone) => stone !== "."));
-    this.plies = this.stones.flat().length;
+    Object.assign(this, { rows, columns, needed, stones: [], plies: 0, nodes: 0, depth: start.options.depth ?? 4 });
     // Columns near the middle take part in more lines.
     this.order = [...Array(columns).keys()].sort((a, b) => Math.abs(2 * a + 1 - columns) - Math.abs(2 * b + 1 - columns));
+  }
+
+  place(position) {
+    const lines = position.split("/").reverse();
+    this.stones = this.order.map((_, column) => lines.map((line) => line[column]).filter((stone) => stone !== "."));
+    this.plies = this.stones.flat().length;
   }
 
   play(column) {
@@ -82,13 +85,14 @@ class ConnectFour {
 let game = null;
 
 const answers = {
-  hello: () => ({ type: "hello", protocol: 1, name: "JavaScript example", can: ["choose"] }),
+  hello: () => ({ type: "hello", protocol: 2, name: "JavaScript example", can: ["choose"] }),
   start: (message) => {
     if (message.game !== "connect-four") return { type: "failed", message: `knows connect-four, not ${message.game}` };
     game = new ConnectFour(message);
     return { type: "ready" };
   },
   choose: (message) => {
+    if (message.position !== undefined) game.place(message.position); // the first decision of a match
     for (const action of message.played) game.play(Number(action) - 1);
     return game.choose();
   },

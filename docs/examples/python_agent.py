@@ -14,9 +14,13 @@ class TicTacToe:
         self.rows, self.columns = start["parameters"]["rows"], start["parameters"]["columns"]
         if (self.rows, self.columns) != (3, 3):
             raise ValueError("this agent knows the 3x3 board alone")
-        self.cells = list(start["position"].replace("/", ""))
+        self.cells = []
         self.nodes = 0
         self.known = {}
+
+    def place(self, position):
+        """Begin at a position."""
+        self.cells = list(position.replace("/", ""))
 
     def play(self, action):
         """Take an action of either side."""
@@ -65,9 +69,13 @@ class SlidingTiles:
     def __init__(self, start):
         parameters = start["parameters"]
         self.columns = parameters["columns"]
-        self.tiles = tuple(0 if word == "." else int(word) for word in start["position"].replace("/", " ").split())
-        ordered = range(1, len(self.tiles))
+        self.tiles = ()
+        ordered = range(1, parameters["rows"] * parameters["columns"])
         self.goal = (*ordered, 0) if parameters["goal"] == "blank-last" else (0, *ordered)
+
+    def place(self, position):
+        """Begin at a position."""
+        self.tiles = tuple(0 if word == "." else int(word) for word in position.replace("/", " ").split())
 
     def play(self, action):
         """Take an action."""
@@ -122,19 +130,19 @@ def main():
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "hello":
-            say({"type": "hello", "protocol": 1, "name": "python example", "can": ["choose", "solve"]})
+            say({"type": "hello", "protocol": 2, "name": "python example", "can": ["choose", "solve"]})
         elif message["type"] == "start":
             if message["game"] in GAMES:
                 game = GAMES[message["game"]](message)
                 say({"type": "ready"})
             else:
                 say({"type": "failed", "message": f"knows {' and '.join(GAMES)}, not {message['game']}"})
-        elif message["type"] == "choose":
-            for action in message["played"]:
+        elif message["type"] in ("choose", "solve"):
+            if "position" in message:  # the first decision of a match
+                game.place(message["position"])
+            for action in message.get("played", ()):
                 game.play(action)
-            say(game.choose())
-        elif message["type"] == "solve":
-            say(game.solve())
+            say(game.choose() if message["type"] == "choose" else game.solve())
         elif message["type"] == "quit":
             return
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from arena import CHANCE
-from arena.compiled import Rules
-from arena.compiled.rules import Words
+from arena.compiled import Rules, Words
 
 BAR, ALL_OFF, HOME = 25, 15, 6
 HALF, HALF_BITS = 13, 52

@@ -15,8 +15,7 @@ from pydantic import Field
 from arena import Puzzle, heuristic
 from arena_games.n_queens_board import QueensBoard
 from arena_games.n_queens_grid import MOST, QueensGrid
-from arena_games.n_queens_many import MANY, any_rows, peaceful, swift
-from arena_games.n_queens_rules import GreedyStart, QueensRules
+from arena_games.n_queens_many import MANY, any_rows, greedy_rows, peaceful, swift
 
 Side = Annotated[int, Field(ge=1)]
 State = Sequence[int]
@@ -107,18 +106,11 @@ class NQueens(Puzzle):
         rows, placed so that few attack each other.
         """
         if self.greedy:
-            from arena.compiled.seam import drawn
-
-            board: Any = drawn(self, rng)
-            return self._pack(board.rows.tolist())  # type: ignore[no-any-return]
+            return self._pack(greedy_rows(self.n, rng))  # type: ignore[no-any-return]
         if self.n >= MANY and swift():
             return self._pack(any_rows(self.n, rng))  # type: ignore[no-any-return]
         state: State = self._pack(rng.choices(self._rows, k=self.n))
         return state
-
-    def compiled_draw(self) -> GreedyStart:
-        """Return the board that `random_state` fills with `start: greedy`."""
-        return GreedyStart(self.n)
 
     def neighbors(self, state: State) -> Sequence[State]:
         """Return the n (n - 1) complete states that differ in one queen, by column, then row.
@@ -159,10 +151,6 @@ class NQueens(Puzzle):
         if len(state) != self.n:
             raise ValueError(f"expected a queen in each of {self.n} columns, got {len(state)}")
         return QueensBoard(state, self._pack)
-
-    def compiled_local(self, state: State) -> QueensRules:
-        """Return the board in arrays, for compiled searches."""
-        return QueensRules(state, self._pack)
 
     def render(self, state: State) -> str:
         """Return the board, row 1 at the top; of more than 100 columns the notation."""

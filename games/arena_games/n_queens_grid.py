@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from arena.compiled import Grid
-from arena.compiled.rules import Words
+from arena.compiled import Grid, Words
 
 MOST = 255
 """Columns up to which a state is kept in words."""

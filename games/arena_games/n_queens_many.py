@@ -1,6 +1,7 @@
-"""Boards of very many queens by numpy, where it is installed: the same answers and the same random numbers."""
+"""Boards of very many queens: rows drawn greedily, and what numpy does faster with the same answers and random numbers."""
 
 import random
+from array import array
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -8,6 +9,7 @@ from typing import Any
 
 MANY = 50_000
 """Queens from which numpy is worth its import."""
+TRIES_PER_QUEEN = 3.08
 
 
 @cache
@@ -40,3 +42,28 @@ def any_rows(n: int, rng: random.Random) -> list[int]:
     after: Any = twister.get_state()
     rng.setstate((version, (*map(int, after[1]), int(after[2])), gauss))
     return found
+
+
+def greedy_rows(n: int, rng: random.Random) -> list[int]:
+    """Return rows that are all different, drawn so that few queens attack each other.
+
+    Column by column a row that is still free is drawn, and taken if no queen before attacks it, in 3.08 n tries in all; the
+    columns that are left get the remaining rows by lot. R. Sosic, J. Gu, Efficient Local Search with Conflict Minimization,
+    IEEE Transactions on Knowledge and Data Engineering 6, 1994 (QS4, initial search).
+    """
+    rows, draw = array("i", range(1, n + 1)), rng.random
+    rising, falling = bytearray(2 * n + 1), bytearray(2 * n + 1)
+    column = 0
+    for _ in range(int(TRIES_PER_QUEEN * n)):
+        if column == n:
+            break
+        other = column + int(draw() * (n - column))
+        row = rows[other]
+        if not (rising[row + column] or falling[row - column + n]):
+            rising[row + column] = falling[row - column + n] = 1
+            rows[other], rows[column] = rows[column], row
+            column += 1
+    for place in range(column, n):
+        other = place + int(draw() * (n - place))
+        rows[other], rows[place] = rows[place], rows[other]
+    return rows.tolist()

@@ -5,8 +5,8 @@ from hashlib import blake2b
 from math import perm
 
 from arena import tell_progress
-from arena.compiled import Rules
-from arena.compiled.rules import Words
+from arena.compiled import Rules, Words
+from arena.errors import ExtensionMissing, import_extension
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.table_cache import cached
 
@@ -62,14 +62,17 @@ class PatternRules(Rules):
 
 def compiled_build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes | None:
     """Return what `build` returns, by compiled code, which looks at every cell of the blank; None where that is not to be had."""
-    from arena.compiled.pattern_distances import distance_table
-
+    try:
+        distance_table = import_extension("arena_compiled.pattern_distances", "a compiled pattern database").distance_table
+    except ExtensionMissing:
+        return None
     rules = PatternRules(game, len(pattern))
     cells, bits = game.rows * game.columns, rules.bits
     placement = sum(game.goal.index(tile) << bits * n for n, tile in enumerate(pattern))
     start, entries = placement << bits | game.goal.index(0), 1 << bits * len(pattern)
     states = perm(cells, len(pattern) + 1)
-    return distance_table(rules, start, entries << bits, entries, lambda seen: _tell(pattern, seen, states))
+    table: bytes | None = distance_table(rules, start, entries << bits, entries, lambda seen: _tell(pattern, seen, states))
+    return table
 
 
 def _tell(pattern: tuple[int, ...], seen: int, states: int) -> None:

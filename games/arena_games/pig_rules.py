@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from arena import CHANCE
-from arena.compiled import Rules
-from arena.compiled.rules import Words
+from arena.compiled import Rules, Words
 
 ROLL, HOLD = 0, 1
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from arena.compiled import Estimate, Rules
-from arena.compiled.rules import Words
+from arena.compiled import Estimate, Rules, Words
 
 MOST = 16
 """Cells that one number holds."""

@@ -3,8 +3,7 @@
 import struct
 from collections.abc import Iterator, Sequence
 
-from arena.compiled import Grid
-from arena.compiled.rules import Words
+from arena.compiled import Grid, Words
 
 
 class SudokuRules(Grid):

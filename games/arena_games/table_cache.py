@@ -5,13 +5,14 @@ version, one that somebody changed - is built anew. A folder that cannot be writ
 """
 
 import os
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 from platformdirs import user_cache_path
+
+from arena.whole_files import write_whole
 
 VERSION = 1
 """Goes up when the meaning of a table changes."""
@@ -27,18 +28,19 @@ def cached(name: str, size: int, build: Callable[[], bytes]) -> bytes:
         return kept
     table = build()
     with suppress(OSError):  # a full disk, a read-only folder: go on without
-        _write(file, name, table)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, _head(name, table), table)
     return table
 
 
 def folder() -> Path:
     """The folder of the cache."""
     named = os.environ.get(FOLDER)
-    return Path(named) if named else user_cache_path("gamearena")
+    return Path(named) if named else user_cache_path("arena")
 
 
 def _head(name: str, table: bytes) -> bytes:
-    return f"gamearena {VERSION} {name} {len(table)} {blake2b(table, digest_size=16).hexdigest()}\n".encode()
+    return f"arena {VERSION} {name} {len(table)} {blake2b(table, digest_size=16).hexdigest()}\n".encode()
 
 
 def _read(file: Path, name: str, size: int) -> bytes | None:
@@ -48,17 +50,3 @@ def _read(file: Path, name: str, size: int) -> bytes | None:
         return None
     head, _, table = data.partition(b"\n")
     return table if len(table) == size and head + b"\n" == _head(name, table) else None
-
-
-def _write(file: Path, name: str, table: bytes) -> None:
-    """Write beside the place and rename, so that a reader never sees half a file."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    number, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{name}-")
-    try:
-        with os.fdopen(number, "wb") as stream:
-            stream.write(_head(name, table))
-            stream.write(table)
-        Path(temporary).replace(file)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from arena.compiled import Estimate, Rules
-from arena.compiled.rules import Words
+from arena.compiled import Estimate, Rules, Words
 
 MOST_BITS = 62
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from arena import CHANCE
-from arena.compiled import Grid
-from arena.compiled.rules import Words
+from arena.compiled import Grid, Words
 
 DIRECTIONS = 4
 

@@ -11,10 +11,8 @@ from arena.counting import Meter, counting_view
 from arena.heuristic import bind
 from arena.identity import Stream
 from arena.search import Search, SharedStart
-from arena_agents.expectimax import Expectimax
-from arena_agents.greedy import Greedy
-from arena_agents.lookahead import Lookahead
-from arena_agents.minimax import Minimax
+from arena_agents.full_width import Expectimax, Lookahead, Minimax
+from arena_agents.simple import Greedy
 from arena_agents.star2 import Star2
 from arena_games.backgammon import Backgammon
 from arena_games.pig import Pig, Race

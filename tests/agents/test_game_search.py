@@ -7,11 +7,8 @@ from typing import Any, ClassVar
 import pytest
 
 from arena import Agent, Game, Limits, play
-from arena_agents.alpha_beta import AlphaBeta
-from arena_agents.lookahead import Lookahead
-from arena_agents.minimax import Minimax
-from arena_agents.type_a import TypeA
-from arena_agents.type_a_plus import TypeAPlus
+from arena_agents.alpha_beta import AlphaBeta, TypeAPlus
+from arena_agents.full_width import Lookahead, Minimax, TypeA
 from arena_games.tic_tac_toe import TicTacToe
 
 Decide = Callable[..., Any]

@@ -8,9 +8,8 @@ import pytest
 
 from arena import CHANCE, Game, SpecError, run
 from arena.traits import refusal
-from arena_agents.ismcts import ISMCTS
+from arena_agents.hidden_information import ISMCTS, PIMC
 from arena_agents.mcts import MCTS
-from arena_agents.pimc import PIMC
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.leduc_poker import LeducPoker
 from arena_games.pig import Pig

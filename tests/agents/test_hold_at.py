@@ -3,7 +3,7 @@
 import pytest
 
 from arena.traits import refusal
-from arena_agents.hold_at import HoldAt
+from arena_agents.simple import HoldAt
 from arena_games.pig import Pig
 from arena_games.tic_tac_toe import TicTacToe
 

@@ -17,11 +17,8 @@ from arena.identity import Stream
 from arena.plugins.registry import Registry
 from arena.search import Search, SharedStart
 from arena.testing import check_agent
-from arena_agents.annealing import Annealing
-from arena_agents.beam import Beam
-from arena_agents.genetic import Genetic
-from arena_agents.hill_climb import HillClimb
-from arena_agents.min_conflicts import MinConflicts
+from arena_agents.local_search import Annealing, HillClimb, MinConflicts
+from arena_agents.population_search import Beam, Genetic
 from arena_games.n_queens import NQueens
 
 LOCAL: list[Callable[..., Agent]] = [HillClimb, MinConflicts, Annealing, Beam, Genetic]

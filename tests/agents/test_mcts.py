@@ -13,8 +13,7 @@ from arena.identity import Stream
 from arena.limits import Limits
 from arena.search import Search, SharedStart
 from arena.testing import check_agent
-from arena_agents.game_tree import GameTree
-from arena_agents.mcts import MCTS, ROLLOUTS
+from arena_agents.mcts import DEFAULT_ROLLOUTS, MCTS, GameTree
 from arena_games.connect_four import ConnectFour
 from arena_games.n_queens import NQueens
 from arena_games.tic_tac_toe import TicTacToe
@@ -279,8 +278,8 @@ def test_one_simulation_is_one_game_to_its_end(decide: Decide) -> None:
     """From the empty board a simulation generates between 5 and 9 states; a thousand are the default, or a proof before."""
     for seed in range(50):
         assert 5 <= decide(MCTS(rollouts=1), TicTacToe(), (0, 0), seed=f"{seed}").nodes <= 9
-    by_default, by_number = decide(MCTS(), TicTacToe(), (0, 0)), decide(MCTS(rollouts=ROLLOUTS), TicTacToe(), (0, 0))
-    assert ROLLOUTS == 1000
+    by_default, by_number = decide(MCTS(), TicTacToe(), (0, 0)), decide(MCTS(rollouts=DEFAULT_ROLLOUTS), TicTacToe(), (0, 0))
+    assert DEFAULT_ROLLOUTS == 1000
     assert by_default == by_number
 
 

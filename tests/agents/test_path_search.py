@@ -15,10 +15,8 @@ from arena.identity import Stream
 from arena.plugins.registry import Registry
 from arena.search import Search, SharedStart
 from arena.testing import check_agent
-from arena_agents.best_first import AStar, BestFirst, UniformCost
-from arena_agents.breadth_first import BreadthFirst
-from arena_agents.depth_first import DepthFirst, IterativeDeepening
-from arena_agents.ida_star import IdaStar
+from arena_agents.best_first import AStar, BestFirst, BreadthFirst, UniformCost
+from arena_agents.depth_first import DepthFirst, IdaStar, IterativeDeepening
 from arena_games.sliding_tiles import SlidingTiles
 
 EVERY: list[Callable[[], Agent]] = [

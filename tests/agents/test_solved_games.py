@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from arena import Agent, ArenaError, Game
-from arena.solution import GameTooLarge, NashGap, nash_gap, sequence_form
-from arena_agents.cfr_plus import CFRPlus
-from arena_agents.mccfr import MCCFR
-from arena_agents.solved_game import SolvedGame
+from arena.errors import GameTooLarge
+from arena_agents.solved_game import MCCFR, CFRPlus, SolvedGame
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.leduc_poker import LeducPoker
 from arena_games.liars_dice import LiarsDice
 from arena_games.othello import Othello
 from arena_games.pig import Pig
 from arena_games.tic_tac_toe import TicTacToe
+from arena_solution.best_response import NashGap, nash_gap
+from arena_solution.sequence_form import sequence_form
 
 
 class Matching(Game):
@@ -154,7 +154,7 @@ def test_a_decision_counts_no_nodes_and_draws_one_number(decide: Any) -> None:
 def test_the_solution_is_the_same_in_every_process() -> None:
     """Also by sampling, and with other hashes of texts."""
     code = (
-        "from arena_agents.mccfr import MCCFR; from arena_games.kuhn_poker import KuhnPoker; "
+        "from arena_agents.solved_game import MCCFR; from arena_games.kuhn_poker import KuhnPoker; "
         "print(MCCFR(iterations=50).policy(KuhnPoker(), ('Q?', 'pb')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"})
@@ -179,7 +179,7 @@ def test_what_cannot_be_solved_is_refused_in_words(agent: SolvedGame, game: Game
 
 def test_sampling_refuses_what_it_cannot_keep(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit of information sets, which is lowered here."""
-    monkeypatch.setattr("arena_agents.mccfr.MOST_SETS", 100)
+    monkeypatch.setattr("arena_agents.solved_game.MAX_INFORMATION_SETS", 100)
     with pytest.raises(GameTooLarge, match="leduc-poker has more than 100 information sets, and mccfr keeps no more: mcts"):
         MCCFR(iterations=77).policy(LeducPoker(), LeducPoker().initial(random.Random(0)))
 

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from arena import Agent, Limits, Record, play
-from arena_agents.best_first import AStar, BestFirst, UniformCost
-from arena_agents.breadth_first import BreadthFirst
-from arena_agents.depth_first import DepthFirst, IterativeDeepening
-from arena_agents.ida_star import IdaStar
+from arena_agents.best_first import AStar, BestFirst, BreadthFirst, UniformCost
+from arena_agents.depth_first import DepthFirst, IdaStar, IterativeDeepening
 from arena_games.sliding_tiles import SlidingTiles
 from tests.games.game_tree import distances
 

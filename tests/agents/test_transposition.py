@@ -9,7 +9,7 @@ import pytest
 from arena import Game, play
 from arena.testing import check_agent
 from arena_agents.alpha_beta import AlphaBeta
-from arena_agents.minimax import Minimax
+from arena_agents.full_width import Minimax
 from arena_games.connect_four import ConnectFour
 from arena_games.othello import Othello
 from arena_games.tic_tac_toe import TicTacToe

@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import arena
-from arena.cluster import Coordinator, packed
-from arena.cluster.address import address_of
-from arena.cluster.dask import dask_engine
 from arena.match.record import Record
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.spec import Spec, load_spec
@@ -23,8 +20,12 @@ from arena.store import Store
 from arena.store.run import run_of
 from arena.tournament.queue import MatchQueue
 from arena.tournament.run import play_all, record_all
-from tests.arena.cluster.conftest import Cluster
-from tests.arena.cluster.standin import Standin
+from arena_cluster.address import address_of
+from arena_cluster.coordinator import Coordinator
+from arena_cluster.dask import dask_engine
+from arena_cluster.parcel import pack_parcel
+from tests.extensions.cluster.conftest import Cluster
+from tests.extensions.cluster.standin import Standin
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
@@ -76,7 +77,7 @@ def taken(path: Path, records: int) -> float:
     with Store.open(path, write=True) as store:
         store.begin(run_of(spec))
         feed = MatchQueue(spec, store)
-        record_all(feed, Coordinator(spec, packed(spec), engine, feed.take, print, total=records).play(), lambda one: None)
+        record_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=records).play(), lambda one: None)
         store.end()
         assert len(store) == records
     assert engine.most_out <= 2 * WORKERS
@@ -143,7 +144,7 @@ def test_two_dask_workers(bench: "Bench", cluster: Cluster, tmp_path: Path) -> N
         with dask_engine(address_of(cluster.address)) as engine:
             feed = MatchQueue(spec)
             total = sum(board.size for board in spec.boards)
-            record_all(feed, Coordinator(spec, packed(spec), engine, feed.take, print, total=total).play(), lambda one: None)
+            record_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=total).play(), lambda one: None)
 
     timings = bench.in_turns(local, dask, rounds=3)
     mine, theirs = timings.best

@@ -16,17 +16,14 @@ from arena.compiled import playouts
 from arena.counting import Meter, counting_view
 from arena.heuristic import bind
 from arena.identity import Stream
-from arena.match.decider import find_loop
 from arena.search import Search, SharedStart
+from arena.search_engines import find_loop
 from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.best_first import AStar
-from arena_agents.depth_first import DepthFirst
-from arena_agents.ida_star import IdaStar
-from arena_agents.min_conflicts import MinConflicts
+from arena_agents.depth_first import DepthFirst, IdaStar
 from arena_games.backgammon import Backgammon
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import OpenLines
-from arena_games.n_queens import NQueens
 from arena_games.pattern_db import PatternDB
 from arena_games.pig import Pig
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
@@ -57,7 +54,7 @@ def decided(agent: Agent, game: Game, state: Any, evaluation: Any) -> tuple[Any,
     search = Search(view, evaluation, Limits(), meter, Stream("bench"), SharedStart(game, Stream("start")), find_loop)
     method = agent.solve if isinstance(game, Puzzle) else agent.choose
     found = method(view, state, search)
-    assert meter.compiled
+    assert search.served.ran
     return found, meter.nodes
 
 
@@ -96,27 +93,6 @@ def test_alpha_beta_on_connect_four(bench: "Bench", twin: Callable[[str], ctypes
         lambda: decided(agent, game, (0, 0, 0), evaluation), lambda: solver.search(depth), rounds=20 if depth < 10 else 5
     )
     bench.at_most(1.5, f"connect four, compiled alpha-beta {depth} / C", timings.ratio, "x", C=f"{timings.best[1] * 1e3:.2f} ms")
-
-
-def test_a_million_queens(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) -> None:
-    """Drawn greedily, repaired and looked over: the same solution after the same nodes as in C, in at most 5 times its time."""
-    solver, n = twin("queens"), 1_000_000
-    solver.solve.restype = ctypes.c_long
-    game, found = NQueens(n=n, start="greedy"), (ctypes.c_int * n)()
-
-    def theirs() -> int:
-        start, search = [(ctypes.c_uint32 * 625)(*Stream(name).getstate()[1]) for name in ("start", "bench")]
-        nodes: int = solver.solve(n, start, search, found)
-        return nodes
-
-    answer, nodes = decided(MinConflicts(), game, (), None)
-    assert game.is_goal(answer.state)
-    assert nodes == theirs()
-    assert answer.state == tuple(found)
-    timings = bench.in_turns(lambda: decided(MinConflicts(), game, (), None), theirs, rounds=5)
-    bench.at_most(
-        5.0, "1,000,000 queens, compiled min-conflicts / C", timings.ratio, "x", C=f"{timings.best[1]:.2f} s", nodes=str(nodes)
-    )
 
 
 def test_alpha_beta_on_tic_tac_toe(bench: "Bench", twin: Callable[[str], ctypes.CDLL]) -> None:
@@ -163,7 +139,7 @@ def test_random_play_of_games_with_chance(bench: "Bench", monkeypatch: pytest.Mo
 FIRST = """
 import time
 import sys
-from arena.compiled import seam
+from arena_compiled import seam
 from arena.heuristic import bind
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import OpenLines
@@ -172,7 +148,7 @@ game = ConnectFour()
 evaluation = bind(OpenLines, game)
 for _ in range(2):
     began = time.process_time()
-    assert seam.ready(game, evaluation, sys.argv[1], compiling=True) is not None
+    assert seam.load_loop(game, evaluation, sys.argv[1], compiling=True) is not None
     print(time.process_time() - began)
 """
 

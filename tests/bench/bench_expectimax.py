@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import arena
 from arena import Game, Search
-from arena_agents.expectimax import Expectimax
+from arena_agents.full_width import Expectimax
 from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
 
 if TYPE_CHECKING:

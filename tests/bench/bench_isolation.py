@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from arena.isolation.agent_process import AgentProcess
-from arena.isolation.agent_start import proven
 from arena.match.match import Program
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
+from arena_isolation.agent_process import AgentProcess
+from arena_isolation.agent_start import prove_once
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
@@ -59,9 +59,9 @@ def test_a_sandbox_starts_as_bubblewrap_does(bench: "Bench") -> None:
     """Until an agent's host says hello, against bubblewrap around the same Python with the same import and nothing of arena."""
     if not shutil.which("bwrap"):
         pytest.skip("bubblewrap is not installed")
-    proven()
+    prove_once()
     program = Program("random", {}, None, (), str(Path.cwd()))
-    code = "import arena.isolation.agent_host"
+    code = "import arena_isolation.agent_host"
     plain = [
         "bwrap",
         "--unshare-all",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tests.arena.ladder.simulation import ideal, ladder, round_robin, strengths
+from tests.extensions.ladder.simulation import ideal, ladder, round_robin, strengths
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench

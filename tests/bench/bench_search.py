@@ -1,12 +1,13 @@
 """The searches through the counting view, as ratios within one run against in-lined twins and peers, and against their aims.
 
 A twin knows its puzzle and does nothing but the search: no rules, no counting, no limits. Where twin and agent look at the
-same states, the ratio is what being general costs. Min-conflicts at n = 1,000,000 takes too long to be measured here.
+same states, the ratio is what being general costs.
 
 Peers are asked for where they are installed: simpleai and OpenSpiel come with the extra `bench`; aima3 asks for a networkx of
 2016 and all of Jupyter, neither of which its searches use, so `pip install --no-deps aima3` is left to whoever wants it.
 """
 
+import ctypes
 import random
 from collections.abc import Sequence
 from heapq import heappop, heappush
@@ -22,15 +23,14 @@ from arena.heuristic import Evaluation, bind
 from arena.identity import Stream
 from arena.search import Search, SharedStart
 from arena_agents.best_first import AStar
-from arena_agents.depth_first import DepthFirst
-from arena_agents.hill_climb import HillClimb
-from arena_agents.ida_star import IdaStar
+from arena_agents.depth_first import DepthFirst, IdaStar
+from arena_agents.local_search import HillClimb, MinConflicts
 from arena_agents.mcts import MCTS
-from arena_agents.min_conflicts import MinConflicts
 from arena_games.connect_four import ConnectFour
 from arena_games.n_queens import NQueens, conflicts
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.sudoku import Sudoku
+from tests.bench.twin import library
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
@@ -366,6 +366,25 @@ def test_min_conflicts_on_1000_queens(bench: "Bench") -> None:
     mean, twin = [seconds / REPAIRS * 1e3 for seconds in timings.best]
     details = {"twin": f"{twin:.2f} ms", "ratio": f"{timings.ratio:.2f}x"}
     bench.at_most(15, "1,000 queens, min-conflicts, each (aim: 10 ms)", mean, " ms", **details)
+
+
+def test_min_conflicts_on_many_queens(bench: "Bench", tmp_path: Path) -> None:
+    """A million queens: the same solution after the same nodes as in C, in at most 40 times its time."""
+    solver, n = library("queens", tmp_path), 1_000_000
+    solver.solve.restype = ctypes.c_long
+    game, found = NQueens(n=n, start="greedy"), (ctypes.c_int * n)()
+
+    def theirs() -> int:
+        start, search = [(ctypes.c_uint32 * 625)(*Stream(name).getstate()[1]) for name in ("many start", "many")]
+        nodes: int = solver.solve(n, start, search, found)
+        return nodes
+
+    answer, nodes = solve(game, MinConflicts(), (), "many")
+    assert game.is_goal(answer.state)
+    assert nodes == theirs()
+    assert answer.state == tuple(found)
+    timings = bench.in_turns(lambda: solve(game, MinConflicts(), (), "many"), theirs, rounds=2)
+    bench.at_most(40, "1,000,000 queens, min-conflicts / C", timings.ratio, "x", each=f"{timings.best[0]:.1f} s")
 
 
 def test_depth_first_on_hard_sudokus(bench: "Bench") -> None:

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from arena.solution import nash_gap, sequence_form
-from arena_agents.cfr_plus import CFRPlus
+from arena_agents.solved_game import CFRPlus
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.leduc_poker import LeducPoker
+from arena_solution.best_response import nash_gap
+from arena_solution.sequence_form import sequence_form
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from arena.stats.bradley_terry import chances, fit
 from arena.stats.intervals import rate
 from arena.stats.observations import Pair, Pairings, table_of
-from arena.stats.swiss_pairing import draw_lots, swiss_round
-from arena.stats.tiebreaks import Encounter
+from arena.stats.swiss_pairing import Encounter, draw_lots, swiss_round
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench

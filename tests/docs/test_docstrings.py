@@ -12,6 +12,7 @@ import pytest
 
 import arena
 import arena.testing
+import arena_check.kit
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 WORDS = set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text("utf-8").partition("## Words")[2].partition("\n## ")[0], re.MULTILINE))
@@ -56,7 +57,7 @@ def tree(value: Any) -> Any:
     return ast.parse(textwrap.dedent(inspect.getsource(value))).body[0]
 
 
-@pytest.mark.parametrize("module", [arena, arena.testing])
+@pytest.mark.parametrize("module", [arena, arena_check.kit])
 def test_all_is_sorted_and_complete(module: Any) -> None:
     """Every name that the package imports for its users, and no other; each can be had."""
     body = ast.parse(inspect.getsource(module)).body
@@ -66,6 +67,12 @@ def test_all_is_sorted_and_complete(module: Any) -> None:
     assert module.__all__ == sorted(module.__all__, key=lambda name: (not name.isupper(), name))
     assert set(module.__all__) == bound
     assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+def test_the_public_module_of_the_kit_has_the_names_of_the_extension() -> None:
+    """`arena.testing` hands on what `arena_check` brings."""
+    assert arena.testing.__all__ == arena_check.kit.__all__
+    assert arena.testing.check_game is arena_check.kit.check_game
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -50,9 +50,9 @@ def test_nothing_is_left_out_of_the_manual() -> None:
     """Every hook, spec key, built-in game, agent, heuristic and format."""
     whole = "\n".join([*MANUAL.values(), (pages.ROOT / "README.md").read_text("utf-8")])
     registry = load_plugins(environ=False)
-    builtin = [key[-1] for key, source in registry.sources.items() if source.name.startswith("gamearena:")]
+    builtin = [key[-1] for key, source in registry.sources.items() if source.name.startswith("fairarena:")]
     assert len(builtin) > 30
-    words = [*HOOKS, *json_schema()["properties"], *builtin, *[name for (name, *_), _ in commands(cli)]]
+    words = [*HOOKS, *json_schema(registry)["properties"], *builtin, *[name for (name, *_), _ in commands(cli)]]
     assert [word for word in words if f"`{word}" not in whole and f"arena {word}" not in whole] == []
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 TOP = Path(__file__).parents[2]
 ARENA = TOP / "arena"
+EXTENSIONS = TOP / "extensions"
 PAGE = (TOP / "docs" / "explanation" / "architecture.md").read_text()
 UNSAID = {"__init__.py", "__main__.py"}
 
@@ -24,7 +25,8 @@ def test_every_package_is_in_the_picture() -> None:
     """As a box with its name."""
     boxes = re.findall(r'<text [^>]*text-anchor="middle">([^<]+)</text>', (TOP / "docs" / "figures" / "map.svg").read_text())
     packages = {folder.name for folder in ARENA.iterdir() if (folder / "__init__.py").exists()}
-    assert packages <= set(boxes)
+    extensions = {folder.name for folder in EXTENSIONS.iterdir() if (folder / "__init__.py").exists()}
+    assert packages | extensions <= set(boxes)
 
 
 def test_every_package_and_every_module_of_the_root_has_its_line() -> None:
@@ -32,11 +34,13 @@ def test_every_package_and_every_module_of_the_root_has_its_line() -> None:
     said = set(re.findall(r"^\| `([\w./]+)` \|", PAGE, re.MULTILINE))
     modules = {file.name for file in ARENA.glob("*.py")} - UNSAID
     packages = {f"{folder.name}/" for folder in ARENA.iterdir() if (folder / "__init__.py").exists()}
-    assert said == modules | packages
+    extensions = {f"{folder.name}/" for folder in EXTENSIONS.iterdir() if (folder / "__init__.py").exists()}
+    assert said == modules | packages | extensions
 
 
 def test_files_that_the_page_names_exist() -> None:
     """Each path in it, from `arena/`."""
     named = set(re.findall(r"`([a-z_]+/[a-z_]+\.py|[a-z_]+\.py)`", PAGE))
-    missing = [path for path in named if not (ARENA / path).exists() and not any(ARENA.glob(f"*/{path}"))]
+    places = [*ARENA.glob("*.py"), *ARENA.glob("*/*.py"), *EXTENSIONS.rglob("*.py")]
+    missing = [path for path in named if not any(str(place).endswith(f"/{path}") for place in places)]
     assert not missing

@@ -16,6 +16,7 @@ from arena.counting import Meter, counting_view
 from arena.spec import load_spec
 from arena.testing import check_game, check_heuristic
 from arena.traits import traits
+from arena_agents.local_search import MinConflicts
 from arena_games.n_queens import NQueens, conflicts
 
 pytestmark = pytest.mark.filterwarnings("ignore:. queens have no solution")
@@ -297,3 +298,19 @@ def test_an_answer_keeps_the_queens_of_a_position_that_has_some() -> None:
     assert record.answer is not None
     assert record.solved == record.answer.startswith("1 5 ")
     assert play(game, "dfs", position="1 5").solved
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 700, 10_000])
+def test_greedy_rows_are_all_different_and_few_attack_each_other(n: int) -> None:
+    """In a random order of n rows some 2n/3 pairs attack each other on a diagonal: of 700 rows some 467."""
+    state = NQueens(n=n, start="greedy").random_state(random.Random(3))
+    assert sorted(state) == list(range(1, n + 1))
+    assert n != 700 or len(attacks(state)) < 60
+
+
+@pytest.mark.parametrize("start", ["random", "greedy"])
+def test_ten_thousand_queens_are_repaired(start: Any) -> None:
+    record = play(NQueens(n=10_000, start=start), MinConflicts(), seed=4)
+    assert record.solved
+    rows = [int(row) for row in str(record.answer).split()]
+    assert len({*rows}) == len({row + n for n, row in enumerate(rows)}) == len({row - n for n, row in enumerate(rows)}) == 10_000

@@ -10,7 +10,7 @@ import pytest
 
 import arena
 from arena.spec import load_spec
-from arena_agents.min_conflicts import MinConflicts
+from arena_agents.local_search import MinConflicts
 from arena_games import n_queens, n_queens_many
 from arena_games.n_queens import NQueens
 

@@ -200,7 +200,7 @@ def test_a_file_that_cannot_be_trusted_is_built_anew(spoil: str, own_cache: Path
     changed = {
         "cut": data[:-7],
         "empty": b"",
-        "version": data.replace(b"gamearena 1", b"gamearena 0", 1),
+        "version": data.replace(b"arena 1", b"arena 0", 1),
         "byte": data[:-1] + bytes([data[-1] ^ 1]),
         "other": other.read_bytes(),
     }[spoil]

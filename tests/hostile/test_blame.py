@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from arena.processes.namespaces import namespaces_work
+from arena_isolation.agent_start import namespaces_work
 from tests.conftest import Missing, arena_in
 
 ASSASSIN = '''

@@ -16,14 +16,14 @@ import pytest
 
 from arena import run
 from arena.errors import ArenaError
-from arena.isolation import agent_start
 from arena.match.record import Record
-from arena.processes.control_group import new_group, own_folders
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, identity_of
 from arena.spec import load_spec
+from arena_isolation import agent_start
+from arena_isolation.control_group import new_group, own_folders
 from tests.conftest import Missing
 
 PLUGIN = '''
@@ -305,7 +305,7 @@ def test_pondering_is_part_of_an_id_only_where_it_is_allowed() -> None:
         spec = load_spec({**SPEC, "agents": ["random", "greedy"], "seed": 7, **more})
         return [identity_of(spec, scheduled) for scheduled in Schedule(spec).take(9)]
 
-    assert ids() == ids(pondering=False) == ["7ab5d122f5f43638dd8a9f61393caca0", "a20031ff9fd572a7168b9c9324227885"]
+    assert ids() == ids(pondering=False) == ["7c035749c598fd9ada8e7f61bbf44c2d", "d731e46dfa9e1c578ac8837f462d21fb"]
     assert not {*ids()} & {*ids(pondering=True)}
 
 

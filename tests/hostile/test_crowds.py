@@ -16,8 +16,8 @@ import pytest
 import arena as api
 from arena.spec import load_spec
 from arena.spec.entries import _key_adapter
-from arena.web.app import MOST_STREAMS
-from arena.web.connections import HEAD_SECONDS
+from arena_web.connections import HEAD_SECONDS
+from arena_web.live import MAX_STREAMS
 from tests.conftest import Arena
 
 pytestmark = pytest.mark.promise(hole="server", isolation="any")
@@ -70,9 +70,9 @@ def test_streams_that_come_at_once_are_counted(port: int) -> None:
     host = f"127.0.0.1:{port}"
     asked = f"GET /api/t/cup/events HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
     with ExitStack() as stack:
-        made = [stack.enter_context(closing(connected(port, asked))) for _ in range(MOST_STREAMS + 30)]
+        made = [stack.enter_context(closing(connected(port, asked))) for _ in range(MAX_STREAMS + 30)]
         first = [one.recv(12) for one in made]
-    assert (first.count(b"HTTP/1.1 200"), first.count(b"HTTP/1.1 429")) == (MOST_STREAMS, 30)
+    assert (first.count(b"HTTP/1.1 200"), first.count(b"HTTP/1.1 429")) == (MAX_STREAMS, 30)
 
 
 def test_a_validator_is_made_once_and_not_for_each_entry() -> None:

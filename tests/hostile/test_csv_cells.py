@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import arena as api
-from arena.results.csv_cells import csv_line
-from arena.results.layout import table
+from arena.results.layout import csv_line, table
 from tests.conftest import Arena
 
 pytestmark = pytest.mark.promise(hole="text", isolation="any")

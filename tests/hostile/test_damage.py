@@ -15,6 +15,7 @@ from arena.errors import StoreDamaged, StoreError
 from arena.results.leaderboard import stored
 from arena.store import Store
 from tests.conftest import Arena
+from tests.rehash import rehash
 
 pytestmark = pytest.mark.promise(hole="record", isolation="any")
 
@@ -26,6 +27,8 @@ CHANGES = [
     "UPDATE place SET seats = '1,0' WHERE number = 0",
     "UPDATE run SET boards = replace(boards, 'greedy', 'grandy')",
     "UPDATE run SET seed = 4",
+    "UPDATE record SET checksum = NULL WHERE number = 2",
+    "UPDATE run SET digest = NULL",
 ]
 
 
@@ -97,13 +100,19 @@ def exported(path: Path) -> list[object]:
 
 
 def test_a_record_that_contradicts_itself_is_found(store: Path, arena: Arena) -> None:
-    """Returns of a zero-sum game that do not add up, and fewer actions than moves, whatever the hash; playing them finds more."""
-    changed(store, "UPDATE record SET returns = '1.0,1.0', digest = NULL, checksum = NULL WHERE number = 1")
+    """Returns of a zero-sum game that do not add up, fewer actions than moves, more decisions than actions, whatever the hash.
+
+    Playing them finds more.
+    """
+    changed(store, "UPDATE record SET returns = '1.0,1.0' WHERE number = 1")
     changed(store, "UPDATE detail SET actions = char(10) || '1' || char(10) || '1' WHERE record = 2")
-    changed(store, "UPDATE record SET digest = NULL WHERE number = 2")
+    changed(store, "UPDATE detail SET actions = '' WHERE record = 3")
+    changed(store, "UPDATE record SET moves = 0 WHERE number = 3")
+    rehash(store)
     found = arena("check", "cup.db")
     assert (found.returncode, "do not add up to 0" in found.stdout) == (1, True)
-    assert found.stdout.splitlines()[-1] == "cup.db: 10 matches, 2 faults; 2 of an older arena have no hash"
+    assert "decisions: expected 0, one for each action" in found.stdout
+    assert found.stdout.splitlines()[-1] == "cup.db: 10 matches, 3 faults"
     assert re.search("action 2: '1'", arena("check", "cup.db", "--replay", "1").stdout)
 
 
@@ -168,23 +177,3 @@ def test_a_second_name_is_no_second_writer(store: Path, tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert "in use by another process under another name" in done.stderr
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).returncode == 0
-
-
-OLD = Path(__file__).parents[1] / "arena" / "tournament" / "old_hashes.db.gz"
-
-
-def test_a_store_of_an_older_arena_is_copied_and_upgraded(tmp_path: Path) -> None:
-    """It is read as it is; a run copies it first; its rows have no hash, which is said, and later ones have."""
-    import gzip
-
-    path = tmp_path / "s.db"
-    path.write_bytes(gzip.decompress(OLD.read_bytes()))
-    before = path.read_bytes()
-    boards = stored(path)
-    assert path.read_bytes() == before
-    with Store.open(path, write=True) as opened:
-        assert opened.unhashed() == len(opened) == 12
-    assert (tmp_path / "s.v1.db").exists()
-    with Store.open(tmp_path / "s.v1.db") as copy, Store.open(path) as upgraded:
-        assert [*copy.records()] == [*upgraded.records()]
-    assert [board.rows for board in stored(path)] == [board.rows for board in boards]

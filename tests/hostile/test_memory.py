@@ -11,11 +11,11 @@ import psutil
 import pytest
 
 from arena.match.record import Record
-from arena.processes.control_group import new_group, own_folders
 from arena.processes.usage import usage_of
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
+from arena_isolation.control_group import new_group, own_folders
 
 AGENTS = """
 import os, sys, time
@@ -156,7 +156,7 @@ def test_a_group_keeps_its_limits_where_the_kernel_can_be_told() -> None:
         folders = [entrance.parent for entrance in group.entrances]
         found = [path.read_text().strip() for folder in folders for path in folder.glob("memory.*") if path.name in LIMITS]
         assert str(64 << 20) in found
-        assert not group.passed("memory")
+        assert not group.met_limit("memory")
         assert all(folder.parent in own_folders().values() for folder in folders)
     finally:
         group.remove()

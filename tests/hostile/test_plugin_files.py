@@ -72,7 +72,7 @@ mark("import")
 WITNESS = """import sys
         if any("arena_plugin_marker" in name for name in sys.modules):
             raise RuntimeError("the code of a rival is here")"""
-HOSTS = {"arena.isolation.agent_host", "arena.spec.describe_host"}
+HOSTS = {"arena_isolation.agent_host", "arena_isolation.describe_host"}
 
 
 def source(name: str, attack: str = "", made: str = "pass", chosen: str = "pass") -> str:
@@ -138,7 +138,7 @@ def test_the_plugin_of_an_entry_attacks_itself_alone(
         return
     lines = [line.split() for line in marks.read_text().splitlines()]
     assert {module for _, module, _ in lines} == HOSTS
-    told = [pid for what, module, pid in lines if (what, module) == ("import", "arena.spec.describe_host")]
+    told = [pid for what, module, pid in lines if (what, module) == ("import", "arena_isolation.describe_host")]
     assert len(told) == 2, "one process describes it to validate, one to run and all of its workers"
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from arena import run
 from arena.errors import IsolationError
-from arena.isolation.system_calls import CLONE, CLONE3, DENIED, call_filter
 from arena.match.record import Record
+from arena_isolation.system_calls import CLONE, CLONE3, DENIED, call_filter
 
 HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
 ARCHITECTURES = {"x86_64": 62 | 0xC0000000, "aarch64": 183 | 0xC0000000}

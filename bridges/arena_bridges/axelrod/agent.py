@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from arena import Action, Agent, Game, Search, State
-from arena.configured import settings
+from arena.api.spec import settings
 from arena_bridges.axelrod.strategies import strategy
 from arena_bridges.extras import library
 

@@ -2,3 +2,25 @@
 
 `uci` and `gtp` are found by the entry points of the group `arena.protocols`; each is an adapter, a program of its own.
 """
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from arena import hookimpl
+from arena.api.spec import AgentSource
+
+if TYPE_CHECKING:
+    from arena.api.spec import SourceReader, SpecReader
+
+
+def _open(reading: "SpecReader") -> "SourceReader":
+    from arena_bridges.engines.entries import EngineReader
+
+    return EngineReader(reading)
+
+
+@hookimpl
+def arena_agent_sources() -> Iterable[AgentSource]:
+    """Return engines: programs with a protocol of their own, which need the extension that starts programs."""
+    return [] if find_spec("arena_isolation") is None else [AgentSource("engine", _open, agent_keys=("protocol",), rank=1)]

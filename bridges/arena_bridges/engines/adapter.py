@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, BinaryIO
 
+from arena import Action, Game, State
+from arena.api.cli import describe
+from arena.api.match import Limits
+from arena.api.run import pack, take_pipes
 from arena.dialects import Dialect, dialect_of
-from arena.errors import describe
-from arena.game import Action, Game, State
-from arena.isolation import protocol
-from arena.isolation.agent_host import Library, Message, pipes
-from arena.limits import Limits
 from arena_bridges.engines.engine_process import ArenaGone, EngineFault, EngineProcess, Inbox
+from arena_isolation.agent_host import Library, Message
 
 PATIENCE = 0.9
 """The part of the seconds for a start after which an engine has failed, so that this can still be said."""
@@ -139,7 +139,7 @@ def serve(kind: type[EngineConversation], command: Sequence[str], requests: Bina
         while True:
             answer = adapter.answer(inbox.request())
             if answer is not None:
-                replies.write(protocol.line(answer))
+                replies.write(pack(answer))
                 replies.flush()
     except ArenaGone:
         adapter.end()
@@ -149,4 +149,4 @@ def main(kind: type[EngineConversation]) -> None:
     """Serve the parent process with the engine that the command line names."""
     if len(sys.argv) < 2:
         sys.exit("expected the command of an engine")
-    serve(kind, sys.argv[1:], *pipes())
+    serve(kind, sys.argv[1:], *take_pipes())

@@ -9,8 +9,8 @@ from threading import Thread
 from time import perf_counter
 from typing import IO, Any
 
-from arena.errors import cut
-from arena.isolation import protocol
+from arena.api.cli import cut
+from arena_isolation import protocol
 
 LONGEST = 1 << 16
 """Bytes of a line of an engine; what is longer is read as several."""
@@ -33,7 +33,7 @@ class Inbox:
 
     def __init__(self, requests: IO[bytes]) -> None:
         self._queue: Queue[tuple[object, bytes]] = Queue(WAITING)
-        self.read(self, requests, protocol.LONGEST_LINE)
+        self.read(self, requests, protocol.MAX_LINE_BYTES)
 
     def read(self, sender: object, stream: IO[bytes], longest: int = LONGEST) -> None:
         """Take in the lines of a stream from now on, and b"" at its end."""
@@ -68,7 +68,7 @@ class Inbox:
 
     @staticmethod
     def _message(text: bytes) -> dict[str, Any]:
-        message = protocol.parsed(text) if text else {"type": "quit"}
+        message = protocol.parse(text) if text else {"type": "quit"}
         if message["type"] == "quit":
             raise ArenaGone
         return message

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from arena import Action, State
 from arena.dialects import Dialect, Gtp
-from arena.game import Action, State
-from arena.isolation.agent_host import Message
-from arena.spec.engine_agent import EngineAgent
 from arena_bridges.engines.adapter import EngineConversation, main
 from arena_bridges.engines.engine_process import EngineFault
+from arena_bridges.engines.entries import EngineAgent
+from arena_isolation.agent_host import Message
 
 Setting = str | int | float | None
 

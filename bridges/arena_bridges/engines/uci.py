@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from arena import Action, State
+from arena.api.cli import suggestion
+from arena.api.match import Limits
 from arena.dialects import Dialect, Uci
-from arena.errors import suggestion
-from arena.game import Action, State
-from arena.isolation.agent_host import Message
-from arena.limits import Limits
-from arena.spec.engine_agent import EngineAgent
 from arena_bridges.engines.adapter import EngineConversation, main
 from arena_bridges.engines.engine_process import EngineFault
+from arena_bridges.engines.entries import EngineAgent
+from arena_isolation.agent_host import Message
 
 OVERHEAD = 0.02
 """Seconds of a decision that are not the engine's: what it is told and what it answers is on the way."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from arena import Action, Agent, Game, Search, State
-from arena.errors import cut
+from arena.api.cli import cut
 from arena_bridges.llm import prompts
 from arena_bridges.llm.answers import ModelAnswer, read
 
@@ -146,8 +146,7 @@ class LanguageModel(Agent):
         if talk.seed is not None:
             body["seed"] = talk.seed + int(talk.spent["requests"])
         with search.waiting():
-            reply = self._endpoint.ask(body)
-        answer = read(reply)
+            answer = self._endpoint.ask(body, read)
         price_in, price_out = self.prices
         talk.add(answer, (answer.tokens_in * price_in + answer.tokens_out * price_out) / 1e6)
         return answer

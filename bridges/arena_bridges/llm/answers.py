@@ -3,8 +3,6 @@
 import json
 from typing import Any, NamedTuple
 
-from arena import Unavailable
-
 
 class ModelAnswer(NamedTuple):
     """The answer to one request."""
@@ -21,7 +19,7 @@ class ModelAnswer(NamedTuple):
 
 
 def read(reply: Any) -> ModelAnswer:
-    """Return the answer in a chat completion; Unavailable where it is none, which is not the model's fault."""
+    """Return the answer in a chat completion. Raises ValueError if it is none, which is not the model's fault."""
     try:
         (choice, *_) = reply["choices"]
         content = choice["message"].get("content")
@@ -29,7 +27,7 @@ def read(reply: Any) -> ModelAnswer:
         usage = reply.get("usage") or {}
         used = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
     except (TypeError, KeyError, ValueError, AttributeError):
-        raise Unavailable("the backend gave an answer that is no chat completion") from None
+        raise ValueError("the backend gave an answer that is no chat completion") from None
     text = content if isinstance(content, str) else ""
     asked, answered = [value if type(value) is int and 0 <= value <= 10**9 else 0 for value in used]
     version = " ".join([str(reply[key])[:100] for key in ("model", "system_fingerprint") if reply.get(key)])

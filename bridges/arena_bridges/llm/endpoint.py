@@ -6,35 +6,42 @@ The standard library does: a connection for each request costs little beside wha
 import json
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from functools import cache, cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from ipaddress import ip_address
+from math import inf
 from threading import Lock
 from time import monotonic, sleep, time
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from arena import ArenaError, BackendGone, Unavailable, __version__
-from arena.errors import cut
+from arena.api.cli import cut
+from arena.version import distribution
 
 KEY = "OPENAI_API_KEY"
 CERTIFICATES = "SSL_CERT_FILE"
 """The environment variable by which OpenSSL is told of another file of authorities."""
-WAIT = 60.0
-"""Seconds that a run waits for a backend: for one answer, and in all where it gives none."""
-CONNECT = 10.0
-"""Seconds to wait for a connection."""
-REFUSALS = 3
-"""Connections in a row that may be refused before the first match."""
-LONGEST = 8 << 20
-"""Bytes of an answer."""
+WAIT_SECONDS = 60.0
+"""How long a request is repeated until it is answered, and how long a backend may be silent until it is not asked any more."""
+CONNECT_SECONDS = 10.0
+"""The timeout of a connection."""
+FIRST_PAUSE_SECONDS = 1.0
+"""The time before the first retry. It doubles with each retry up to LAST_PAUSE_SECONDS."""
+LAST_PAUSE_SECONDS = 8.0
+MAX_REFUSALS = 3
+"""How often a refused request is repeated. Before the first match: how many connections may be refused."""
+MAX_ANSWER_BYTES = 8 << 20
 BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may be answered a little later."""
 HOPELESS = frozenset({401, 403, 404})
 """Statuses that no later request would change: a key or a model that is not accepted."""
+
+
+Answer = TypeVar("Answer")
 
 
 class ErrorStatus(Exception):
@@ -85,11 +92,11 @@ class Endpoint:
             return False
 
     def check(self) -> None:
-        """ArenaError where it cannot be asked: no key, a certificate that is not valid, or no answer for WAIT seconds."""
+        """ArenaError where it cannot be asked: no key, a certificate that is not valid, or no answer for WAIT_SECONDS."""
         with self._lock:
             self._silent = self._gone = None
         self._check_key()
-        until, refusals, pause = monotonic() + WAIT, 0, 1.0
+        until, refusals, pause = monotonic() + WAIT_SECONDS, 0, FIRST_PAUSE_SECONDS
         while True:
             try:
                 self._exchange("GET", "/models", None, until)
@@ -105,40 +112,44 @@ class Endpoint:
                 raise ArenaError(f"{self.url} does not prove that it is who it says: {_why(error)}; {advice}") from None
             except (OSError, HTTPException, ValueError) as error:
                 why, refusals = _why(error), refusals + isinstance(error, ConnectionRefusedError)
-            if refusals >= REFUSALS or monotonic() + pause >= until:
+            if refusals >= MAX_REFUSALS or monotonic() + pause >= until:
                 raise ArenaError(f"{self.url} does not answer: {why}; is the server running, and the url right?")
             sleep(pause)
 
-    def ask(self, body: Mapping[str, Any]) -> Any:
-        """Return the answer to a chat completion, JSON of any shape; `tokens` becomes the most tokens of the answer.
+    def ask(self, body: Mapping[str, Any], read: Callable[[Any], Answer]) -> Answer:
+        """Return the answer to a chat completion as `read` understands it; `tokens` becomes the most tokens of the answer.
 
-        Busy backends are asked again within WAIT seconds. Unavailable where there is no answer, BackendGone where there was none
-        for WAIT seconds or where the key or the model is not accepted.
+        A request that is not answered is repeated for WAIT_SECONDS. `read` raises ValueError for an answer that is none. Raises
+        Unavailable if there is no answer, and BackendGone if nobody has had one for WAIT_SECONDS, or if the backend does not
+        accept the key or the model.
         """
-        if self._gone:
-            raise BackendGone(self._gone)
         try:
             self._check_key()
         except ArenaError as error:
             raise BackendGone(str(error)) from None
-        began = monotonic()
-        pause = 1.0
+        began, pause, refusals = monotonic(), FIRST_PAUSE_SECONDS, 0
         while True:
+            if self._gone:
+                raise BackendGone(self._gone)
+            wait = pause
             try:
-                answer = self._exchange("POST", "/chat/completions", self._body(body), began + WAIT)
+                answer = read(self._exchange("POST", "/chat/completions", self._body(body), began + WAIT_SECONDS))
             except ErrorStatus as refused:
-                wait = pause if refused.pause is None else refused.pause
                 if self._renamed(refused):
                     continue
-                if refused.status not in BUSY or monotonic() + wait >= began + WAIT:
-                    raise self._failed(str(refused), began, refused.status) from None
-                sleep(wait)
-                pause *= 2
+                if refused.status in HOPELESS:
+                    wait = inf
+                why, wait, refusals = str(refused), max(wait, refused.pause or 0.0), refusals + (refused.status not in BUSY)
             except (OSError, HTTPException, ValueError) as error:
-                raise self._failed(_why(error), began) from None
+                why, refusals = _why(error), refusals + isinstance(error, ssl.SSLCertVerificationError)
             else:
-                self._heard()
+                with self._lock:
+                    self._answered, self._silent = monotonic(), None
                 return answer
+            if refusals > MAX_REFUSALS or monotonic() + wait >= began + WAIT_SECONDS:
+                raise self._failed(why, began, wait)
+            sleep(wait)
+            pause = min(2 * pause, LAST_PAUSE_SECONDS)
 
     def _check_key(self) -> None:
         if not (self.loopback or os.environ.get(KEY)):
@@ -155,20 +166,18 @@ class Endpoint:
         before, self._tokens = self._tokens, "max_completion_tokens"
         return before != self._tokens
 
-    def _heard(self) -> None:
-        with self._lock:
-            self._answered, self._silent = monotonic(), None
-
-    def _failed(self, why: str, began: float, status: int = 0) -> Unavailable:
+    def _failed(self, why: str, began: float, wait: float) -> Unavailable:
+        """Return the error of a request that began at some time, and could be repeated after `wait` seconds."""
         message = f"{self.url}: {why}"
         now = monotonic()
         with self._lock:
             if self._silent is None:
                 self._silent = max(began, self._answered)
-            waited = now - self._silent
-            if status not in HOPELESS and waited < WAIT * 0.95:  # the last request is a little shorter
+            silence = now - self._silent
+            if silence + wait < WAIT_SECONDS:
                 return Unavailable(message)
-            self._gone = message if status in HOPELESS else f"{message}; no answer for {waited:.0f} s, it is not asked again"
+            reason = "" if wait == inf else f"; not asked again in this run, after {silence:.0f} s without an answer"
+            self._gone = message + reason
             return BackendGone(self._gone)
 
     # One request
@@ -176,13 +185,13 @@ class Endpoint:
     def _exchange(self, method: str, path: str, body: bytes | None, until: float) -> Any:
         """Return the JSON of an answer. ErrorStatus, OSError, HTTPException or ValueError without one."""
         connection, target = self._connection()
-        headers = {"Accept": "application/json", "Connection": "close", "User-Agent": f"gamearena/{__version__}"}
+        headers = {"Accept": "application/json", "Connection": "close", "User-Agent": f"{distribution()}/{__version__}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if key := os.environ.get(KEY):
             headers["Authorization"] = f"Bearer {key}"
         try:
-            connection.timeout = min(CONNECT, max(until - monotonic(), 0.1))
+            connection.timeout = min(CONNECT_SECONDS, max(until - monotonic(), 0.1))
             connection.connect()
             connection.sock.settimeout(max(until - monotonic(), 0.1))
             sock = connection.sock
@@ -223,15 +232,15 @@ def _read(response: HTTPResponse, sock: Any, until: float) -> bytes:
         if not part:
             break
         whole += part
-        if len(whole) > LONGEST:
-            raise ValueError(f"an answer of more than {LONGEST:,} bytes")
+        if len(whole) > MAX_ANSWER_BYTES:
+            raise ValueError(f"an answer of more than {MAX_ANSWER_BYTES:,} bytes")
     return bytes(whole)
 
 
 def _why(error: Exception) -> str:
     """What went wrong, in a few words."""
     if isinstance(error, TimeoutError):
-        return f"no whole answer in {WAIT:g} s"
+        return f"no whole answer in {WAIT_SECONDS:g} s"
     if isinstance(error, (HTTPException, json.JSONDecodeError)):
         return "the answer was cut off, or is none"
     return cut(str(error) or type(error).__name__, 200)

@@ -5,7 +5,7 @@ from inspect import getdoc
 from typing import Any
 
 from arena import Action, Game, State
-from arena.configured import name_of, settings
+from arena.api.spec import name_of, settings
 
 RESPONSE_FORMAT = {
     "type": "json_schema",

@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from arena import Action, Agent, ArenaError, Game, Search, Simultaneous, tell_progress
+from arena.errors import GameTooLarge, import_extension
 from arena.returns import scaled
 from arena.simultaneous import OpenTurn
-from arena.solution.sequence_form import MOST_STATES, GameTooLarge, estimated_states
 from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.library import loaded, pyspiel
 from arena_bridges.openspiel.state import Observation
@@ -125,10 +125,11 @@ def _solved(text: str, iterations: int) -> Policy:
     ours = OpenSpiel(game=text)
     if ours.perfect_recall is False:
         raise ArenaError(f"openspiel-cfr cannot solve {text}: it has imperfect recall")
-    states = estimated_states(ours, ours.initial(random.Random(0)))
-    if states > MOST_STATES:
+    solution = import_extension("arena_solution.sequence_form", "openspiel-cfr")
+    states = solution.estimated_states(ours, ours.initial(random.Random(0)))
+    if states > solution.MOST_STATES:
         size = "no end of" if states == inf else f"about {states:.0e}"
-        raise GameTooLarge(f"the tree of {text} has {size} states, and openspiel-cfr takes at most {MOST_STATES:,}")
+        raise GameTooLarge(f"the tree of {text} has {size} states, and openspiel-cfr takes at most {solution.MOST_STATES:,}")
     if game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS:
         game = spiel.convert_to_turn_based(game)
     solver = spiel.CFRPlusSolver(game)

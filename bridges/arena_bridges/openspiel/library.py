@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from arena.errors import suggestion
+from arena.api.cli import suggestion
 from arena_bridges.extras import library
 
 EXTRA = "openspiel"

@@ -3,10 +3,8 @@
 import re
 from typing import Any
 
-from arena import Game, Puzzle
-from arena.configured import parameters_of, settings
-from arena.errors import ArenaError
-from arena.plugins.sources import load_plugins
+from arena import ArenaError, Game, Puzzle
+from arena.api.spec import load_plugins, parameters_of, settings
 from arena_bridges.openspiel.library import pyspiel
 
 

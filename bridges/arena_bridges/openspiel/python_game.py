@@ -6,9 +6,8 @@ from typing import Any
 
 import pyspiel
 
-from arena import CHANCE, Action, Game, State
-from arena.errors import ArenaError
-from arena.game import gives
+from arena import CHANCE, Action, ArenaError, Game, State
+from arena.api.spec import gives
 from arena.returns import bounds
 
 MOST_ACTIONS = 1_024
@@ -133,7 +132,7 @@ def _game_type(rules: Game, name: str) -> Any:
     chance, hidden = gives(rules, "chance_outcomes"), gives(rules, "observation")
     return words(
         short_name=name,
-        long_name=f"{rules.name} of gamearena",
+        long_name=f"{rules.name} of arena",
         dynamics=words.Dynamics.SEQUENTIAL,
         chance_mode=words.ChanceMode.EXPLICIT_STOCHASTIC if chance else words.ChanceMode.DETERMINISTIC,
         information=words.Information.IMPERFECT_INFORMATION if hidden else words.Information.PERFECT_INFORMATION,

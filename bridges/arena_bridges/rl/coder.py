@@ -5,12 +5,10 @@ from math import prod
 from typing import Any
 
 from arena import Action, ArenaError, Game, State, load_plugins
-from arena.configured import name_of
-from arena.encoding import BoundEncoding, bind_encoding, encodings_of
-from arena.errors import shown
-from arena.game import gives
+from arena.api.cli import shown
+from arena.api.spec import BoundEncoding, bind_encoding, gives, name_of, validated
+from arena.encoding import encodings_of
 from arena.spec.faults import dotted
-from arena.spec.parameters import validated
 
 TEXT = 1024
 """Bytes of the text of an observation, where a game has no encoding."""

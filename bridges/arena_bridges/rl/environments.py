@@ -7,7 +7,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from arena import Game, Simultaneous
-from arena.configured import name_of
+from arena.api.spec import name_of
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.episode import Episode
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena import Action, ArenaError
-from arena.match.chance_streams import Chance, has_chance, settled
+from arena.api.match import Chance, has_chance, lost, standing
+from arena.match.chance_streams import settled
 from arena.match.match import move_limit
-from arena.match.payoffs import checked_returns, lost, standing
+from arena.match.payoffs import checked_returns
 from arena_bridges.rl.coder import Coder
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
-from arena.errors import describe
+from arena.api.cli import describe
 from arena_bridges.extras import library
 
 LAYERS = "w0 (inputs, width), b0 (width,), w1 (width, ...), b1 and so on, the last with a column for each action"

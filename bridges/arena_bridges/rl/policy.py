@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from arena import Action, Agent, ArenaError, Game, Search, State
-from arena.configured import SpecFile, name_of, settings
+from arena.api.spec import name_of, settings
+from arena.configured import SpecFile
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.networks import network_of
 

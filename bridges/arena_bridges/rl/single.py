@@ -7,10 +7,8 @@ from typing import Any
 import gymnasium
 
 from arena import Agent, ArenaError, Game
-from arena.configured import name_of
-from arena.match.decider import Decider
-from arena.match.match import Seat
-from arena.search import SharedStart
+from arena.api.match import Decider, Seat, SharedStart
+from arena.api.spec import name_of
 from arena.tournament.single import seat_of
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.episode import Episode

@@ -28,7 +28,7 @@ PAYOFFS = json.loads((ROOT / "tests" / "agents" / "axelrod_4_14.json").read_text
 def axelrod(missing: Missing) -> Any:
     """The library, which takes long to import."""
     if find_spec("axelrod") is None:
-        missing("axelrod", "axelrod is not installed: pip install 'gamearena[axelrod]'")
+        missing("axelrod", "axelrod is not installed: pip install 'fairarena[axelrod]'")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its own
         import axelrod
@@ -128,7 +128,7 @@ def test_a_strategy_that_cannot_play_is_a_fault_of_the_spec(axelrod: Any, strate
 def test_without_the_library_the_name_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is installed or not: here it cannot be imported."""
     monkeypatch.setitem(sys.modules, "axelrod", None)
-    with pytest.raises(arena.SpecError, match=r"agents\[0\]: axelrod is not installed: pip install 'gamearena\[axelrod\]'$"):
+    with pytest.raises(arena.SpecError, match=r"agents\[0\]: axelrod is not installed: pip install 'fairarena\[axelrod\]'$"):
         load_spec({"game": "prisoners-dilemma", "agents": [entry("TitForTat"), "grim"]})
 
 
@@ -138,4 +138,4 @@ def test_without_the_library_the_table_says_what_to_install(tmp_path: Path) -> N
     command, environment = [sys.executable, "-m", "arena_bridges.axelrod"], {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "axelrod is not installed: pip install 'gamearena[axelrod]'\n"
+    assert done.stderr == "axelrod is not installed: pip install 'fairarena[axelrod]'\n"

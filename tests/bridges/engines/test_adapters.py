@@ -13,7 +13,7 @@ MakeEngine = Callable[..., Path]
 def test_an_engine_is_told_the_whole_match_in_uci(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
     """The words are those of UCI's own description; the second match of a process is greeted no more."""
     told = talk("uci", engine("uci"))
-    hello = told.ask(type="hello", protocol=1)
+    hello = told.ask(type="hello", protocol=2)
     assert (hello["type"], hello["protocol"], hello["can"]) == ("hello", 2, ["choose"])
     limits = {"nodes": 100, "seconds": 0.5, "depth": 7}
     options = {"Hash": 32, "deep thought": True, "Clear Hash": None}

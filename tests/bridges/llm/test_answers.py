@@ -186,7 +186,8 @@ def test_a_model_that_draws_its_answers_is_given_seeds_from_the_stream_of_its_se
 
 
 def test_an_answer_that_is_no_chat_completion_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena.match.referee.PAUSES", (0.01,))
+    monkeypatch.setattr("arena_bridges.llm.endpoint.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_PAUSE_SECONDS", 0.01)
     with serving(lambda _: Reply(body=json.dumps({"choices": []}))) as stub:
         records = played(stub)
     assert {(record.termination, record.seat) for record in records} == {("void", None)}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import arena
-from arena.match import referee
 from arena.spec import load_spec
 from arena.store import Store
 from arena_bridges.llm import endpoint as endpoints
+from arena_bridges.llm.answers import read
 from tests.bridges.llm.stub import Answers, Reply, first, serving
 from tests.conftest import Arena
 
@@ -21,8 +21,8 @@ from tests.conftest import Arena
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Pauses that a test can wait for, and no key."""
-    monkeypatch.setattr(referee, "PAUSES", (0.01, 0.02, 0.04))
-    monkeypatch.setattr(endpoints, "WAIT", 1.0)
+    monkeypatch.setattr(endpoints, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(endpoints, "WAIT_SECONDS", 1.0)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     yield
     endpoints.endpoint.cache_clear()
@@ -62,14 +62,15 @@ def test_trouble_that_passes_changes_no_record(trouble: Reply) -> None:
 
 def test_a_busy_backend_is_asked_again_no_earlier_than_it_says() -> None:
     with serving(troubled(1, Reply(status=429, headers={"Retry-After": "1"}))) as stub, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(endpoints, "WAIT", 30.0)
+        patch.setattr(endpoints, "WAIT_SECONDS", 30.0)
         began = time.monotonic()
-        assert endpoints.endpoint(stub.url).ask({"messages": [{}, {"content": "Legal moves: 1"}]})
+        assert endpoints.endpoint(stub.url).ask({"messages": [{}, {"content": "Legal moves: 1"}]}, read)
         assert time.monotonic() - began >= 1
 
 
 @pytest.mark.parametrize(
-    "trouble", [Reply(status=503), Reply(status=429, headers={"Retry-After": "3600"}), Reply("x", seconds=9)]
+    "trouble",
+    [Reply(status=503), Reply(status=429, headers={"Retry-After": "3600"}), Reply("x", seconds=9), Reply("x", cut=0)],
 )
 def test_a_backend_that_fails_for_good_voids_its_matches_within_the_wait(trouble: Reply, tmp_path: Path) -> None:
     """Nobody loses, matches without it are played, and the next run plays the others; with a wait of one second, all soon."""
@@ -95,7 +96,33 @@ def test_a_model_that_is_not_known_voids_its_matches_at_once() -> None:
         message = results.void[0].message or ""
         assert "status 404: model m does not exist" in message
         assert message.count("BackendGone") <= 1
-        assert len(stub.requests) <= 2 * 8  # one of each match that was under way, in both passes
+        assert len(stub.requests) <= 8  # one of each match that was under way
+
+
+def test_a_silent_backend_is_retried_for_the_whole_wait_and_no_longer() -> None:
+    """By its client alone: once, for the matches under way, and none of the others asks it."""
+    with serving(lambda _: Reply(status=503)) as stub:
+        began = time.monotonic()
+        results = arena.run(spec(stub.url, rounds=50))
+        took = time.monotonic() - began
+    assert len(results.void) == 100
+    assert 0.5 < took < 5  # of a wait of 1 s, with pauses of 0.01 s and twice as much each time
+    assert 8 * 3 < len(stub.requests) <= 8 * 8
+    assert {"BackendGone" in (record.message or "") for record in results.void} == {False}
+
+
+def test_a_refused_request_voids_its_match_alone() -> None:
+    """A question that is too long for the model, among others that are answered: nobody waits for long, and the run goes on."""
+    refusing = lambda request: Reply("too long", status=400) if "Moves so far" in str(request) else first(request)  # noqa: E731
+    with serving(refusing) as stub, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(endpoints, "WAIT_SECONDS", 60.0)
+        cup = spec(stub.url, rounds=1)
+        cup["agents"][0]["history"] = "own"
+        cup["agents"].append({**cup["agents"][0], "history": "none", "label": "forgetful"})
+        results = arena.run(cup, concurrency=1)
+    played = {record.labels: record.termination for record in results.records}
+    assert {ending for labels, ending in played.items() if "llm" in labels} == {"void"}
+    assert {ending for labels, ending in played.items() if "llm" not in labels} == {"normal"}
 
 
 def test_a_backend_that_wants_the_newer_name_of_the_limit_gets_it() -> None:

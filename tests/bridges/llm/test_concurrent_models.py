@@ -12,8 +12,8 @@ import pytest
 import arena
 from arena.results.leaderboard import leaderboards
 from arena.store import Store
+from arena.tournament.queue import transcript_file
 from arena.tournament.results import PlayedMatch
-from arena.tournament.transcripts import transcript_file
 from arena.waiting import Baton, waiting
 from tests.bridges.llm.stub import Reply, first, legal, move, serving
 

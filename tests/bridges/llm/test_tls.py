@@ -12,6 +12,7 @@ import pytest
 
 import arena
 from arena import ArenaError, BackendGone, Unavailable
+from arena_bridges.llm.answers import read
 from arena_bridges.llm.endpoint import Endpoint
 from tests.bridges.llm.stub import Stub, first, serving
 from tests.conftest import Missing
@@ -88,8 +89,9 @@ def test_a_server_that_nobody_signs_for_is_refused_before_the_first_match(
 def test_a_certificate_that_is_not_valid_any_more_loses_nobody_a_match(
     certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a run that goes on: the backend does not answer, which is asked again."""
+    """Of a run that goes on: the backend does not answer, as if it were silent for a moment."""
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_PAUSE_SECONDS", 0.01)
     with encrypted(certificates) as (_, url), pytest.raises(Unavailable, match="certificate verify failed") as refused:
-        Endpoint(url).ask({"messages": []})
+        Endpoint(url).ask({"messages": []}, read)
     assert not isinstance(refused.value, BackendGone)

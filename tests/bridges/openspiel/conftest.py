@@ -11,7 +11,7 @@ import pytest
 def spiel(missing: Callable[[str, str], None]) -> Any:
     """Its module; without it these tests are skipped."""
     if find_spec("pyspiel") is None:
-        missing("openspiel", "open_spiel is missing: pip install 'gamearena[openspiel]'")
+        missing("openspiel", "open_spiel is missing: pip install 'fairarena[openspiel]'")
     import pyspiel
 
     return pyspiel

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from arena import ArenaError, Game, Puzzle, uniform
+from arena.errors import GameTooLarge
 from arena.plugins.registry import Registry
-from arena.solution import GameTooLarge, SequenceForm, efg_lines, nash_gap, sequence_form
 from arena_bridges.openspiel import OpenSpiel, register
 from arena_games.goofspiel import Goofspiel
 from arena_games.kuhn_poker import KuhnPoker
@@ -17,6 +17,9 @@ from arena_games.leduc_poker import LeducPoker
 from arena_games.liars_dice import LiarsDice
 from arena_games.rock_paper_scissors import RockPaperScissors
 from arena_games.tic_tac_toe import TicTacToe
+from arena_solution.best_response import nash_gap
+from arena_solution.extensive_form import efg_lines
+from arena_solution.sequence_form import SequenceForm, sequence_form
 
 SMALL: dict[str, Game] = {
     "kuhn-poker": KuhnPoker(),

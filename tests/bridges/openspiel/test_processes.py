@@ -13,7 +13,7 @@ import pytest
 from psutil import Process
 
 from arena import run
-from tests.arena.web.conftest import served
+from tests.extensions.web.conftest import served
 
 FRAGILE = '''
 import os
@@ -57,7 +57,7 @@ def arena_agents():
     return [First, Last]
 '''
 SPEC = {"game": "fragile", "agents": ["first", "last"], "rounds": 2, "plugins": ["fragile.py"]}
-SENTENCE = "pyspiel is not installed: pip install 'gamearena[openspiel]'"
+SENTENCE = "pyspiel is not installed: pip install 'fairarena[openspiel]'"
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def libraries(process: Process) -> set[str]:
 
 def test_the_server_of_pages_never_loads_it(folder: Path) -> None:
     """A page plays Kuhn poker of open_spiel; a process of the server has the library, and the server itself has not."""
-    pytest.importorskip("starlette")
+    pytest.importorskip("fastapi")
     pytest.importorskip("uvicorn")
     (folder / "kuhn.yaml").write_text("game: {name: openspiel, game: kuhn_poker}\nagents: [random, openspiel-cfr]\n")
     with served(folder, "kuhn.yaml") as server:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from arena import ArenaError, play
-from arena.solution import GameTooLarge, nash_gap, sequence_form
+from arena.errors import GameTooLarge
 from arena.traits import refusal
 from arena_bridges.openspiel import OpenSpiel, OpenSpielCFR, OpenSpielMCTS
+from arena_solution.best_response import nash_gap
+from arena_solution.sequence_form import sequence_form
 
 HEX = OpenSpiel(game="hex(board_size=4)")
 

@@ -72,7 +72,8 @@ def test_it_plays_every_legal_way_and_nothing_else(tmp_path: Path) -> None:
 
 def test_an_equilibrium_of_kuhn_poker_can_be_saved_as_weights(tmp_path: Path) -> None:
     """The equilibrium with alpha = 0 (H. W. Kuhn, 1950): seat 0 never bets first; its exploitability is 0."""
-    from arena.solution import nash_gap, sequence_form
+    from arena_solution.best_response import nash_gap
+    from arena_solution.sequence_form import sequence_form
 
     file = tmp_path / "kuhn.npz"
     np.savez(file, **kuhn_weights())
@@ -178,7 +179,7 @@ def test_among_several_games_it_is_left_out_of_those_that_it_does_not_fit(tmp_pa
 def test_weights_of_torch_play_as_those_of_numpy(tmp_path: Path, missing: Missing) -> None:
     """Of parameters as of plain tensors; what is none, and what would run code, is refused in one line."""
     if find_spec("torch") is None:
-        missing("torch", "torch is not installed: pip install 'gamearena[torch]'")
+        missing("torch", "torch is not installed: pip install 'fairarena[torch]'")
     torch = importlib.import_module("torch")
     with np.load(save(tmp_path, 18, 5, 9)) as arrays:
         tensors = {f"{2 * layer}.{long}": torch.tensor(arrays[f"{short}{layer}"].T) for layer in (0, 1) for short, long in PARTS}
@@ -208,7 +209,7 @@ def test_without_its_library_a_file_says_how_to_install_it(name: str, extra: str
         f"try: Policy(weights={name!r})\nexcept Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith(f"pip install 'gamearena[{extra}]'")
+    assert done.stdout.strip().endswith(f"pip install 'fairarena[{extra}]'")
 
 
 def test_nothing_heavy_is_imported_until_it_is_used() -> None:

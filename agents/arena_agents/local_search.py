@@ -1,0 +1,192 @@
+"""Local searches that stand at one state at a time: hill climbing, min-conflicts and simulated annealing."""
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from math import exp
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from arena import Agent, Answer, Game, Search, State
+from arena_agents.local_moves import Landscape, Listing, LocalView, Step, Walk
+
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+class HillClimb(Agent):
+    """Moves to the best successor until there is none that is better; answers with the best state found.
+
+    Up to `sideways` moves in a row may keep the cost as it is. Of equal best successors it takes the `first` one or a
+    `random` one. After a climb that failed it starts again from a random state, up to `restarts` times; moves add up.
+    Steepest ascent: S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, figure 4.2 (HILL-CLIMBING), with the
+    sideways moves and random restarts of section 4.1.1.
+    """
+
+    name = "hill-climb"
+    needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
+    reference = True
+
+    def __init__(self, *, sideways: Count = 0, choice: Literal["random", "first"] = "random", restarts: Count = 0) -> None:
+        self.sideways = sideways
+        self.choice = choice
+        self.restarts = restarts
+
+    def solve(self, game: Game, state: State, search: Search) -> Answer:
+        """Return the best state found."""
+        land, rng = Landscape(game, state, search), search.rng
+        with Walk(search, land.listing(land.start())) as walk:
+            for restart in range(self.restarts + 1):
+                if restart:
+                    walk.go_on_from(land.listing(land.fresh()))
+                if self._climb(walk, rng, land.solved):
+                    break
+        return walk.answer()
+
+    def _climb(self, walk: Walk[Listing], rng: random.Random, solved: Callable[[LocalView], bool]) -> bool:
+        """Go up until no successor is better, and sideways for as long as that is allowed; tell whether it led to a goal."""
+        view = walk.view
+        moves, delta, apply = view.moves, view.delta, view.apply
+        best = _first_best if self.choice == "first" else _all_best
+        pick = rng.choice
+        sideways, left = self.sideways, self.sideways
+        while not solved(view):
+            change, found = best(moves(), delta)
+            if change > 0 or (change == 0 and left == 0):
+                return False
+            left = sideways if change < 0 else left - 1
+            apply(found[0] if len(found) == 1 else pick(found))
+            walk.steps += 1
+        return True
+
+
+def _all_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[float, list[Step]]:
+    """The lowest change of cost, and all moves that bring it."""
+    lowest = float("inf")
+    best: list[Step] = []
+    for move in moves:
+        change = delta(move)
+        if change < lowest:
+            lowest = change
+            best = [move]
+        elif change == lowest:
+            best.append(move)
+    return lowest, best
+
+
+def _first_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[float, list[Step]]:
+    """The lowest change of cost, and the first move that brings it."""
+    lowest = float("inf")
+    best: list[Step] = []
+    for move in moves:
+        change = delta(move)
+        if change < lowest:
+            lowest = change
+            best = [move]
+    return lowest, best
+
+
+Patience = Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+
+class MinConflicts(Agent):
+    """Makes every proposed change that does not raise the number of conflicts; answers with the best state found.
+
+    The puzzle's view chooses what to propose, so that is where a conflict is picked; without a view any change may come.
+    After `patience` proposals in a row that lowered nothing it starts again from a random state, up to `restarts` times.
+    S. Minton, M. D. Johnston, A. B. Philips, P. Laird, Minimizing Conflicts, Artificial Intelligence 58, 1992; Russell and
+    Norvig, Artificial Intelligence, a Modern Approach, figure 6.8 (MIN-CONFLICTS).
+    """
+
+    name = "min-conflicts"
+    needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
+    reference = True
+    proposed: ClassVar[Mapping[str, int]] = {"local": 4}
+
+    def __init__(self, *, patience: Patience = 10_000, restarts: Count = 10) -> None:
+        self.patience = patience
+        self.restarts = restarts
+
+    def solve(self, game: Game, state: State, search: Search) -> Answer:
+        """Return the best state found."""
+        land = Landscape(game, state, search)
+        with Walk(search, land.view(land.start())) as walk:
+            for restart in range(self.restarts + 1):
+                if restart:
+                    walk.go_on_from(land.view(land.fresh()))
+                if land.solved(walk.view) or _repair(walk, search.rng, self.patience, land.solved):
+                    break
+        return walk.answer()
+
+
+def _repair(walk: Walk[LocalView], rng: random.Random, patience: int, solved: Callable[[LocalView], bool]) -> bool:
+    """Take proposals that do not raise the cost, until a goal is met (True) or patience ends (False)."""
+    view = walk.view
+    propose, delta, apply = view.propose, view.delta, view.apply
+    while True:
+        for _ in range(patience):
+            move = propose(rng)
+            change = delta(move)
+            if change <= 0:
+                apply(move)
+                walk.steps += 1
+                if change < 0:
+                    break
+        else:
+            return False
+        if view.cost <= 0 and solved(view):
+            return True
+
+
+Temperature = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+Steps = Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+
+class Annealing(Agent):
+    """Tries one random move a step, and takes one that costs d more with probability e^(-d/T); answers with the best found.
+
+    The temperature T falls from `start` to `end` over `steps` tries, by the same factor each time; a goal ends the search.
+    S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by Simulated Annealing, Science 220, 1983; S. Russell, P. Norvig,
+    Artificial Intelligence, a Modern Approach, figure 4.5 (SIMULATED-ANNEALING).
+    """
+
+    name = "annealing"
+    needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
+
+    def __init__(self, *, start: Temperature = 1.0, end: Temperature = 0.1, steps: Steps = 20_000) -> None:
+        if end > start:
+            raise ValueError(f"end: expected at most start, {start:g}, got {end:g}")
+        self.start = start
+        self.end = end
+        self.steps = steps
+
+    def solve(self, game: Game, state: State, search: Search) -> Answer:
+        """Return the best state found."""
+        land = Landscape(game, state, search)
+        factor = (self.end / self.start) ** (1.0 / max(1, self.steps - 1))
+        with Walk(search, land.view(land.start())) as walk:
+            if not land.solved(walk.view):
+                _cool(walk, search.rng, self.start, factor, self.steps, land.solved)
+        return walk.answer()
+
+
+def _cool(
+    walk: Walk[LocalView], rng: random.Random, temperature: float, factor: float, steps: int, solved: Callable[[LocalView], bool]
+) -> None:
+    """Anneal until a goal is met or the steps are used up. The best state is copied when it is left, not before."""
+    view = walk.view
+    propose, delta, apply = view.propose, view.delta, view.apply
+    rng.random()  # a stream that has been drawn from is a plain generator, with faster methods
+    chance = rng.random
+    for _ in range(steps):
+        move = propose(rng)
+        change = delta(move)
+        if change <= 0:
+            apply(move)
+            walk.steps += 1
+            if view.cost <= 0 and solved(view):
+                return
+        elif chance() < exp(-change / temperature):
+            walk.keep()
+            apply(move)
+            walk.steps += 1
+        temperature *= factor

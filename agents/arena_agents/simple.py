@@ -1,0 +1,72 @@
+"""Agents that do not search: random, the best-looking successor, and the rule of thumb for Pig."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from arena import CHANCE, Action, Agent, Game, Search, State
+
+
+class Random(Agent):
+    """Plays a legal action at random, each with the same chance."""
+
+    name = "random"
+    copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
+    uses_heuristic = False
+    reference = True
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return a random action."""
+        return search.rng.choice(game.actions(state))
+
+    def policy(self, game: Game, observation: State) -> Sequence[float]:
+        """Return the same probability for every action."""
+        actions = game.actions(observation)
+        return [1.0 / len(actions)] * len(actions)
+
+
+class Greedy(Agent):
+    """Plays the action whose successor the heuristic likes best; ties are broken at random.
+
+    Where chance moves next, it is the mean over its outcomes.
+    """
+
+    name = "greedy"
+    copes: ClassVar[frozenset[str]] = frozenset({"chance"})
+    wants_heuristic = True
+    reference = True
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return the action with the best successor."""
+        seat = game.to_move(state)
+
+        def value(successor: State) -> float:
+            if game.is_terminal(successor) or game.to_move(successor) != CHANCE:
+                return search.evaluate(successor, seat)
+            return sum([odds * value(game.result(successor, outcome)) for outcome, odds in game.chance_outcomes(successor)])
+
+        return search.best(game.actions(state), key=lambda action: value(game.result(state, action)))
+
+
+class HoldAt(Agent):
+    """Rolls until it has gathered `at` points or enough to win, then holds. T. W. Neller, C. G. M. Presser, 2004."""
+
+    name = "hold-at"
+    games: ClassVar[frozenset[str]] = frozenset({"pig"})
+    copes: ClassVar[frozenset[str]] = frozenset({"chance"})
+    uses_heuristic = False
+
+    def __init__(self, *, at: Annotated[int, Field(ge=1, le=10_000)] = 20) -> None:
+        self.at = at
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return `roll` or `hold`."""
+        return game.actions(state)[self.policy(game, state).index(1.0)]
+
+    def policy(self, game: Game, observation: State) -> Sequence[float]:
+        """Return 1 for what it does and 0 for the other, `roll` first."""
+        rules: Any = game
+        seat, _, gathered, *scores = observation
+        held = gathered >= min(self.at, rules.target - scores[seat])
+        return (0.0, 1.0) if held else (1.0, 0.0)

@@ -1,0 +1,72 @@
+"""Reads where an agent runs: in arena's own processes, or in a place apart that an extension brings."""
+
+from functools import cache
+from typing import Any, Literal, Optional
+
+from pydantic import TypeAdapter
+
+from arena.limits import Limits
+from arena.match.match import IN_PROCESS
+from arena.parts import Isolation, explain_missing
+from arena.plugins.registry import Registry
+from arena.spec.document import Path
+from arena.spec.parameters import Report, adapter, checked
+from arena.spec.reader import SpecReader
+from arena.spec.source import EntryAgent
+
+KEY = "isolation"
+
+
+def isolation_names(registry: Registry) -> tuple[str, ...]:
+    """Return the names that the key `isolation` takes, sorted after IN_PROCESS."""
+    return IN_PROCESS, *_places(registry)
+
+
+def _places(registry: Registry) -> list[str]:
+    return sorted(registry.parts[Isolation.kind])
+
+
+@cache
+def _validator(names: tuple[str, ...]) -> TypeAdapter[Any]:
+    return adapter(Optional[Literal[names]])  # noqa: UP045 - the names are known at run time alone
+
+
+def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bool:
+    """Return whether the value of a key `isolation` is sound; else its fault is reported."""
+    names = isolation_names(registry)
+    if value is None or value in names:
+        return True
+    hint = explain_missing(f"{KEY}: {value}")
+    if hint is None:
+        checked(_validator(names), value, path, report)
+    else:
+        report(path, hint)
+    return False
+
+
+def isolation_of(reading: SpecReader, given: Any, limits: Limits, agent: EntryAgent, report: Report) -> str:
+    """Where an entry runs: as it says, as the spec says, or in a process of its own where a limit needs one."""
+    apart, places = agent.apart, _places(reading.registry)
+    wanted: str | None = given if given == IN_PROCESS or given in places else reading.values.get(KEY)
+    memory, cpu = limits.memory_mb is not None, limits.cpu_seconds is not None
+    if wanted is None and not (apart or limits.timed or memory):
+        return IN_PROCESS
+    expected = " or ".join(places)
+    for limited, name in ((memory, "a memory limit"), (cpu, "a limit of CPU seconds")):
+        if wanted == IN_PROCESS and limited:
+            report((KEY,), f"{name} needs isolation: {expected}; leave out isolation: {IN_PROCESS}")
+    if wanted is None or (wanted == IN_PROCESS and apart and given is None and agent.moves):
+        default = next((one.name for one in reading.registry.parts[Isolation.kind].values() if one.default), None)
+        if default is None:
+            what = apart or ("a memory limit" if memory else "a limit of time")
+            report((), f"{what} needs a process of its own; {explain_missing(f'{KEY}: process')}")
+        return default or IN_PROCESS
+    if wanted == IN_PROCESS and apart:
+        report((KEY,), f"{apart} runs in a process of its own; expected {expected}, got {IN_PROCESS!r}")
+    return wanted
+
+
+def is_closed(registry: Registry, isolation: str) -> bool:
+    """Return whether agents in an isolation are out of reach of files and the network."""
+    place: Isolation | None = registry.parts[Isolation.kind].get(isolation)
+    return place is not None and place.closed

@@ -1,0 +1,256 @@
+"""How an entry of a spec gets its agent: from the registry, or from a source that an extension brings."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from os.path import relpath
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
+
+from arena.agent import Agent
+from arena.configured import parameters_of
+from arena.errors import suggestion
+from arena.game import Game
+from arena.heuristic import Evaluation, info_of
+from arena.limits import Limits
+from arena.match.match import OwnCode, Program
+from arena.parts import AgentSource, explain_missing
+from arena.plugins.registry import Registry
+from arena.plugins.sources import is_file, real_place, whole
+from arena.spec.choices import Choices, Fitted, check_choices, fitted
+from arena.spec.document import Path
+from arena.spec.games import Rules
+from arena.spec.labels import CodeLabel
+from arena.spec.model import EntryKeys
+from arena.spec.option_files import located, option_files
+from arena.spec.parameters import UNKNOWN_KEY, validated, without_defaults
+from arena.spec.reader import SpecReader
+from arena.spec.sweep import Variant
+from arena.traits import refusal
+
+KEYS = tuple(EntryKeys.model_fields)
+"""The keys of an entry that need no source."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenEntry:
+    """An entry as the spec gives it, sweeps written out."""
+
+    reading: SpecReader
+    path: Path
+    variant: Variant
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The keys of the entry."""
+        return self.variant.values
+
+    def report(self, path: Path, message: str) -> None:
+        """Note a fault at a value, by its path from the entry."""
+        self.reading.below(self.path, self.variant)(path, message)
+
+    def options(self, *keys: str) -> dict[str, Any]:
+        """The options of the agent: all keys but those that every entry may have, and `keys`."""
+        return {key: value for key, value in self.values.items() if key not in (*KEYS, *keys)}
+
+
+class SoundAgent(NamedTuple):
+    """The class of an agent with its options; None for each that has a fault."""
+
+    agent: type[Agent] | None = None
+    options: dict[str, Any] | None = None
+    """With defaults filled in."""
+    changed: Mapping[str, Any] = {}
+    """The options that differ from their defaults, in the terms of JSON."""
+
+
+class EntryAgent:
+    """The agent of an entry. These methods are those of an agent of the registry; a source overrides what differs."""
+
+    apart: str | None = None
+    """Names the kind of entry if it always runs in a process of its own, such as "a program"."""
+    moves = False
+    """Whether it runs in a process of its own even if the whole spec has `isolation: none`; else that is a fault."""
+    here = True
+    """Whether the agent is made from the class; else the class stands for code in another process."""
+    code: OwnCode | None = None
+    """Code that the entry brings, and only the process of its agent loads."""
+    code_label: CodeLabel | None = None
+    """What default labels say of that code."""
+
+    def __init__(self, given: GivenEntry) -> None:
+        self.given = given
+        self.reading = given.reading
+
+    def read(self, isolation: str) -> SoundAgent:
+        """Return the class and the options, checked; faults are noted."""
+        agent = self.find()
+        options = None if agent is None else self.check_options(agent)
+        if agent is None or options is None:
+            return SoundAgent(agent)
+        return SoundAgent(agent, options, without_defaults(agent, options))
+
+    def find(self) -> type[Agent] | None:
+        """Return the class; None after its fault is noted."""
+        name, path = self.given.values.get("agent"), self.given.path
+        if not isinstance(name, str):
+            return None
+        where = (*path, *self.given.variant.origin(("agent",))) if self.reading.is_mapping(path) else path
+        found: type[Agent] | None = self.reading.known(self.reading.registry.agent, name, where)
+        return found
+
+    def check_options(self, agent: type[Agent]) -> dict[str, Any] | None:
+        """Return the options with defaults, held against the hints of the class and by making it once; None after a fault."""
+        options = validated(agent, self.given.options(), (), self._report_option)
+        if options is None:
+            return None
+        files = option_files(agent, options, self.reading.document.folder)
+        made = self.reading.made(agent, located(options, files, FilePath.cwd()), self.given.path)
+        return None if made is None else options
+
+    def _report_option(self, path: Path, message: str) -> None:
+        """Note a fault of an option; an unknown one may be a misspelt key of the entry."""
+        if len(path) == 1 and message.startswith(UNKNOWN_KEY) and explain_missing(str(path[0])) is not None:
+            return  # `take_entry` has noted that its source is missing
+        if len(path) == 1 and message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
+            near = suggestion(str(path[-1]), (*KEYS, *source_keys(self.reading.registry)))
+            message = f"{UNKNOWN_KEY}; {near}" if near.startswith("did") else message
+        self.given.report(path, message)
+
+    def check_limits(self, agent: type[Agent], options: Mapping[str, Any], limits: Limits) -> None:
+        """Note a fault if the agent cannot keep limits of its entry."""
+
+    def check_heuristics(self, choices: Choices) -> None:
+        """Note a fault for every heuristic that does not exist or fits no game of the spec."""
+        check_choices(self.reading, choices, self.reading.games)
+
+    def name(self, agent: type[Agent]) -> str:
+        """What to call the entry if it has no label and no rival."""
+        return agent.name
+
+    def refusal(self, agent: type[Agent], game: Game) -> str | None:
+        """Return why the agent cannot play a game; None if it can."""
+        return refusal(agent, game)
+
+    def heuristic(self, choices: Choices, rules: Rules) -> tuple[Evaluation | None, Fitted | None]:
+        """Return the heuristic on a board, ready to be called, and its description; see `fitted`."""
+        return fitted(self.reading, choices, rules, self.given.path)
+
+    def knows_admissible(self, game: str, heuristic: str) -> bool:
+        """Return whether a heuristic is known to be admissible."""
+        known = self.reading.registry.heuristics.get((game, heuristic))
+        info = None if known is None else info_of(known)
+        return info is not None and info.admissible
+
+    def identity_options(self) -> Mapping[str, Any]:
+        """What stands for the entry in the identity of its seat, beside its options."""
+        return {}
+
+    def program(self, program: Program, game: str) -> Program:
+        """Return how another process makes the agent; `program` is how it makes an agent of the registry."""
+        return program
+
+    def note_trust(self, agent: str) -> None:
+        """Note that arena's own processes load the file of an agent that plays in a closed place."""
+        source = self.reading.registry.sources.get(("agent", agent))
+        if source is not None and source.asked:
+            name = called(self.reading, source.name)
+            file = name if is_file(source.name) else "FILE"
+            advice = f"write {{agent: {agent}, plugin: {file}, isolation: sandbox}} and name it nowhere else"
+            say_trusted(self.reading, agent, name, advice)
+
+
+class SourceReader:
+    """Reads the entries of one spec that have a key of a source."""
+
+    def __init__(self, reading: SpecReader) -> None:
+        self.reading = reading
+
+    def read(self, given: GivenEntry) -> EntryAgent | None:
+        """Return the agent of an entry; None if the entry is none of this source's."""
+        raise NotImplementedError
+
+    def pin(self, agents: Any) -> Any:
+        """Return the list of agents of the spec, with whatever may mean something else tomorrow replaced by what it means now."""
+        return agents
+
+    def share(self) -> Any:
+        """Return what another process that reads the spec finds in `SpecReader.shared`; it is pickled. None for nothing new."""
+        return None
+
+    def close(self) -> None:
+        """End whatever was started; the spec is read."""
+
+
+def source_keys(registry: Registry) -> dict[str, str]:
+    """Return the keys of entries that sources take, each with its description."""
+    return {key: text for source in _sources(registry) for key, text in source.keys.items()}
+
+
+def _sources(registry: Registry) -> Iterable[AgentSource]:
+    return sorted(registry.parts[AgentSource.kind].values(), key=lambda source: (-source.rank, source.name))
+
+
+def take_entry(given: GivenEntry) -> EntryAgent:
+    """Return the agent of an entry, from the first source that takes it; from the registry if none does."""
+    reading, agent = given.reading, given.values.get("agent")
+    inner = agent if isinstance(agent, dict) else {}
+    if not _check_keys(given, inner):
+        return EntryAgent(given)
+    for source in _sources(reading.registry):
+        if any(key in given.values for key in source.keys) or any(key in inner for key in source.agent_keys):
+            if source.name not in reading.sources:
+                reading.sources[source.name] = source.open(reading)
+            found: EntryAgent | None = reading.sources[source.name].read(given)
+            if found is not None:
+                return found
+    if isinstance(agent, dict):
+        given.report(("agent",), "expected the name of an agent or {command: [program, argument, ...]}")
+    return EntryAgent(given)
+
+
+def _check_keys(given: GivenEntry, inner: Mapping[str, Any]) -> bool:
+    """Note a fault for unknown keys in `agent`, and for a key whose source is not installed: then return False."""
+    registry = given.reading.registry
+    known = sorted({key for source in _sources(registry) for key in source.agent_keys})
+    for key in inner:
+        if key not in known and (missing := explain_missing(key)) is not None:
+            given.report(("agent", key), missing)
+            return False
+        if key not in known:
+            hint = suggestion(key, known) if known else "none is expected here"
+            given.report(("agent", key), f"{UNKNOWN_KEY}; {hint}; options stand beside agent")
+    if inner:
+        return True
+    agent = registry.agents.get(str(given.values.get("agent")))
+    known = [*KEYS, *source_keys(registry), *(() if agent is None else parameters_of(agent))]
+    for key in given.values:
+        if key not in known and (missing := explain_missing(key)) is not None:
+            given.report((key,), missing)
+            return False
+    return True
+
+
+def organisers(
+    reading: SpecReader, games: Collection[str], *, but: str | None = None, agent: str | None = None
+) -> tuple[str, ...]:
+    """The plugins that were asked for and bring one of some games, a heuristic of one, or an agent; as whole paths.
+
+    They are the organiser's: those of `plugins`, `--plugin` and ARENA_PLUGINS. The file `but` is left out.
+    """
+    wanted = {
+        source
+        for key, source in reading.registry.sources.items()
+        if source.asked and (key == ("agent", agent) or (key[0] in ("game", "heuristic", "encoding") and key[1] in games))
+    }
+    given = [plugin.source.name for plugin in reading.registry.plugins if plugin.source in wanted]
+    return tuple([whole(name) for name in given if real_place(name) != but])
+
+
+def called(reading: SpecReader, plugin: str) -> str:
+    """A plugin as the spec may name it."""
+    return relpath(plugin, reading.document.folder) if is_file(plugin) else plugin
+
+
+def say_trusted(reading: SpecReader, agent: str, plugin: str, advice: str) -> None:
+    """Note that arena itself loads a plugin, and how to have it otherwise."""
+    reading.note(f"{agent} plays in a sandbox, but arena itself loads its plugin {plugin}, so that is trusted; else {advice}")

@@ -1,0 +1,108 @@
+"""Engines in a spec: `{agent: {command: [stockfish], protocol: uci}}`. A distribution brings an adapter for each protocol.
+
+An adapter is a program that speaks the agent protocol of docs/protocol.md with arena and the other one with the engine, so
+isolation, clocks, limits and blame are those of any program. Its class is found by the entry points of the group
+`arena.protocols`.
+"""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.metadata import entry_points
+from itertools import takewhile
+from typing import Any, ClassVar
+
+from arena import Agent, Game
+from arena.api.cli import describe, suggestion
+from arena.api.match import Limits, Program
+from arena.api.spec import EntryAgent, GivenEntry, SourceReader, name_of
+from arena.dialects import dialect_of
+from arena_isolation.command import CommandAgent, ExternalAgent, called
+
+GROUP = "arena.protocols"
+KEY = "protocol"
+"""The key beside `command`."""
+
+
+class EngineAgent(ExternalAgent):
+    """An engine that speaks the protocol `name`. `__init__` takes its options, and has a default for each.
+
+    Its adapter is the module of the class, run as `python -m MODULE COMMAND...`; it gets `plugins` and `start_seconds` with
+    `start`.
+    """
+
+    name: ClassVar[str]
+    copes = frozenset()
+    keeps: ClassVar[frozenset[str]] = frozenset()
+    """Which of the limits `nodes`, `depth` and `seconds` the protocol can tell an engine."""
+
+    def limit_fault(self, limits: Limits) -> str | None:
+        """Return what is wrong with the limits of an entry; None where the engine can be told all of them."""
+        for limit in ("nodes", "depth"):
+            if getattr(limits, limit) is not None and limit not in self.keeps:
+                return f"{self.name} has no word for a limit of {limit}; write limits: {{{limit}: null}} for this entry"
+        return None
+
+
+class EngineReader(SourceReader):
+    """Reads entries whose agent is an engine."""
+
+    def read(self, given: GivenEntry) -> EntryAgent | None:
+        """Return the agent of `{command: ..., protocol: ...}`; None without a protocol."""
+        agent = given.values.get("agent")
+        return EngineEntry(given) if isinstance(agent, dict) and KEY in agent else None
+
+
+class EngineEntry(CommandAgent):
+    """An engine behind an adapter."""
+
+    def find(self) -> type[Agent] | None:
+        """Return the class of the adapter; None after its fault is noted."""
+        points = {point.name: point for point in entry_points(group=GROUP)}
+        name, where = self.given.values["agent"][KEY], ("agent", KEY)
+        if not isinstance(name, str) or name not in points:
+            hint = suggestion(name, points) if isinstance(name, str) else f"expected one of {', '.join(sorted(points))}"
+            message = f"unknown protocol {name!r}; {hint}; without one a program speaks that of docs/protocol.md"
+            self.given.report(where, message)
+            return None
+        try:
+            found = points[name].load()
+            if not (inspect.isclass(found) and issubclass(found, EngineAgent)):
+                raise TypeError(f"expected a subclass of EngineAgent, got {found!r}")
+        except Exception as error:  # it is a plugin's
+            self.given.report(where, f"the adapter of {name} does not load: {describe(error)}")
+            return None
+        return found
+
+    def check_options(self, agent: type[Agent]) -> dict[str, Any] | None:
+        """Return the options as those of any class: an adapter declares them."""
+        return EntryAgent.check_options(self, agent)
+
+    def check_limits(self, agent: type[Agent], options: Mapping[str, Any], limits: Limits) -> None:
+        """Note a fault if the engine cannot be told its limits."""
+        engine = agent(**options)
+        fault = engine.limit_fault(limits) if isinstance(engine, EngineAgent) else None
+        if fault is not None:
+            self.given.report(("limits",) if "limits" in self.given.values else (), fault)
+
+    def name(self, agent: type[Agent]) -> str:
+        """What to call the entry: its options are many, and no name."""
+        words = self.words or ()
+        return called([*takewhile(lambda word: word[:1] != "-", words)] or words)
+
+    def refusal(self, agent: type[Agent], game: Game) -> str | None:
+        """Return why the engine cannot play a game: it needs a dialect of the game, too."""
+        reason = super().refusal(agent, game)
+        if reason is not None:
+            return reason
+        try:
+            known = dialect_of(game, agent.name)
+        except Exception as error:  # the game is a plugin's
+            return f"{agent.name} cannot play {name_of(game)}: dialects raised {describe(error)}"
+        silent = f"{agent.name} cannot play {name_of(game)}: {name_of(game)} does not say how it speaks {agent.name}"
+        return None if known else silent
+
+    def program(self, program: Program, game: str) -> Program:
+        """Return the adapter, with the program behind it."""
+        agent = self.find()
+        return replace(super().program(program, game), adapter=None if agent is None else agent.__module__)

@@ -1,0 +1,413 @@
+"""Checks of agents: each plays with and without a budget, and plays the same again."""
+
+import random
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import zip_longest
+from typing import Any, Literal, NamedTuple
+
+from arena import CHANCE, Action, Agent, Answer, Game, Path, Puzzle, Refused, State
+from arena.api.cli import describe, foreign
+from arena.api.match import FAULTS, Limits, Match, Position, Record, Search, play_match, position_stream
+from arena.api.spec import Evaluation, Registry, bind, claim_of, info_of, load_plugins, name_of, refusal, settings, source_line
+from arena.errors import Interrupted
+from arena.processes.interrupts import user_interrupts
+from arena.processes.threads import deaths, lingering, place_of
+from arena.spec import make_seat
+from arena_check.admissibility import SMALL, TOLERANCE
+from arena_check.distances import Known, near_goal, shortest_way, way_to_goal
+from arena_check.finding import Abandoned, Finding
+from arena_check.minimal_actions import Reproduction
+from arena_check.patience import CALL_SECONDS
+from arena_check.trial import CheckLog, Trial, copied, position_text
+from arena_check.verdicts import CheckSuite, Verdict
+
+
+@dataclass(slots=True)
+class SideEffects:
+    """Side effects of an agent's decisions in a play."""
+
+    trial: Trial
+    changed: list[tuple[State, State]] = field(default_factory=list)
+    """The states that it changed, before and after."""
+    left: str | None = None
+    """The place of a thread that still ran after the decision."""
+
+
+class LingeringThread(Exception):
+    """A thread still runs after a decision. Ends the match: every further decision would leave another."""
+
+
+class WatchedAgent(Agent):
+    """The agent that is checked, with its side effects observed."""
+
+    name = "watched"
+
+    def __init__(self, agent: Agent, seen: SideEffects) -> None:
+        self._agent = agent
+        self._seen = seen
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Have the agent choose, and watch."""
+        return self._watch(self._agent.choose, game, state, search)
+
+    def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
+        """Have the agent solve, and watch."""
+        found: Path | Answer | None = self._watch(self._agent.solve, game, state, search)
+        return found
+
+    def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
+        before, threads = copied(state), threading.enumerate()
+        trial = self._seen.trial
+        trial.tell(decide.__name__, lambda: position_text(game, before))
+        try:
+            answer = decide(game, state, search)
+        except Interrupted as interrupt:
+            interrupt.add_note(f"  asked at: {position_text(game, before)}")
+            raise
+        finally:
+            trial.tell("a method of the game")
+            if state != before:
+                self._seen.changed.append((before, state))
+        for thread in lingering(threads):
+            started = f"{decide.__qualname__} ({source_line(decide) or 'unknown file'})"
+            self._seen.left = place_of(thread) or f"{thread.name}, started in {started}"
+            raise LingeringThread
+        return answer
+
+
+NEAR_STATES = 1_000
+"""States near a goal of which positions are drawn."""
+LAST_STATES = 20
+"""States at the end of a way to a goal of which they are drawn, too, since not all actions can be undone."""
+CLAIM_POSITIONS = 3
+"""Positions of a match of the check."""
+CLAIM_NODES = 20_000
+"""Nodes that the agent has for a position; a way that it returns after these does not count."""
+
+Measure = Literal["cost", "length"]
+
+
+@dataclass(frozen=True, slots=True)
+class Optimality:
+    """The check that no way of an agent is worse than a cheapest one, or than a shortest one."""
+
+    puzzle: Puzzle
+    measure: Measure
+    evaluation: Evaluation | None
+    """An estimate that leads the search for a goal."""
+    solve: Callable[[State], Record]
+    """Plays a match of the agent from a position, with CLAIM_NODES nodes."""
+
+    def check(self, trial: Trial, position: State) -> None:
+        """Compare at positions near a goal that can be reached from `position`; at none if no goal is found."""
+        for state, least in self._positions(trial, position):
+            trial.position, trial.actions = position_text(self.puzzle, state), []
+            record = trial.call("a small position", self.solve, state)
+            found = record.cost if self.measure == "cost" else record.moves
+            if found is None or not record.solved or len(record.decisions) != 1 or record.decisions[0].nodes >= CLAIM_NODES:
+                continue
+            with trial.checking("optimal"):
+                trial.expect(
+                    found <= least + TOLERANCE,
+                    f"it claims a least {self.measure}, which uniform-cost search finds",
+                    f"{self.measure} {least:g}",
+                    f"{self.measure} {found:g}: {' '.join(record.actions)}",
+                )
+
+    def _positions(self, trial: Trial, position: State) -> Iterator[Known]:
+        """Yield some positions near a goal, each with the least cost or length of a way from it."""
+        way = way_to_goal(self.puzzle, position, SMALL, self.evaluation)
+        near = [*way[:LAST_STATES], *near_goal(self.puzzle, way[:2], NEAR_STATES)]
+        states = [state for state in dict.fromkeys([state for state, _ in near]) if not self.puzzle.is_goal(state)]
+        cost = self.puzzle.step_cost if self.measure == "cost" else lambda *_: 1.0
+        for state in trial.rng.sample(states, min(CLAIM_POSITIONS, len(states))):
+            for _, least in shortest_way(self.puzzle, state, SMALL, cost)[-1:]:
+                yield state, least
+
+
+NODES = 2_000
+"""Nodes of a decision, so that every agent's ends on every game."""
+MOVES = 60
+STATES = 150
+"""The most states in which an agent is asked while its fault is shown with fewer actions: each asks for a whole decision."""
+
+THREADS = "a thread goes on when the answer is there"
+NO_THREAD = "no thread that outlives the decision"
+
+
+class Anyone(Agent):
+    """The opponent of the agent that is checked: plays at random."""
+
+    name = "anyone"
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Choose any legal action."""
+        return search.rng.choice(game.actions(state))
+
+
+CHECKS = {
+    "plays": "legal actions or solutions, without an exception, against a random player and against itself",
+    "one node": "plays on with a budget of one node",
+    "repeats": "the same seed gives the same actions",
+    "optimal": "no way is worse than that of uniform-cost search, from small positions",
+    "purity": "no state is changed",
+    "threads": "no thread goes on when the answer is there",
+    "randomness": "no random number comes from elsewhere than search.rng",
+    "the game": "the game itself does what it must",
+}
+"""The promises of an agent on every game, by the names of their checks; `optimal` is one only of solvers that claim it."""
+
+
+@user_interrupts()
+def check_agent(
+    agent: Agent | type[Agent] | str,
+    game: Game | type[Game] | str | None = None,
+    *,
+    seed: int = 0,
+    matches: int = 5,
+    registry: Registry | None = None,
+    patience: float = CALL_SECONDS,
+) -> tuple[str, ...]:
+    """Let `agent` play `matches` matches on a game, or on every installed game that fits; return the checks that were made.
+
+    It is an object, a class, or a name, which is looked up in `registry`: by default everything that is installed.
+
+    Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
+    one node is survived; that no state is changed, and no thread left running; that the global random generator is
+    left alone; and a claim of `Agent.optimal`, from small positions, against uniform-cost search. Opponents play at random;
+    from a state of random play it meets itself. No call may take longer than `patience` seconds. Violation, an
+    AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows
+    it again with one match. Refused: no game fits.
+    """
+    checked = []
+    for setup in agent_setups(agent, game, registry):
+        passed = setup.suite(seed, matches, patience).passed()
+        claim = ", optimal" if "optimal" in passed else ""
+        checked.append(f"{name_of(setup.game)}: plays, repeats, one node, randomness{claim}")
+    if not checked:
+        raise Refused(f"{agent if isinstance(agent, str) else name_of(agent)} can play no installed game; hand one in")
+    return tuple(checked)
+
+
+def agent_verdicts(
+    agent: Agent | type[Agent] | str,
+    game: Game | type[Game] | str | None = None,
+    *,
+    seed: int = 0,
+    matches: int = 5,
+    registry: Registry | None = None,
+    patience: float = CALL_SECONDS,
+) -> Iterator[tuple[Game, list[Verdict]]]:
+    """Do as `check_agent` does, but go on after a fault: yield every game with a verdict for every promise."""
+    for setup in agent_setups(agent, game, registry):
+        with user_interrupts():
+            found = list(setup.suite(seed, matches, patience).verdicts())
+        yield setup.game, found
+
+
+class AgentSetup(NamedTuple):
+    """An agent, how to make a fresh one, and the game that it is checked on."""
+
+    kind: type[Agent]
+    make: Callable[[], Agent]
+    game: Game
+    evaluation: Evaluation | None
+    measure: Measure | None
+    """What the agent claims to be least of every way that it returns; None if it claims nothing."""
+
+    def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
+        """The checks of the agent on the game."""
+        promises = {name: promise for name, promise in CHECKS.items() if name != "optimal" or self.measure is not None}
+        return CheckSuite(partial(_play, self), partial(_reproduction, self), promises, seed, max(1, matches), patience)
+
+    def first_move(self, limits: Limits) -> Record:
+        """Let the agent make the first move of a match, in the first seat, and return the record."""
+        trial = Trial(name_of(self.kind), 0, 0)
+        seen = SideEffects(trial)
+        return _play_from(self, seen, trial, self.game.initial(_positions(0)), [0], replace(limits, moves=1))
+
+    def trace(self, seed: int, matches: int) -> list[list[str]]:
+        """The position and the actions of each of the first plays of the checks; the answer, too, if there is one."""
+        plays = []
+        for number in range(matches):
+            trial = Trial(name_of(self.kind), seed, number)
+            state = self.game.initial(_positions(trial.play))
+            seats = [trial.play % self.game.players]
+            record = _play_from(self, SideEffects(trial), trial, state, seats, Limits(nodes=NODES, moves=MOVES))
+            plays.append([record.position, *record.actions, *([] if record.answer is None else [record.answer])])
+        return plays
+
+
+def agent_setups(
+    agent: Agent | type[Agent] | str, game: Game | type[Game] | str | None, registry: Registry | None
+) -> Iterator[AgentSetup]:
+    """The agent on `game`, or on every game that it can play; Refused if it cannot play `game`."""
+    registry = registry or load_plugins()
+    known = registry.agent(agent) if isinstance(agent, str) else agent
+    kind = known if isinstance(known, type) else type(known)
+    make = known if isinstance(known, type) else partial(kind, **settings(known))
+    for one in _games(kind, game, registry):
+        target = registry.heuristics.get((name_of(one), one.default_heuristic or ""))
+        evaluation = None if target is None else bind(target, one)
+        yield AgentSetup(kind, make, one, evaluation, _claim(make, one, target))
+
+
+def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Registry) -> list[Game]:
+    if game is None:
+        return list(registry.games_for(kind).values())
+    if isinstance(game, str):
+        game = registry.game(game)
+    one = game() if isinstance(game, type) else game
+    reason = refusal(kind, one)
+    if reason:
+        raise Refused(reason)
+    return [one]
+
+
+def _claim(make: Callable[[], Agent], game: Game, heuristic: Callable[..., Any] | None) -> Measure | None:
+    """What the agent claims to be least with this heuristic; None where it cannot be made, which its matches tell."""
+    if not isinstance(game, Puzzle):
+        return None
+    info = info_of(heuristic)
+    return foreign(lambda: claim_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
+
+
+def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
+    for number in range(matches):
+        trial = Trial(f"{name_of(setup.kind)} on {name_of(setup.game)}", seed, number, log, check="the game")
+        with suppress(Abandoned):
+            with deaths() as died:
+                trial.call("a method of the game", _check_match, setup, trial)
+                if setup.measure is not None:
+                    trial.call("a method of the game", _check_claim, setup, trial, setup.measure)
+            with trial.checking("threads"):
+                trial.expect(not died, THREADS, NO_THREAD, "".join([f"one that raised {describe(each)}" for each in died[:1]]))
+
+
+def _reproduction(setup: AgentSetup, finding: Finding) -> Reproduction:
+    def examine(trial: Trial, state: State) -> None:
+        """Ask for one decision."""
+        if not setup.game.is_terminal(state) and setup.game.to_move(state) != CHANCE:
+            _check_decisions(setup, trial, state, [setup.game.to_move(state)], 1)
+
+    return Reproduction(setup.game, setup.game.initial(_positions(finding.seed)), examine, STATES)
+
+
+def _positions(play: int) -> random.Random:
+    return position_stream(f"check/{play}")
+
+
+def _check_match(setup: AgentSetup, trial: Trial) -> None:
+    game = setup.game
+    state = game.initial(_positions(trial.play))
+    trial.position = position_text(game, state)
+    copy = trial.call("states must pickle", copied, state)
+    trial.expect(copy == state, "states must compare by value", state, copy)
+    trial.log.passed.add(trial.check)
+    _check_decisions(setup, trial, state, [trial.play % game.players], MOVES)
+    if not isinstance(game, Puzzle):
+        trial.actions, later = _somewhere(setup, trial, state)
+        _check_plays(setup, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
+
+
+def _check_claim(setup: AgentSetup, trial: Trial, measure: Measure) -> None:
+    """Compare the agent's ways with those of uniform-cost search."""
+    puzzle = setup.game
+    assert isinstance(puzzle, Puzzle)
+    solve = partial(_play_from, setup, SideEffects(trial), trial, seats=[0], limits=Limits(nodes=CLAIM_NODES))
+    Optimality(puzzle, measure, setup.evaluation, solve).check(trial, puzzle.initial(_positions(trial.play)))
+
+
+def _somewhere(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:
+    """A state of random play from `state`, and the actions that lead to it."""
+    game, rng = setup.game, trial.rng
+    ways: list[tuple[list[str], State]] = []
+    actions: list[str] = []
+    while not game.is_terminal(state) and len(ways) < MOVES:
+        ways.append((list(actions), state))
+        action = rng.choice(game.actions(state))
+        actions.append(game.format_action(state, action))
+        state = game.result(state, action)
+    return rng.choice(ways) if ways else ([], state)
+
+
+def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
+    """Let the agent play on from `state`, with NODES nodes and with one, twice each."""
+    for check, nodes in (("plays", NODES), ("one node", 1)):
+        if check == "one node" and "plays" in trial.log.failed:
+            break  # the same fault would be found
+        limits = Limits(nodes=nodes, moves=moves)
+        way = list(trial.actions)
+        first = _check_plays(setup, trial, state, seats, limits, check)
+        with trial.checking("repeats"):
+            again = _elsewhere(partial(_play_from, setup, SideEffects(trial), trial, state, seats, limits))
+            trial.on_time()
+            _check_same(trial, way, first, again)
+        trial.actions = way
+
+
+def _check_plays(
+    setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
+) -> Record:
+    """Let the agent play on from `state` in some seats, and check its side effects and the ending; the trial gets the actions."""
+    seen = SideEffects(trial)
+    with trial.own_randomness("the agent"):
+        record = _play_from(setup, seen, trial, state, seats, limits)
+    trial.actions = [*trial.actions, *record.actions]
+    with trial.checking(check):
+        trial.on_time()
+    with trial.checking("threads"):
+        if seen.left is not None:
+            trial.log.over = True
+            raise trial.violation(THREADS, NO_THREAD, f"one that is at {seen.left}")
+    with trial.checking("purity"):
+        for before, after in seen.changed:
+            raise trial.violation("the agent changes the state it is given", before, after)
+    with trial.checking(check):
+        _check_ending(trial, record, CHECKS["one node"] if check == "one node" else "plays without a fault")
+    return record
+
+
+def _check_same(trial: Trial, way: list[str], first: Record, again: Record) -> None:
+    """Check that two matches are equal; a violation shows the first action that is not."""
+    if again.actions != first.actions:
+        common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
+        trial.actions = [*way, *first.actions[:common]]
+        expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
+        raise trial.violation("the same seed gives the same actions", f"{expected}, as the first time", got)
+    trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
+
+
+def _check_ending(trial: Trial, record: Record, what: str) -> None:
+    if record.termination in (*FAULTS, "void"):
+        fault = trial.violation(what, "an ending that is nobody's fault", f"{record.termination}: {record.message}")
+        fault.add_note(record.traceback or "")
+        raise fault
+
+
+def _elsewhere(play: Callable[[], Record]) -> Record:
+    """Play with the global generator in another state; restore it."""
+    before = random.getstate()
+    random.seed("elsewhere")
+    try:
+        return play()
+    finally:
+        random.setstate(before)
+
+
+def _play_from(
+    setup: AgentSetup, seen: SideEffects, trial: Trial, state: State, seats: Collection[int], limits: Limits
+) -> Record:
+    """Play a match from `state`: the agent in some seats, random players in the others."""
+    kind, game = setup.kind, setup.game
+    puzzle = isinstance(game, Puzzle)
+    own = make_seat(kind, {}, setup.evaluation, None, limits, name_of(kind), puzzle)
+    own = replace(own, make=lambda: WatchedAgent(setup.make(), seen))
+    other = make_seat(Anyone, {}, setup.evaluation, None, limits, "anyone", puzzle)
+    seated = tuple([own if seat in seats else other for seat in range(game.players)])
+    position = Position("check", state, game.format_state(state))
+    return play_match(Match(f"check/{trial.play}", game, position, seated, trial.play))

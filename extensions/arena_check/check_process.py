@@ -1,0 +1,209 @@
+"""The process in which plugins are checked: it says which call it is at, and its end is a finding, not the end of the command."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from secrets import token_hex
+from time import monotonic
+from typing import IO, Any
+
+from arena.api.cli import say
+from arena.api.run import ProcessTree, launch_command, python_environment, signal_name
+from arena.api.spec import Key
+from arena.console.output import LiveLine
+from arena.errors import Interrupted
+from arena.processes.interrupts import INTERRUPTED_EXIT_CODE
+from arena.processes.process_tree import OF_AGENT, end_trees
+from arena_check.patience import STUBBORN
+from arena_check.trial import Trial, watched
+
+HASHES = {"PYTHONHASHSEED": "0"}
+"""Texts have the same hashes in every check, unless the caller has a say in it."""
+MEMORY = 0.75
+"""The share of the machine's memory that a check may take, so that its end is an error of the plugin and not of the machine."""
+FAREWELL = 5.0
+"""Seconds for a process to say where it was interrupted."""
+LOOK = 0.2
+"""Seconds between two updates of the line on a terminal."""
+SILENCE = 30.0
+"""Seconds after which every game gets a line where there is no terminal."""
+
+
+VARIABLE = "ARENA_SHARED_NOTE"
+"""The environment variable that tells a child process the descriptor of the note."""
+
+
+class SharedNote:
+    """A JSON object in a file without a name, which a child process inherits; the last one written is read."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    @classmethod
+    def new(cls) -> "SharedNote":
+        """A note for a child process."""
+        with tempfile.TemporaryFile() as file:
+            return cls(os.dup(file.fileno()))
+
+    @classmethod
+    def inherited(cls) -> "SharedNote | None":
+        """The note that the parent process has made for this one; None if there is none. Its own children do not get it."""
+        descriptor = os.environ.pop(VARIABLE, "")
+        return cls(int(descriptor)) if descriptor else None
+
+    def write(self, values: Mapping[str, Any]) -> None:
+        """Replace what is there."""
+        os.pwrite(self.descriptor, json.dumps(values).encode() + b"\n", 0)
+
+    def read(self) -> dict[str, Any]:
+        """Return what was written last; an empty dictionary if that is nothing."""
+        text, _, _ = os.pread(self.descriptor, os.fstat(self.descriptor).st_size, 0).partition(b"\n")
+        return dict(json.loads(text)) if text else {}
+
+    def close(self) -> None:
+        """Let go of it."""
+        os.close(self.descriptor)
+
+
+class CheckProgress:
+    """Says which call the checks are at: in a note to the process that waits, and on stderr."""
+
+    def __init__(self, note: SharedNote, stream: IO[str]) -> None:
+        self._note = note
+        self._stream = stream
+        self._line = LiveLine(stream)
+        self._values: dict[str, Any] = note.read()
+        self._began = self._shown = monotonic()
+        self._place = self._said = ""
+
+    @property
+    def ended(self) -> list[Key]:
+        """The checks in processes that have ended before this one."""
+        return [tuple(key) for key in self._values.get("ended", ())]
+
+    def begin(self, key: Key, source: str | None, written: str | None) -> None:
+        """Another thing is checked, written at `source`, with the method `written` that decides."""
+        self._values = {"ended": self.ended, "key": key, "source": source, "written": written, "lines": []}
+        self.at(f"checking {' '.join(key)}")
+
+    def at(self, place: str, game: str | None = None, lines: Sequence[str] = ()) -> None:
+        """Say what is done from now on, on which game, and the lines so far that would be lost with this process."""
+        self._place = place
+        self._values |= {"game": game, "lines": list(lines)}
+        self._note.write(self._values)
+        self._show(place)
+
+    def finish(self) -> None:
+        """A thing is done: the result follows."""
+        self._values["ended"] = [*self.ended, self._values.pop("key")]
+        self._note.write(self._values)
+        self.clear()
+
+    def __call__(self, trial: Trial, what: str, asked_at: str | None) -> None:
+        """Note the call that is made now."""
+        call = {"check": trial.check, "call": what, "position": trial.position, "asked": asked_at}
+        self._note.write(self._values | call)
+        if monotonic() - self._shown >= LOOK:
+            self._show(f"{self._place}: {trial.check}")
+
+    def clear(self) -> None:
+        """Make room for a result on the terminal."""
+        self._line.show("")
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Note the calls of checks inside the block, and its end."""
+        try:
+            with watched(self):
+                yield
+        finally:
+            self.clear()
+            self._note.write({"over": True})
+
+    def _show(self, text: str) -> None:
+        self._shown = monotonic()
+        self._line.show(text)
+        if not self._line.shown and self._said != self._place and self._shown - self._began >= SILENCE:
+            self._said = self._place
+            say(self._place)
+
+
+def supervise(words: Sequence[str], *, resume: bool) -> int:
+    """Run `arena` with these words in a process of its own, and return its exit code.
+
+    If a plugin ends the process, that is a finding on stdout, and the code is 1; with `resume` the rest is checked in another
+    process.
+    """
+    note, code = SharedNote.new(), 0
+    try:
+        while True:
+            ended = _run(words, note)
+            said = note.read()
+            if said.get("over") or ended == INTERRUPTED_EXIT_CODE:
+                return max(code, ended)
+            if "key" not in said:
+                say(f"arena {shlex.join(words)}: its process {_how(ended)} outside of any check, as while a plugin was loaded")
+                return 2
+            print(_finding(said, words, ended), flush=True)
+            code = 1
+            if not resume:
+                return code
+            note.write({"ended": [*said["ended"], said["key"]]})
+    finally:
+        note.close()
+
+
+def _run(words: Sequence[str], note: SharedNote) -> int:
+    """Run the command to its end, whatever that is; the user's interrupt is passed on to it."""
+    mark = f"{os.getpid()}-{token_hex(8)}"
+    command = [sys.executable, "-P", "-m", "arena", *words]
+    environment = {**HASHES, **python_environment(), VARIABLE: str(note.descriptor), OF_AGENT: mark}
+    process = subprocess.Popen(  # noqa: S603 - this very program
+        launch_command(command, _memory()),
+        env=environment,
+        pass_fds=(note.descriptor,),
+        start_new_session=True,  # a key that interrupts reaches this process alone, which passes it on once
+    )
+    try:
+        return process.wait()
+    except Interrupted:
+        with suppress(subprocess.TimeoutExpired, ProcessLookupError):
+            process.send_signal(2)
+            process.wait(FAREWELL)
+        return INTERRUPTED_EXIT_CODE
+    finally:
+        end_trees([ProcessTree(process.pid, OF_AGENT, mark)])
+        process.wait()
+
+
+def _memory() -> int:
+    """Bytes that a check may take."""
+    return int(MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _how(code: int) -> str:
+    return f"was ended by {signal_name(-code)}" if code < 0 else f"ended with code {code}"
+
+
+_TOLD = {"position": "position", "asked": "asked at", "written": "written at"}
+"""Return what a note tells of a call, and its names in a finding."""
+
+
+def _finding(said: dict[str, Any], words: Sequence[str], code: int) -> str:
+    """The lines about a thing that has ended the process of its check."""
+    how = signal_name(-code) if code < 0 else f"code {code}"
+    call = said.get("call", said["key"][-1])
+    what = f"{call} does not return, and swallows what ends it" if code == STUBBORN else f"{call} ended the process ({how})"
+    where = f"{said['game']}, " if said.get("game") else ""
+    check = "plays" if said.get("asked") else said.get("check", "play" if where else "making")
+    told = [f"  FAILED  {where}{check}: {what}"]
+    told += [f"{name}: {said[key]}" for key, name in _TOLD.items() if said.get(key)]
+    only = ["--game", said["game"]] if said["key"][0] == "agent" and where and "--game" not in words else []
+    told.append(f"see it again: {shlex.join(['arena', *words, *only])}")
+    headline = f"{' '.join(said['key'])}: FAILED ({said.get('source') or 'unknown file'})"
+    return "\n".join([headline, *said["lines"], "\n          ".join(told)])

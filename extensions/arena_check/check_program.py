@@ -1,0 +1,125 @@
+"""The part of `arena check` that holds programs in other languages to the protocol, on the games that they play."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import IO
+
+from arena import ArenaError, Game
+from arena.api.cli import load, results_alone
+from arena.api.match import Program
+from arena.api.spec import Registry, with_defaults
+from arena.errors import without_controls
+from arena.processes.interrupts import user_interrupts
+from arena_check.kit import Verdict, Violation
+from arena_check.program_checks import greeting_verdicts, program_of, program_verdicts
+from arena_isolation.command import need_startable
+
+FIRST = ("ready", "plays")
+"""The checks that tell whether a program knows a game."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """The checks of a program, printed as they come."""
+
+    target: str
+    program: Program
+    again: str
+    """The command that shows a fault again."""
+    seed: int
+    matches: int
+    patience: float
+    out: IO[str]
+
+    def passes(self, games: Sequence[Game], *, named: bool) -> bool:
+        """Check the program on games, and print a line for every promise; True if all are kept.
+
+        Where the games are not `named`, those of which it cannot play a match are left out; if that leaves none, the fault of
+        the longest match is shown.
+        """
+        self._say(f"program {self.target}")
+        kept = [self._print_verdict(verdict) for verdict in greeting_verdicts(self.program, patience=self.patience)]
+        if len(kept) == 1:  # no hello
+            return False
+        unknown = []
+        for game in games:
+            fault = None if named else self._first_fault(game)
+            if fault is None:
+                kept.append(self._on(game))
+            else:
+                unknown.append((game, fault))
+                self._say(f"  -       {game.name}: not played: {fault.finding.got}")
+        if unknown and len(unknown) == len(games):
+            game, fault = max(unknown, key=lambda one: len(one[1].finding.actions))
+            kept.append(self._print_verdict(Verdict("plays", "it plays a game that is installed", fault), game))
+        return all(kept)
+
+    def _first_fault(self, game: Game) -> Violation | None:
+        """The fault of a first match; None if it is played to its end."""
+        first = takewhile(lambda verdict: verdict.check in FIRST, self._verdicts(game, 1))
+        return next((verdict.violation for verdict in first if not verdict.kept), None)
+
+    def _on(self, game: Game) -> bool:
+        """Check the program on one game, and print what was found; True if all promises are kept."""
+        verdicts = list(self._verdicts(game, self.matches))
+        kept = [verdict.check for verdict in verdicts if verdict.kept and verdict.reached]
+        if kept:
+            self._say(f"  ok      {game.name}: {', '.join(kept)}")
+        broken = [verdict for verdict in verdicts if not verdict.kept]
+        for verdict in broken:
+            self._print_verdict(verdict, game)
+        return not broken
+
+    def _verdicts(self, game: Game, matches: int) -> Iterator[Verdict]:
+        return program_verdicts(self.program, game, seed=self.seed, matches=matches, patience=self.patience)
+
+    def _print_verdict(self, verdict: Verdict, game: Game | None = None) -> bool:
+        """Print a line for a promise, several for a broken one; True if it is kept."""
+        if verdict.violation is None:
+            self._say(f"  ok      {verdict.check}: {verdict.promise}")
+            return True
+        finding = verdict.violation.finding
+        where = f"{game.name}, " if game is not None else ""
+        lines = [f"  FAILED  {where}{verdict.check}: {finding.what}"]
+        if game is None:
+            lines += [f"expected: {finding.expected}", f"got: {finding.got}"]
+        else:
+            lines += [*map(str.strip, str(finding).splitlines()[1:-1]), f"see it again: {self.again}"]
+        self._say("\n          ".join(lines))
+        return False
+
+    def _say(self, line: str) -> None:
+        print(without_controls(line), file=self.out, flush=True)
+
+
+def check_program(
+    target: str,
+    command: Sequence[str],
+    plugins: Sequence[str],
+    games: Sequence[str] = (),
+    *,
+    again: str,
+    seed: int,
+    matches: int,
+    patience: float,
+) -> int:
+    """Check a program on the games that are named, or on all installed ones that it plays; return the exit code.
+
+    ArenaError if it cannot be started, or if a game that is named cannot be made; `again` is
+    the command that shows a fault again.
+    """
+    need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` has the protocol")
+    with results_alone() as out, user_interrupts():
+        registry = load(tuple(plugins))
+        run = ProgramRun(target, program_of(command), again, seed, matches, patience, out)
+        return 0 if run.passes(_boards(registry, games), named=bool(games)) else 1
+
+
+def _boards(registry: Registry, names: Sequence[str]) -> list[Game]:
+    """The named games with their default parameters, or all that have default ones; ArenaError if a named one has none."""
+    games = {name: with_defaults(registry.game(name)) for name in names or sorted(registry.games)}
+    needing = [name for name in names if games[name] is None]
+    if needing:
+        raise ArenaError(f"--game {needing[0]}: it cannot be made without parameters")
+    return [game for game in games.values() if game is not None]

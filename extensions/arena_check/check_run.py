@@ -1,0 +1,294 @@
+"""The checks of what a plugin brings: a line for every promise, and all that its author needs to mend it."""
+
+import re
+import shlex
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from inspect import getsourcefile, isclass, isfunction
+from typing import IO, Any
+
+from arena import Agent, ArenaError, Game
+from arena.api.cli import foreign, say, tracebacks_wanted
+from arena.api.spec import (
+    Key,
+    Registry,
+    adapters,
+    bind,
+    board_module,
+    is_file,
+    parameters_of,
+    refusal,
+    source_line,
+    with_defaults,
+)
+from arena.configured import initializer
+from arena.errors import Interrupted, is_authors, without_controls
+from arena.traits import listed, made_for
+from arena_check.check_process import CheckProgress
+from arena_check.compiled_checks import compiled_verdicts
+from arena_check.information_checks import all_seeing, observations_of
+from arena_check.kit import Finding, Verdict, Violation, agent_verdicts, encoding_verdicts, game_verdicts, heuristic_verdicts
+from arena_check.patience import CALL_SECONDS
+from arena_check.second_process import SecondProcess
+
+GAME_MATCHES_PER_AGENT_MATCH = 5
+"""An agent plays one match for so many of a game: its matches take longer, and it plays several games."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """The options of the command that the checks depend on."""
+
+    seed: int = 0
+    matches: int = 20
+    patience: float = CALL_SECONDS
+    """Seconds that one call may take."""
+
+    @property
+    def words(self) -> list[str]:
+        """The options as words of a command line."""
+        words = ["--seed", str(self.seed), "--matches", str(self.matches)]
+        words += [] if self.patience == CALL_SECONDS else ["--patience", f"{self.patience:g}"]
+        return words
+
+    def command(self, target: str, games: Sequence[str], plugins: Sequence[str]) -> list[str]:
+        """The words of the command after `arena`."""
+        named = [word for game in games for word in ("--game", game)]
+        return ["check", target, *self.words, *named, *[word for plugin in plugins for word in ("--plugin", plugin)]]
+
+
+def _hints(value: Any) -> Iterator[tuple[bool, str]]:
+    """A line if the hints of a constructor cannot be read: the options of specs are checked by them."""
+    constructor: Any = value
+    if isclass(value):
+        try:
+            adapters(constructor)
+        except Exception as error:
+            where = source_line(initializer(constructor))
+            yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
+
+
+def _raise_refusal(error: Exception) -> None:
+    """Pass on why a game cannot be made here, such as a library that is not installed; that it needs parameters is no reason."""
+    if isinstance(error, ArenaError):
+        raise error
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """The checks of one target."""
+
+    registry: Registry
+    target: str
+    how: CheckOptions
+    plugins: tuple[str, ...]
+    out: IO[str]
+    progress: CheckProgress
+    second: SecondProcess
+    games: Sequence[Game] = ()
+    """What agents are checked on; all that they can play if empty."""
+    brief: bool = False
+    """True if only broken promises get a line."""
+    alone: bool = True
+    """True if the target is one thing, so that its name can be left out of a command."""
+
+    def passes(self, key: Key, value: Any) -> bool:
+        """Check one thing and print a line for every promise; True if all are kept."""
+        self.progress.begin(key, source_line(value), method_at_fault(value, "plays", "") if key[0] == "agent" else None)
+        try:
+            lines = list(self._lines(key, value))
+        except Violation as violation:  # the object cannot be made
+            lines = [(False, self._describe_fault(Verdict("making", "it can be made", violation), key, value))]
+        except ArenaError as error:
+            lines = [(False, f"  FAILED  {error}")]
+        except Interrupted as interrupt:
+            say("\n".join([f"while checking {' '.join(key)}", *getattr(interrupt, "__notes__", ())]))
+            raise
+        self.progress.finish()
+        fine = all(kept for kept, _ in lines)
+        told = [line for kept, line in lines if not (kept and self.brief)]
+        headline = "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
+        print(f"{' '.join(key)}: {headline}", *map(without_controls, told), sep="\n", file=self.out, flush=True)
+        return fine
+
+    def _lines(self, key: Key, value: Any) -> Iterator[tuple[bool, str]]:
+        yield from _hints(value)
+        how = asdict(self.how)
+        if key[0] == "game":
+            found = list(self._on_game(key, value))
+            yield from self._describe(iter(found), key, value)
+            yield from self._default_heuristic(key[1], value)
+            if all(each.kept for each in found):  # compiled rules are held to those of the game
+                yield from self._check_compiled(key, value, value, None)
+            yield from self._show_observations(value)
+            fault = board_module(value).note
+            if fault is not None:
+                yield True, f"  note    {fault}"
+        elif key[0] == "heuristic":
+            game = self.registry.game(key[1])
+            found = list(heuristic_verdicts(value, game, **how))
+            yield from self._describe(iter(found), key, value)
+            if all(each.kept for each in found):
+                yield from self._check_compiled(key, value, game, value)
+        elif key[0] == "encoding":
+            yield from self._describe(encoding_verdicts(value, self.registry.game(key[1]), **how), key, value)
+        elif key[0] == "agent":
+            yield from self._agent(key, value)
+        else:
+            yield True, "  ok      it loads"
+
+    def _on_game(self, key: Key, game: type[Game]) -> Iterator[Verdict]:
+        """The verdicts on a game; if it keeps all, and can be made without parameters, a second process tells how it plays."""
+        with_defaults(game, _raise_refusal)
+        found = list(game_verdicts(game, **asdict(self.how)))
+        made = with_defaults(game) if all(each.kept for each in found) else None
+        other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
+        yield from [other if other is not None and each.check == "actions" else each for each in found]
+
+    def _check_compiled(self, key: Key, value: Any, game: type[Game], heuristic: Any) -> Iterator[tuple[bool, str]]:
+        """What compiled searches run of a game and a heuristic, where both can be made."""
+        made = foreign(lambda: with_defaults(game), lambda _: None)
+        evaluation = foreign(lambda: bind(heuristic, made), lambda _: None) if heuristic is not None and made else None
+        if made is None or (evaluation is None and heuristic is not None):
+            return
+        self.progress.at(f"compiling {' '.join(key)}", made.name, [])
+        sources = self.registry.sources
+        ours = sorted(self.registry.agents.items(), key=lambda one: (not sources["agent", one[0]].own, one[0]))
+        found = compiled_verdicts(made, evaluation, dict(ours), compiling=not self.brief, **asdict(self.how))
+        yield from self._describe(found, key, value)
+
+    def _show_observations(self, game: type[Game]) -> Iterator[tuple[bool, str]]:
+        """What each seat sees of one state: nobody but the author knows what it may not see."""
+        made = with_defaults(game)
+        for seat, shown in enumerate([] if made is None else observations_of(made, self.how.seed)):
+            told = [line for line in shown.splitlines() if line.strip()]
+            yield True, "\n".join([f"  look    seat {seat} sees, of one state:", *[f"            {line}" for line in told]])
+
+        for seat in [] if made is None else all_seeing(made, self.how.seed):
+            yield (
+                True,
+                f"  note    seat {seat} tells all states apart that were met: its observation hides nothing from it",
+            )
+
+    def _default_heuristic(self, name: str, game: type[Game]) -> Iterator[tuple[bool, str]]:
+        default = game.default_heuristic
+        if default is not None and (name, default) not in self.registry.heuristics:
+            known = " or ".join(map(repr, [*self.registry.heuristics_of(name), None]))
+            yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin brings"
+
+    def _agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
+        fitting = [game for game in self.games or self.registry.games_for(agent).values() if refusal(agent, game) is None]
+        if not fitting:
+            for name in sorted(made_for(agent)):
+                with_defaults(self.registry.game(name), _raise_refusal)
+            raise ArenaError(f"no game fits: it needs {listed(agent.needs)}; `arena list games` tells the traits of all")
+        needed = [name for name, parameter in parameters_of(agent).items() if parameter.default is parameter.empty]
+        if needed:
+            made_so = f"check_agent({agent.__name__}({', '.join([f'{name}=...' for name in needed])}))"
+            raise ArenaError(f"{', '.join(needed)}: no default; give one, or check it in a test by arena.testing.{made_so}")
+        told: set[str] = set()
+        lines: list[tuple[bool, str]] = []
+        for number, board in enumerate(fitting, 1):
+            self.progress.at(
+                f"checking {' '.join(key)} on {board.name} ({number} of {len(fitting)})", board.name, [t for _, t in lines]
+            )
+            verdicts = list(self._on_board(key, agent, board))
+            kept = [each.check for each in verdicts if each.kept and each.reached and each.check != "the game"]
+            if kept:
+                lines.append((True, f"  ok      {board.name}: {', '.join(kept)}"))
+            for verdict in verdicts:
+                if not verdict.kept:
+                    brief = verdict.check in told
+                    lines.append((False, self._describe_fault(verdict, key, agent, f"{board.name}, ", brief=brief)))
+                    told.add(verdict.check)
+                elif verdict.check == "optimal" and not verdict.reached:
+                    lines.append((True, f"  -       {board.name}: optimal: too few to tell: no small position was solved"))
+            if any(verdict.ended for verdict in verdicts) and number < len(fitting):
+                lines.append((True, f"  -       {', '.join([left.name for left in fitting[number:]])}: not checked after that"))
+                break
+        yield from lines
+
+    def _on_board(self, key: Key, agent: type[Agent], board: Game) -> Iterator[Verdict]:
+        """The verdicts on an agent on one game; the second process is asked if it repeats itself in this one."""
+        how = {**asdict(self.how), "matches": max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)}
+        for _, found in agent_verdicts(agent, board, registry=self.registry, **how):
+            kept = {each.check for each in found if each.kept and each.reached}
+            other = None
+            if {"plays", "repeats"} <= kept:
+                other = self.second.verdict(key, board, "repeats", self.how.seed, how["matches"])
+            yield from [other if other is not None and each.check == "repeats" else each for each in found]
+
+    def _describe(self, verdicts: Iterator[Verdict], key: Key, value: Any) -> Iterator[tuple[bool, str]]:
+        for verdict in verdicts:
+            if not verdict.kept:
+                yield False, self._describe_fault(verdict, key, value)
+            elif verdict.check != "the game":
+                yield True, f"  {'ok' if verdict.reached else '-':<6}  {verdict.check}: {verdict.promise}"
+
+    def _describe_fault(self, verdict: Verdict, key: Key, value: Any, where: str = "", *, brief: bool = False) -> str:
+        violation = verdict.violation
+        assert violation is not None
+        finding = violation.finding
+        what = f"{finding.what} raises" if finding.expected == "no exception" else finding.what
+        what = "raises" if what == f"{verdict.check} raises" else what
+        headline = f"  FAILED  {where}{verdict.check}: {what}"
+        if brief:
+            return f"{headline}, got: {finding.got}"
+        told = [headline, *map(str.strip, str(finding).splitlines()[1:-1])]
+        method = None if where_of(finding.got) else method_at_fault(value, verdict.check, finding.what)
+        told += [f"written at: {method}"] if method else []
+        told.append(f"see it again: {self._again(finding, key)}")
+        if tracebacks_wanted():
+            notes = [note for note in getattr(violation, "__notes__", ()) if note]
+            if not notes and violation.__cause__ is not None:
+                notes = traceback.format_exception(violation.__cause__)
+            told += [line for note in notes for line in note.splitlines()]
+        return "\n          ".join(told)
+
+    def _again(self, finding: Finding, key: Key) -> str:
+        """The command that shows a finding again."""
+        share = GAME_MATCHES_PER_AGENT_MATCH if key[0] == "agent" else 1
+        matches = 1 if finding.matches == 1 else max(self.how.matches, finding.matches * share)
+        how = replace(self.how, seed=finding.seed, matches=matches)
+        plugins = list(self.plugins) if self.alone else [*self.plugins, *([self.target] if is_file(self.target) else [])]
+        games = [game.name for game in self.games] if key[0] == "agent" else []
+        return shlex.join(["arena", *how.command(self.target if self.alone else key[-1], games, plugins)])
+
+
+USUAL = {
+    "positions": "initial",
+    "states": "initial",
+    "notation": "parse_state",
+    "termination": "is_terminal",
+    "goals": "is_goal",
+    "costs": "step_cost",
+    "pickling": "__init__",
+    "plays": "choose",
+    "one node": "choose",
+    "repeats": "choose",
+    "purity": "choose",
+    "threads": "choose",
+}
+"""The method to look at first for each check, if the words of a finding name none."""
+
+
+def where_of(got: str) -> str | None:
+    """The file and line at the end of a description of an exception; None if there is none."""
+    found = re.search(r"[^\s(]+:\d+(?=\)|$)", got)
+    return found.group() if found else None
+
+
+def method_at_fault(value: Any, check: str, what: str) -> str | None:
+    """The method that a finding is about, as `returns (nim.py:25)`; None if the author has written no such method.
+
+    `value` is a class or a function, `check` the name of the check, `what` the words of the finding.
+    """
+    if not isclass(value):
+        return None
+    words = [*re.findall(r"\w+", what), USUAL.get(check, ""), "choose", "solve", "__call__"]
+    for word in words:
+        method = getattr(value, word, None)
+        if isfunction(method) and is_authors(getsourcefile(method) or "<string>"):
+            return f"{word} ({source_line(method)})"
+    return None

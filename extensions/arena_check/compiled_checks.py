@@ -1,0 +1,171 @@
+"""Checks of compiled rules and estimates: against the game, within 64 bits, as machine code, and in whole decisions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from arena import Agent, Game, State
+from arena.api.spec import Evaluation, name_of
+from arena.compiled import NoEstimate, NotCompilable
+from arena.search_engines import search_engines
+from arena_check.finding import Abandoned, Finding
+from arena_check.minimal_actions import Reproduction
+from arena_check.trial import CheckLog, Trial, walk
+from arena_check.verdicts import CheckSuite, Verdict
+
+RULES, HELD, CODE, SEARCHES = "compiled rules", "64 bits", "compiled code", "compiled searches"
+CHECKS = {
+    RULES: "encode and every method over whole numbers say what the game says",
+    HELD: "every number on the way fits into 64 bits, and no index is below 0",
+    CODE: "the compiled rules say what they say uncompiled",
+    SEARCHES: "searches find the same compiled and plain",
+}
+"""The promises of compiled rules, by the names of their checks."""
+LONGEST = 200
+"""Actions of a random play."""
+STATES = 600
+"""States that are compared in all."""
+NODES = (1, 7, 100, 5_000)
+"""The limits of nodes under which searches are compared."""
+
+
+def compiled_verdicts(
+    game: Game,
+    evaluation: Evaluation | None,
+    agents: Mapping[str, type[Agent]],
+    *,
+    seed: int,
+    matches: int,
+    patience: float,
+    compiling: bool = True,
+) -> Iterator[Verdict]:
+    """Yield a verdict for every promise of what compiled searches run of a game and a heuristic.
+
+    None for a game whose states and actions are no numbers and which gives no others, or of a kind that searches run plain.
+    Where what its own methods say cannot be compiled, one verdict says why: that is no fault, but rules that an author gives
+    are held to what they promise. `agents` are those that may decide for the comparison, by their names.
+    """
+    reason = None if compiling else "it takes too long"
+    for engine in search_engines():
+        setup = engine.checks(game, evaluation, agents, reason)
+        if setup is not None:
+            yield from _verdicts(setup, seed, matches, patience)
+
+
+def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[Verdict]:
+    """The verdicts on what an engine compares: see `arena_compiled.checks.CompiledSetup`."""
+    try:
+        setup.begin()
+    except NotCompilable as reason:
+        if not reason.broken:
+            if setup.derived or isinstance(reason, NoEstimate):
+                yield Verdict("compiled", f"runs plain: {reason}", reached=False)
+            return
+        setup.refused = reason
+    promises = {name: promise for name, promise in CHECKS.items() if setup.reason is None or name in (RULES, HELD)}
+    for verdict in CheckSuite(partial(_play, setup), partial(_reproduction, setup), promises, seed, matches, patience).verdicts():
+        yield verdict if verdict.check != SEARCHES or not verdict.kept else _name_agents(setup, verdict)
+    if setup.reason is not None:
+        yield from [Verdict(name, f"not run: {setup.reason}", reached=False) for name in (CODE, SEARCHES)]
+
+
+def _name_agents(setup: Any, verdict: Verdict) -> Verdict:
+    """Return the verdict on searches with the agents that decided."""
+    if not (verdict.reached and setup.loops):
+        reason = "no agent that is known here compiles" if verdict.reached else verdict.promise
+        return Verdict(SEARCHES, reason, reached=False)
+    limits = ", ".join(f"{nodes:,}" for nodes in NODES)
+    named = " and ".join(setup.loops)
+    return Verdict(SEARCHES, f"compiled and plain are the same with {named} under limits of {limits} nodes")
+
+
+def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
+    trial = Trial(name_of(setup.game), seed, 0, log)
+    if setup.refused is not None:
+        with trial.checking(RULES):
+            raise trial.violation("what compiled() gives compiles", "rules over whole numbers", str(setup.refused))
+        return
+    met: list[tuple[Trial, State]] = []
+    for number in range(matches):
+        trial = Trial(name_of(setup.game), seed, number, log)
+        with suppress(Abandoned):
+            first = len(met)
+            met += _walked(setup.game, trial, max(2, STATES // matches))
+            for at, state in met[first:]:
+                _rehearse(setup, at, state)
+    with suppress(Abandoned):
+        _probe(setup, met[-setup.rows :] + met[: setup.rows])
+        _search(setup, [met[0], met[len(met) // 2]])
+    log.passed |= {RULES, HELD, *([CODE, SEARCHES] if setup.probe is not None else [])}
+
+
+def _walked(game: Game, trial: Trial, most: int) -> list[tuple[Trial, State]]:
+    """Return some states of a random play, the last one among them, each with the play as it is there."""
+    met: list[tuple[int, State]] = []
+    for before, _, successor in walk(game, trial, LONGEST):
+        met[-1:] = [(len(trial.actions), before), (len(trial.actions) + 1, successor)]
+    step = -(-len(met) // most) or 1
+    return [(_at(trial, plies), state) for plies, state in reversed(met[::-step])]
+
+
+def _at(trial: Trial, plies: int) -> Trial:
+    return Trial(trial.subject, trial.seed, trial.number, trial.log, trial.actions[:plies], None, trial.position)
+
+
+def _rehearse(setup: Any, trial: Trial, state: State) -> None:
+    for held, rehearsal in setup.rehearsals.items():
+        with trial.checking(HELD if held else RULES):
+            try:
+                rehearsal.state(state)
+            except setup.fault as fault:
+                if fault.held is held:
+                    raise _violation(trial, fault) from fault
+            except NotCompilable as reason:
+                raise trial.violation("the compiled rules can be asked", "an answer", str(reason)) from reason
+
+
+def _violation(trial: Trial, fault: Any) -> Any:
+    place = f" ({fault.place})" if fault.place else ""
+    if fault.expected is None:
+        return trial.violation("the compiled rules can be asked", "an answer", f"{fault.got}{place}")
+    return trial.violation(f"{fault.what} of the compiled rules is that of the game", fault.expected, f"{fault.got}{place}")
+
+
+def _probe(setup: Any, met: Sequence[tuple[Trial, State]]) -> None:
+    """Ask the machine code of all states in one go, and of one after the other where that is not what plain Python says."""
+    if setup.probe is None:
+        return
+    states = [state for _, state in met]
+    parts = [states[first : first + setup.rows] for first in range(0, len(states), setup.rows)]
+    if all(setup.probe(part) == setup.probe.uncompiled(setup.space, part) for part in parts):
+        return
+    for trial, state in met:
+        _probe_one(setup, trial, state)
+
+
+def _probe_one(setup: Any, trial: Trial, state: State) -> None:
+    probe = setup.probe
+    assert probe is not None
+    with trial.checking(CODE):
+        found, expected = probe([state]), probe.uncompiled(setup.space, [state])
+        text = setup.game.format_state(state)
+        trial.expect(found == expected, f"all that the compiled rules say of {text} is the same uncompiled", expected, found)
+
+
+def _search(setup: Any, met: Sequence[tuple[Trial, State]]) -> None:
+    for name, (agent, loop) in setup.loops.items():
+        for trial, state in met:
+            if setup.game.is_terminal(state):
+                continue
+            for nodes in NODES:
+                with trial.checking(SEARCHES):
+                    found, plain = [setup.decision(agent, state, nodes, used) for used in (loop, None)]
+                    trial.expect(found == plain, f"{name} finds the same under a limit of {nodes:,} nodes", plain, found)
+
+
+def _reproduction(setup: Any, finding: Finding) -> Reproduction:
+    if finding.check == SEARCHES:
+        raise ValueError("to search from every state takes too long")
+    position = setup.game.initial(Trial(finding.subject, finding.seed, 0).rng)
+    return Reproduction(setup.game, position, partial(_probe_one if finding.check == CODE else _rehearse, setup))

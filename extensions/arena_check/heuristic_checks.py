@@ -1,0 +1,272 @@
+"""Checks of heuristics: their range and symmetry, and what they claim about the true distance."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import isfinite
+from typing import Any
+
+from arena import Action, Game, Puzzle, Refused, State
+from arena.api.spec import Evaluation, bind, info_of, load_plugins
+from arena.heuristic import HeuristicInfo
+from arena.processes.interrupts import user_interrupts
+from arena.returns import bounds
+from arena_check.admissibility import SMALL, TOLERANCE, Admissibility, Extent
+from arena_check.distances import Known, way_to_goal
+from arena_check.finding import Abandoned, Finding
+from arena_check.minimal_actions import Reproduction
+from arena_check.patience import CALL_SECONDS
+from arena_check.trial import CheckLog, Trial, given_game, walk
+from arena_check.verdicts import CheckSuite, Verdict
+
+MAX_ACTIONS = 200
+"""Actions of one random play."""
+MAX_STATES = 300_000
+"""States after which the search for a goal gives up."""
+LED = 5_000
+"""States for every match of the check after which the search that the heuristic leads gives up, but not below SMALL."""
+BOUND = 0.99
+
+Met = list[tuple[Trial, State, list[float]]]
+"""States that were evaluated, with their values to every seat."""
+
+CHECKS = {
+    "range": "values are in range, and 0 at goals",
+    "repeats": "the same state has the same value, whatever was evaluated before",
+    "antisymmetric": "values are opposite for the two seats of a zero-sum game",
+    "goals": "a goal was met, and is worth 0",
+    "consistent": "it drops by no more than the cost of a step",
+    "admissible": "it never says more than the true distance",
+    "randomness": "no random number is used",
+    "the game": "the game itself does what it must",
+}
+"""The promises of a heuristic, by the names of their checks."""
+
+
+@user_interrupts()
+def check_heuristic(
+    h: Callable[..., Any] | str,
+    game: Game | type[Game] | str,
+    *,
+    seed: int = 0,
+    matches: int = 20,
+    patience: float = CALL_SECONDS,
+) -> tuple[str, ...]:
+    """Evaluate the states of `matches` random plays and hold the heuristic `h` to its contract; return the checks that were made.
+
+    Of a game: values within [-0.99, 0.99], or within the returns where these are infinite on a side; opposite for the two
+    seats of a zero-sum game. Of a puzzle: 0 or more, and 0 at goals. The same value at every call, whatever was evaluated
+    before. If claimed: consistency on every step met, and admissibility against the distance to a goal: over the whole
+    puzzle where it has at most 20,000 states, else backward from a goal where actions can be undone, and along the
+    cheapest ways from a few positions; the more `matches`, the more states. Where these are too few, the claim is neither
+    refuted nor said to hold. No call may take longer than `patience` seconds. Violation, an AssertionError, tells the
+    broken promise with the actions before it, as few as could be found, and the seed that shows it again with one match.
+    """
+    setup = _setup(h, game)
+    setup.suite(seed, matches, patience).passed()
+    return setup.checked()
+
+
+def heuristic_verdicts(
+    h: Callable[..., Any] | str,
+    game: Game | type[Game] | str,
+    *,
+    seed: int = 0,
+    matches: int = 20,
+    patience: float = CALL_SECONDS,
+) -> Iterator[Verdict]:
+    """Do as `check_heuristic` does, but go on after a fault: yield a verdict for every promise."""
+    setup = _setup(h, game)
+    with user_interrupts():
+        found = list(setup.suite(seed, matches, patience).verdicts())
+    for verdict in found:
+        extent = setup.extents.get(verdict.check) if verdict.kept else None
+        if extent is None:
+            yield verdict
+        elif extent.told:
+            yield replace(verdict, promise=f"{verdict.promise}, {extent.words}")
+        else:
+            yield replace(verdict, promise=extent.words, reached=False)
+
+
+@dataclass(slots=True)
+class HeuristicSetup:
+    """A heuristic and the game that it is checked on."""
+
+    target: Callable[..., Any]
+    info: HeuristicInfo
+    game: Game
+    extents: dict[str, Extent] = field(default_factory=dict)
+    """The extent of a check, such as `at 120 states`, by its name, if there is a word to say about it."""
+    way: list[Known] = field(default_factory=list)
+    """The states on some way to a goal, the goal first, each with the cost from there; none if no goal was found."""
+
+    def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
+        """The checks of the heuristic on its game."""
+        promises = {name: promise for name, promise in CHECKS.items() if name not in self.inapplicable()}
+        return CheckSuite(partial(_play, self), partial(_reproduction, self), promises, seed, max(1, matches), patience)
+
+    def checked(self) -> tuple[str, ...]:
+        """The checks that were made, with their extent."""
+        words = ["range", "repeats"]
+        if isinstance(self.game, Puzzle):
+            claims = {"consistent": self.info.consistent, "admissible": self.info.admissible}
+            words += ["goals", *[name for name, claimed in claims.items() if claimed]]
+        elif _is_duel(self.game):
+            words.append("antisymmetric")
+        return tuple([f"{word} {self.extents[word].words}" if word in self.extents else word for word in words])
+
+    def inapplicable(self) -> set[str]:
+        """The checks of what this heuristic does not claim, or its kind of game does not promise."""
+        claims = {"consistent": self.info.consistent, "admissible": self.info.admissible}
+        if isinstance(self.game, Puzzle):
+            return {"antisymmetric", *[name for name, claimed in claims.items() if not claimed]}
+        return {"goals", *claims, *([] if _is_duel(self.game) else ["antisymmetric"])}
+
+
+def _setup(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> HeuristicSetup:
+    made = given_game(game)
+    target = load_plugins().heuristic(made.name, h) if isinstance(h, str) else h
+    info = info_of(target)
+    if info is None:
+        raise TypeError(f"expected a function or class decorated with @heuristic, got {target!r}")
+    if info.game != made.name:
+        raise Refused(f"heuristic {info.name} belongs to {info.game}, not to {made.name}")
+    return HeuristicSetup(target, info, made)
+
+
+def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None:
+    game = setup.game
+    start = Trial(f"{setup.info.name} of {game.name}", seed, 0, log)
+    with start.own_randomness("the heuristic"):
+        evaluate, afresh = [start.call("the heuristic cannot be made", bind, setup.target, game) for _ in range(2)]
+    met: Met = []
+    for number in range(matches):
+        trial = Trial(start.subject, seed, number, log, check="the game")
+        with suppress(Abandoned):
+            with trial.own_randomness("the heuristic"):
+                trial.call("a method of the game", _check_play, setup, evaluate, trial, met)
+            log.passed.add(trial.check)
+    _check_again(game, afresh, met)
+    if isinstance(game, Puzzle):
+        start.check = "the game"
+        with start.checking("goals"):
+            setup.way = start.call("a method of the game", _found_way, game, evaluate, start, matches)
+            if setup.way:
+                _check_values(game, evaluate, start, setup.way[0][0])
+            else:
+                setup.extents["goals"] = Extent("could not be checked: none was found", told=False)
+        if setup.info.admissible:
+            with start.checking("admissible"):
+                check = Admissibility(game, lambda state: _check_values(game, evaluate, start, state)[0], start, matches)
+                setup.extents["admissible"] = start.call("a method of the game", check.check, setup.way)
+
+
+def _is_duel(game: Game) -> bool:
+    return not isinstance(game, Puzzle) and game.zero_sum and game.players == 2
+
+
+def _reproduction(setup: HeuristicSetup, finding: Finding) -> Reproduction:
+    position = setup.game.initial(Trial(finding.subject, finding.seed, 0).rng)
+    return Reproduction(setup.game, position, partial(_examine, setup, bind(setup.target, setup.game)))
+
+
+def _examine(setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, state: State) -> None:
+    """Evaluate a state, and for consistency its successors."""
+    game = setup.game
+    if game.is_terminal(state):
+        if isinstance(game, Puzzle) and game.is_goal(state):
+            _check_values(game, evaluate, trial, state)
+        return
+    for action in game.actions(state):
+        _check_step(setup, evaluate, trial, state, action, game.result(state, action))
+
+
+def _check_play(setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, met: Met) -> None:
+    game = setup.game
+    for state, action, successor in walk(game, trial, MAX_ACTIONS):
+        met.append((trial.now(), state, _check_step(setup, evaluate, trial, state, action, successor)))
+        if isinstance(game, Puzzle) and game.is_goal(successor):
+            _check_values(game, evaluate, trial, successor)
+
+
+def _check_step(
+    setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, state: State, action: Action, successor: State
+) -> list[float]:
+    """Check the values of a state, and that they drop by no more than the cost of `action`; return them."""
+    game = setup.game
+    values = _check_values(game, evaluate, trial, state)
+    if isinstance(game, Puzzle) and setup.info.consistent:
+        with trial.checking("consistent"):
+            most = game.step_cost(state, action, successor) + _check_values(game, evaluate, trial, successor)[0]
+            trial.expect(
+                values[0] <= most + TOLERANCE,
+                f"h({_text(game, state)}) is at most the cost of {action} and h after it",
+                f"at most {most}",
+                values[0],
+            )
+    return values
+
+
+def _check_again(game: Game, evaluate: Evaluation, met: Met) -> None:
+    """Evaluate all states again, the last first, with a heuristic that has seen none of them."""
+    for trial, state, values in reversed(met):
+        with trial.checking("repeats"):
+            again = _values(game, evaluate, trial, state)
+            trial.expect(again == values, f"h({_text(game, state)}) depends on what was evaluated before", values, again)
+
+
+def _values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
+    return [trial.call(f"h({_text(game, state)})", evaluate, state, seat) for seat in range(game.players)]
+
+
+def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
+    text = _text(game, state)
+    before, trial.check = trial.check, "range"
+    values = _values(game, evaluate, trial, state)
+    trial.check = before
+    with trial.checking("repeats"):
+        again = _values(game, evaluate, trial, state)
+        trial.expect(values == again, f"h({text}) is the same twice", values, again)
+    with trial.checking("range"):
+        _check_range(game, trial, state, text, values)
+    if not all(isinstance(value, (int, float)) for value in values):
+        raise Abandoned  # a known fault of `range`: the other checks need numbers
+    if _is_duel(game):
+        with trial.checking("antisymmetric"):
+            opposite = abs(values[0] + values[1]) < TOLERANCE
+            trial.expect(opposite, f"h({text}) is opposite for the two seats", f"{values[0]} and {-values[0]}", values)
+    return values
+
+
+def _check_range(game: Game, trial: Trial, state: State, text: str, values: list[float]) -> None:
+    for value in values:
+        number = isinstance(value, (int, float)) and isfinite(value)
+        trial.expect(number, f"h({text}) is a finite number", "a finite number", value)
+    if isinstance(game, Puzzle):
+        trial.expect(values[0] >= 0, f"h({text}) is 0 or more", "0 or more", values[0])
+        if game.is_goal(state):
+            trial.expect(values[0] == 0, f"h is 0 at the goal {text}", 0, values[0])
+        return
+    least, most = bounds(game)
+    if isfinite(least) and isfinite(most):
+        least, most = -BOUND, BOUND
+    for value in values:
+        trial.expect(least <= value <= most, f"h({text}) is in range", f"within [{least}, {most}]", value)
+
+
+def _found_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) -> list[Known]:
+    """The states on a way to a goal, searched best first by the heuristic itself, since random play seldom meets one."""
+    position = trial.call("initial", puzzle.initial, trial.rng)
+    led = way_to_goal(
+        puzzle,
+        position,
+        min(MAX_STATES, max(SMALL, LED * matches)),
+        lambda state: _check_values(puzzle, evaluate, trial, state)[0],
+    )
+    return led or way_to_goal(puzzle, position, MAX_STATES if puzzle.path_matters else SMALL)
+
+
+def _text(game: Game, state: State) -> str:
+    return game.format_state(state)

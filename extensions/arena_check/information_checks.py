@@ -1,0 +1,208 @@
+"""Checks of chance and of observations: what a game tells its seats, and what it must not."""
+
+import random
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+from arena import CHANCE, Action, Game, GameError, Simultaneous, State
+from arena.api.cli import foreign
+from arena.api.match import chance_outcomes
+from arena.api.spec import gives
+from arena_check.state_checks import PlayedStep
+from arena_check.trial import Trial, copied
+
+CHECKS = {
+    "chance": "chance_outcomes gives the actions of chance with probabilities above 0 that add up to 1",
+    "observations": "an observation is a value of which actions and to_move say what they say of the state",
+    "secrets": "a seat cannot tell everything from what it observes, and what is resampled it observes alike",
+    "legal actions": "states that a seat observes alike have the same actions",
+    "recall": "an observation tells all that its seat has seen and done before, unless perfect_recall is False",
+    "action space": "action_space has every action that is legal, once",
+}
+"""The promises of chance and observations, by the names of their checks."""
+NEEDED = {
+    "chance": "chance_outcomes",
+    "observations": "observation",
+    "secrets": "observation",
+    "legal actions": "observation",
+    "recall": "observation",
+    "action space": "action_space",
+}
+"""The optional method that each of them is about."""
+MOST_TRIED = 12
+"""Actions of a state whose successors are compared."""
+MOST_PLIES = 200
+"""Plies of a random play that is looked at for what is hidden."""
+
+
+def inapplicable(game: Game | type[Game]) -> set[str]:
+    """Return the checks of what a game does not have."""
+    lacking = {check for check, method in NEEDED.items() if not gives(game, method)}
+    return lacking | ({"recall"} if game.perfect_recall is False else set())
+
+
+def is_mover(game: Game, seat: Any) -> bool:
+    """Tell whether `to_move` may give a seat: one of the game, or CHANCE where it has outcomes of chance."""
+    return seat in range(game.players) or (seat == CHANCE and gives(game, "chance_outcomes"))
+
+
+def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequence[Action]) -> None:
+    """Check what is promised of a single state in which `seat` moves."""
+    if seat == CHANCE:
+        with trial.checking("chance"):
+            _check_outcomes(game, trial, state)
+    elif gives(game, "action_space"):
+        with trial.checking("action space"):
+            _check_action_space(game, trial, legal)
+    if gives(game, "observation"):
+        for observer in range(game.players):
+            with trial.checking("observations"):
+                _check_observation(game, trial, state, observer, seat, legal)
+            if gives(game, "resample"):
+                with trial.checking("secrets"):
+                    _check_resample(game, trial, state, observer)
+
+
+def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
+    """Check what is promised of the states of many plays together."""
+    if not gives(game, "observation"):
+        return
+    trial = steps[0].trial
+    with trial.checking("secrets"):
+        hidden = any(_is_hidden(game, step.state) for step in steps) or _positions_hide(game, trial)
+        trial.expect(hidden, "an observation hides nothing", "two states that some seat cannot tell apart", "none in all plays")
+    known: dict[Hashable, list[str]] = {}
+    before: dict[Hashable, Hashable] = {}
+    last: dict[int, Hashable] = {}
+    for step in steps:
+        if not step.trial.actions[: step.trial.plies]:
+            last = {}
+        seat = game.to_move(step.state)
+        if seat == CHANCE:
+            continue
+        seen = (seat, game.observation(step.state, seat))
+        with step.trial.checking("legal actions"):
+            texts = [game.format_action(step.state, action) for action in game.actions(step.state)]
+            told = known.setdefault(seen, texts)
+            step.trial.expect(told == texts, f"states that seat {seat} observes alike have other actions", told, texts)
+        if game.perfect_recall is not False:
+            with step.trial.checking("recall"):
+                own = last.get(seat)
+                past = before.setdefault(seen, own)
+                step.trial.expect(past == own, f"an observation of seat {seat} forgets what it has seen or done", past, own)
+        last[seat] = (seen, step.action)
+
+
+def _check_outcomes(game: Game, trial: Trial, state: State) -> None:
+    try:
+        trial.tell("chance_outcomes")
+        chance_outcomes(game, state)
+        trial.call("chance_stream must be hashable: hash(chance_stream)", hash, game.chance_stream(state))
+    except GameError as error:
+        raise trial.violation("chance_outcomes gives actions with probabilities", CHECKS["chance"], str(error)) from error
+
+
+def _check_action_space(game: Game, trial: Trial, legal: Sequence[Action]) -> None:
+    space = trial.listed("action_space", game.action_space)
+    trial.expect(len(set(space)) == len(space), "action_space has no duplicates", "each action once", space)
+    missing = [action for action in legal if action not in set(space)]
+    trial.expect(not missing, "action_space has every legal action", "all of them", f"no {missing}")
+
+
+def _check_observation(game: Game, trial: Trial, state: State, observer: int, seat: int, legal: Sequence[Action]) -> None:
+    """Check the observation of one seat: a value, and of the seat that moves one with the state's actions."""
+    before = copied(state)
+    seen = trial.call("observation", game.observation, state, observer)
+    trial.call("observations must be hashable: hash(observation)", hash, seen)
+    again = trial.call("observation", game.observation, before, observer)
+    trial.expect(seen == again and state == before, "observation says the same again, and changes nothing", seen, again)
+    text = trial.call("format_state of an observation", game.format_state, seen)
+    trial.expect(isinstance(text, str) and "\n" not in text, "format_state gives one line", "one line of text", repr(text))
+    trial.call("render of an observation", game.render, seen)
+    if observer == seat:
+        moves = trial.call("to_move of an observation", game.to_move, seen)
+        trial.expect(moves == seat, "to_move of an observation gives the seat of the state", seat, moves)
+        told = trial.legal(game, seen)
+        trial.expect(told == list(legal), "the legal actions tell what the observation does not", told, list(legal))
+
+
+def _check_resample(game: Game, trial: Trial, state: State, observer: int) -> None:
+    seen = game.observation(state, observer)
+    for number in range(3):
+        drawn = trial.call("resample", game.resample, seen, observer, random.Random(number))
+        same = trial.call("observation", game.observation, drawn, observer)
+        trial.expect(same == seen, f"seat {observer} can tell what is resampled from what it observes", seen, same)
+
+
+def _is_hidden(game: Game, state: State) -> bool:
+    """Tell whether two actions of a state lead to states that some seat observes alike."""
+    successors = [game.result(state, action) for action in list(game.actions(state))[:MOST_TRIED]]
+    return _alike(game, successors)
+
+
+def _positions_hide(game: Game, trial: Trial) -> bool:
+    """Tell whether some seat observes alike two positions that are drawn, or one and what is resampled from its observation."""
+    drawn = [game.initial(random.Random(number)) for number in range(100)]
+    if _alike(game, drawn):
+        return True
+    if not gives(game, "resample"):
+        return any(game.observation(state, seat) != state for state in drawn for seat in range(game.players))
+    return any(state != again for state in drawn for again in _resample(game, trial, state))
+
+
+def _resample(game: Game, trial: Trial, state: State) -> Iterator[State]:
+    for seat in range(game.players):
+        yield game.resample(game.observation(state, seat), seat, trial.rng)
+
+
+def _alike(game: Game, states: Sequence[State]) -> bool:
+    """Tell whether some seat observes alike two of some states that are not equal."""
+    distinct = list(dict.fromkeys(states))
+    return any(_looks_alike(game, distinct, seat) for seat in range(game.players))
+
+
+def _looks_alike(game: Game, distinct: Sequence[State], seat: int) -> bool:
+    return len({game.observation(state, seat) for state in distinct}) < len(distinct)
+
+
+def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
+    """Return the seats from which nothing was hidden in some random plays, though something was from others.
+
+    None where seats act at once: who is asked first sees no more than who is asked last.
+    """
+    if not gives(game, "observation") or isinstance(game, Simultaneous):
+        return []
+    found = set(range(game.players))
+
+    def look() -> list[int]:
+        for number in range(plays):
+            rng = random.Random(f"{seed}/{number}")
+            state = game.initial(rng)
+            for _ in range(MOST_PLIES):
+                if not found or game.is_terminal(state):
+                    break
+                legal = list(game.actions(state))
+                distinct = list(dict.fromkeys([game.result(state, action) for action in legal[:MOST_TRIED]]))
+                found.difference_update([seat for seat in found if _looks_alike(game, distinct, seat)])
+                state = game.result(state, rng.choice(legal))
+        return sorted(found) if len(found) < game.players else []
+
+    return foreign(look, lambda _: [])
+
+
+def observations_of(game: Game, seed: int = 0, plies: int = 6) -> list[str]:
+    """Return what each seat sees of one state of random play, drawn, for an author to look at; none without observations."""
+    if not gives(game, "observation"):
+        return []
+    rng = random.Random(seed)
+
+    def shown() -> list[str]:
+        state = game.initial(rng)
+        for _ in range(plies):
+            successor = None if game.is_terminal(state) else game.result(state, rng.choice(list(game.actions(state))))
+            if successor is None or game.is_terminal(successor):
+                break
+            state = successor
+        return [str(game.render(game.observation(state, seat))) for seat in range(game.players)]
+
+    return foreign(shown, lambda _: [])

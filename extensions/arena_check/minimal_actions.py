@@ -1,0 +1,131 @@
+"""Fewer actions that show the same fault: breadth-first search from the position, then delta debugging.
+
+A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input, IEEE Transactions on Software Engineering 28(2),
+2002; here of its two steps only the one that leaves a part out, since a part alone can seldom be played.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from arena import Action, Game, State
+from arena.api.cli import foreign
+from arena_check.finding import Finding, Violation
+from arena_check.trial import Trial, position_text
+
+STATES = 1_000
+"""The most states that the breadth-first search expands."""
+REPLAYS = 100
+"""The most sequences that deleting tries."""
+
+
+class Reproduction(NamedTuple):
+    """The search for a known fault: a game, the position where its play began, and the checks of one state."""
+
+    game: Game
+    position: State
+    examine: Callable[[Trial, State], None]
+    """Checks a state and its successors; raises Violation."""
+    states: int = STATES
+
+
+def shortened(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> Finding:
+    """The same fault after as few actions as could be found; `finding` itself if none are fewer.
+
+    If the fault lies within `states` states of the position, the number of actions is the least possible. Otherwise none of them
+    can be left out alone, unless that takes too many tries. Gives up if the fault is a match without an end, if a call does not
+    return, or if the game raises what the finding is not about.
+    """
+    if not finding.actions or finding.check == "termination":
+        return finding
+    return foreign(lambda: _shorter(finding, reproduce(finding)), lambda _: finding)  # so broken that it cannot be repeated
+
+
+def _shorter(finding: Finding, case: Reproduction) -> Finding:
+    found = _nearest(finding, case) or _delete(finding, case)
+    if found is None or len(found.actions) >= len(finding.actions):
+        return finding
+    text = finding.position or position_text(case.game, case.position)
+    if finding.hung:
+        found = replace(found, expected=finding.expected, got=finding.got)  # the search waits for less long than the check
+    return replace(found, seed=finding.seed, matches=finding.matches, position=text, played=len(finding.actions))
+
+
+def _nearest(finding: Finding, case: Reproduction) -> Finding | None:
+    """The fault after the least number of actions; None if it is not within reach."""
+    game = case.game
+    frontier: deque[tuple[State, tuple[str, ...]]] = deque([(case.position, ())])
+    seen = {case.position}
+    for _ in range(case.states):
+        if not frontier or len(frontier[0][1]) >= len(finding.actions):
+            return None
+        state, way = frontier.popleft()
+        found = _at(finding, state, way, case)
+        if found is not None:
+            return found
+        for action, successor in _steps(game, state):
+            if successor not in seen:
+                seen.add(successor)
+                frontier.append((successor, (*way, game.format_action(state, action))))
+    return None
+
+
+def _steps(game: Game, state: State) -> Iterator[tuple[Action, State]]:
+    """The actions and successors of a state, without the actions that raise: nothing can be reached by them."""
+    try:
+        legal = () if game.is_terminal(state) else game.actions(state)
+    except Exception:
+        return
+    for action in legal:
+        try:
+            yield action, game.result(state, action)
+        except Exception:  # noqa: S112
+            continue
+
+
+def _at(finding: Finding, state: State, way: Sequence[str], case: Reproduction) -> Finding | None:
+    """The same fault in `state`; None if the checks of that state do not find it."""
+    trial = Trial(finding.subject, finding.seed, 0, actions=list(way), position=finding.position)
+    try:
+        case.examine(trial, state)
+    except Violation as violation:
+        if violation.finding.rule == finding.rule:
+            return violation.finding
+        if trial.log.over:
+            raise
+    return None
+
+
+def _delete(finding: Finding, case: Reproduction) -> Finding | None:
+    """Leave out halves of the actions, then quarters, and so on, as long as the rest is legal and shows the fault."""
+    best: Finding | None = None
+    way = list(finding.actions)
+    tries = 0
+    size = max(1, len(way) // 2)
+    while tries < REPLAYS:
+        start, before = 0, len(way)
+        while start < len(way) and tries < REPLAYS:
+            tries += 1
+            shorter = [*way[:start], *way[start + size :]]
+            state = _replay(case, shorter)
+            found = None if state is None else _at(finding, state, shorter, case)
+            if found is None:
+                start += size
+            else:
+                best, way = found, shorter
+        if size == 1 and len(way) == before:
+            break
+        size = max(1, size // 2)
+    return best
+
+
+def _replay(case: Reproduction, way: Sequence[str]) -> State | None:
+    """The state after the actions of `way`; None if one of them is not legal."""
+    game, state = case.game, case.position
+    for text in way:
+        legal = {game.format_action(state, action): action for action in game.actions(state)}
+        if text not in legal or game.is_terminal(state):
+            return None
+        state = game.result(state, legal[text])
+    return state

@@ -1,0 +1,236 @@
+"""Checks of programs in other languages: what can be seen of the protocol from outside."""
+
+import random
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+from arena import Game, GameError, Puzzle, State
+from arena.api.match import FAULTS, Forfeit, Limits, Match, Position, Program, Record, Seat, play_match, position_stream
+from arena.api.run import ChildLost, pack
+from arena.api.spec import name_of
+from arena.errors import IsolationError
+from arena.match.openings import opened
+from arena.spec import make_seat
+from arena_check.agent_checks import MOVES, NODES, Anyone
+from arena_check.finding import Violation
+from arena_check.patience import CALL_SECONDS
+from arena_check.trial import Trial, position_text
+from arena_check.verdicts import Verdict
+from arena_isolation.agent_process import AgentLost, AgentProcess, AgentProcesses
+from arena_isolation.command import ExternalAgent, called
+from arena_isolation.remote import RemotePlayer, player_maker
+
+SECONDS = 1.0
+"""The limit of a decision that a program must keep."""
+SHORT = 8
+"""The moves of the match in which it must."""
+PLIES = 5
+"""The most random plies before a program sits down in every seat."""
+
+HELLO = "it says which version of the protocol it speaks, and what it can"
+QUITS = "it ends after `quit`"
+CHECKS = {
+    "ready": "a start is answered by `ready`, also where another match was not over",
+    "plays": "legal actions or solutions, against a random player and against itself",
+    "repeats": "the same start and the same moves get the same answers, from the same process and from a new one",
+    "limits": f"a decision keeps limits.seconds of {SECONDS:g}, and by the program's own count limits.nodes of {NODES}",
+}
+"""The promises of a program on every game, by the names of their checks."""
+
+
+class PatientProcess(AgentProcess):
+    """An agent process whose answers are waited for no longer than `patience` seconds, also where it has no limit."""
+
+    def __init__(self, patience: float, program: Program, memory_mb: int | None, isolation: str) -> None:
+        self.patience = patience
+        super().__init__(program, memory_mb, isolation)
+
+    def quits(self) -> bool:
+        """Ask it to end, and tell whether it does; it is gone afterwards."""
+        self.wake()
+        try:
+            self._process.send(pack({"type": "quit"}), None)
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._process.wait(self.patience)
+        except subprocess.TimeoutExpired:
+            return False
+        except (ChildLost, OSError):  # it is gone already
+            pass
+        finally:
+            self.end()
+        return True
+
+
+def program_of(command: Sequence[str], folder: Path | None = None) -> Program:
+    """The program of a command, run in a folder; by default in the working one."""
+    return Program(called(command), {}, None, (), str(folder or Path.cwd()), tuple(command))
+
+
+def greeting_verdicts(program: Program, *, patience: float = CALL_SECONDS) -> Iterator[Verdict]:
+    """Start a program and end it: yield whether it says hello as it must, and whether it ends when it is asked to."""
+    trial = Trial(program.agent, 0, 0)
+    try:
+        quits = PatientProcess(patience, program, None, "process").quits()
+    except AgentLost as lost:
+        yield Verdict("hello", HELLO, _violation(trial, "hello", HELLO, "an answer to hello", lost.message))
+        return
+    yield Verdict("hello", HELLO)
+    late = None if quits else _violation(trial, "quits", QUITS, f"its end within {patience:g} s", "it goes on")
+    yield Verdict("quits", QUITS, late)
+
+
+def program_verdicts(
+    program: Program,
+    game: Game,
+    *,
+    seed: int = 0,
+    matches: int = 4,
+    patience: float = CALL_SECONDS,
+    isolation: str = "process",
+    start: Callable[[Program, int | None, str], AgentProcess] | None = None,
+) -> Iterator[Verdict]:
+    """Let a program play a game: yield a verdict for every promise; after a broken one the others are not reached.
+
+    Its opponents play at random, and it is told a limit of nodes, which nobody can count but itself. No answer may take longer
+    than `patience` seconds, or what the processes that `start` makes allow.
+    """
+    with AgentProcesses(start or partial(PatientProcess, patience)) as processes:
+        check = ProgramCheck(program, game, processes, seed, matches, isolation)
+        broken = False
+        for name, promise in CHECKS.items():
+            try:
+                if not broken:
+                    check.steps[name]()
+            except Violation as violation:
+                broken = True
+                yield Verdict(name, promise, violation)
+            else:
+                yield Verdict(name, promise if not broken else "not reached", reached=not broken)
+
+
+class ProgramCheck(NamedTuple):
+    """The checks of one program on one game, in processes that are kept from match to match."""
+
+    program: Program
+    game: Game
+    processes: AgentProcesses
+    seed: int
+    matches: int
+    isolation: str
+
+    @property
+    def steps(self) -> Mapping[str, Callable[[], None]]:
+        """The checks by the names of their promises."""
+        return {"ready": self.ready, "plays": self.plays, "repeats": self.repeats, "limits": self.limits}
+
+    def ready(self) -> None:
+        """Begin two matches, one after the other, and play neither."""
+        for number in range(2):
+            trial, state = self._draw_state("ready", number)
+            player = RemotePlayer(self._match(trial, state, [0], Limits(nodes=NODES)), 0, self.processes, [])
+            try:
+                player.make_agent()
+            except Forfeit as forfeit:
+                message = f"{forfeit.ending.reason}: {forfeit.ending.message}"
+                raise _violation(trial, "ready", "a start is answered by ready", "ready", message) from forfeit
+            except IsolationError as refused:  # it does not observe
+                raise _violation(trial, "ready", "it plays from what a seat observes", "observe", str(refused)) from refused
+            finally:
+                player.leave()
+
+    def plays(self) -> None:
+        """Play against random players from every seat, then from positions of random play in all seats."""
+        limits = Limits(nodes=NODES, moves=MOVES)
+        for number in range(self.matches):
+            trial, state = self._draw_state("plays", number)
+            self._play_match(trial, state, [number % self.game.players], limits)
+            if not isinstance(self.game, Puzzle):
+                self._play_match(trial, _later(self.game, state, trial.rng), range(self.game.players), limits)
+
+    def repeats(self) -> None:
+        """Play a match, then again in the same process and in a new one."""
+        limits = Limits(nodes=NODES, moves=MOVES)
+        trial, state = self._draw_state("repeats", 0)
+        first = self._play_match(trial, state, [0], limits)
+        other, elsewhere = self._draw_state("repeats", 1)
+        self._play_match(other, elsewhere, [0], limits)
+        for process in ("the same process, another match later", "a new process"):
+            if process == "a new process":
+                self.processes.close()
+            again = self._play_match(trial, state, [0], limits)
+            _check_same(trial, first, again, process)
+
+    def limits(self) -> None:
+        """Play a few moves under a limit of time, then under one of nodes; a program that reports no nodes keeps it."""
+        trial, state = self._draw_state("limits", 0)
+        self._play_match(trial, state, [0], Limits(seconds=SECONDS, moves=SHORT))
+        record = self._play_match(trial, state, [0], Limits(nodes=NODES, moves=SHORT))
+        for ply, decision in enumerate(record.decisions):
+            if decision.nodes > NODES:
+                trial.actions = list(record.actions[:ply])
+                raise _violation(trial, "limits", "keeps limits.nodes", f"at most {NODES} nodes", f"{decision.nodes:,} reported")
+
+    def _draw_state(self, check: str, number: int) -> tuple[Trial, State]:
+        trial = Trial(f"{self.program.agent} on {name_of(self.game)}", self.seed, number, check=check)
+        return trial, self.game.initial(position_stream(f"check/{trial.play}"))
+
+    def _match(self, trial: Trial, state: State, seats: Sequence[int], limits: Limits) -> Match:
+        """The match of a trial: the program in some seats, random players in the others."""
+        puzzle = isinstance(self.game, Puzzle)
+        own = Seat(
+            self.program.agent,
+            ExternalAgent,
+            True,
+            None,
+            limits,
+            "",
+            self.program.agent,
+            isolation=self.isolation,
+            program=self.program,
+        )
+        other = make_seat(Anyone, {}, None, None, limits, "anyone", puzzle)
+        seated = tuple([own if seat in seats else other for seat in range(self.game.players)])
+        return Match(
+            f"check/{trial.play}", self.game, Position("check", state, self.game.format_state(state)), seated, trial.play
+        )
+
+    def _play_match(self, trial: Trial, state: State, seats: Sequence[int], limits: Limits) -> Record:
+        """Play a match and return its record; Violation if the program is at fault."""
+        trial.position = position_text(self.game, state)
+        record = play_match(self._match(trial, state, seats, limits), make_player=player_maker(self.processes))
+        trial.actions = list(record.actions)
+        if record.termination in (*FAULTS, "void"):
+            got = f"{record.termination}: {record.message}"
+            raise _violation(trial, trial.check, "plays without a fault", "an ending that is nobody's fault", got)
+        return record
+
+
+def _later(game: Game, state: State, rng: random.Random) -> State:
+    """A state of random play a few plies on; `state` itself if the game is always over before."""
+    try:
+        return opened(game, state, rng.randrange(1, PLIES), rng)
+    except GameError:
+        return state
+
+
+def _check_same(trial: Trial, first: Record, again: Record, process: str) -> None:
+    """Check that two matches are equal; a violation shows the first action that is not."""
+    what = f"the same answers from {process}"
+    if again.answer != first.answer:
+        raise _violation(trial, "repeats", what, f"{first.answer}, as the first time", str(again.answer))
+    for ply, (one, other) in enumerate(zip_longest(first.actions, again.actions, fillvalue="the end")):
+        if one != other:
+            trial.actions = list(first.actions[:ply])
+            raise _violation(trial, "repeats", what, f"{one}, as the first time", other)
+
+
+def _violation(trial: Trial, check: str, what: str, expected: str, got: str) -> Violation:
+    trial.check = check
+    found = trial.violation(what, expected, got)
+    assert isinstance(found, Violation)
+    return found

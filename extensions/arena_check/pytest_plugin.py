@@ -1,0 +1,163 @@
+"""A pytest plugin: games and agents as fixtures, and conformance as a marker, for the tests of an author's own plugin.
+
+`@pytest.mark.arena(game=..., agent=..., heuristic=..., seed=0, matches=..., patience=10, check=True)` runs the conformance kit
+before the test's body: on a heuristic and its game, else on an agent and the game or every installed one that fits, else on a
+game. Each is a class, an object, or a name that an installed plugin or one of the ini option `arena_plugins` brings. A call that
+takes longer than `patience` seconds is ended, and fails. `check=False` leaves the kit out. The fixtures `arena_game` and
+`arena_agent` are those of the marker, or else of the ini options of the same names; `arena_registry` is everything that is
+installed.
+
+In a project that uses none of these, nothing of arena is imported but its top-level names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+if TYPE_CHECKING:
+    from arena import Agent, Game
+    from arena.api.spec import Registry
+
+Value = TypeVar("Value")
+
+NAMES = ("game", "agent", "heuristic", "seed", "matches", "patience", "check")
+"""The arguments of the marker."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the ini options."""
+    parser.addini("arena_plugins", "plugin files, relative to the ini file, or modules, beside the installed ones", type="args")
+    parser.addini("arena_game", "the game of the fixture arena_game where no marker names one", default="")
+    parser.addini("arena_agent", "the agent of the fixture arena_agent where no marker names one", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers",
+        "arena(game, agent, heuristic, seed=0, matches, patience=10, check=True): hold what is named to arena's conformance kit",
+    )
+
+
+@pytest.fixture(scope="session")
+def arena_registry(pytestconfig: pytest.Config) -> Registry:
+    """Everything that the installed plugins and those of the ini option `arena_plugins` bring."""
+    return _call(lambda: _registry(pytestconfig))
+
+
+@pytest.fixture
+def arena_game(request: pytest.FixtureRequest) -> Game:
+    """The game that the marker `arena` or the ini option `arena_game` names, made with its default parameters."""
+    given = _marker_arguments(request.node).get("game") or request.config.getini("arena_game")
+    if not given:
+        pytest.fail("arena_game: expected @pytest.mark.arena(game=...) or the ini option arena_game", pytrace=False)
+    return _call(lambda: _game(given, request.config))
+
+
+@pytest.fixture
+def arena_agent(request: pytest.FixtureRequest) -> Agent:
+    """A fresh instance of the agent that the marker `arena` or the ini option `arena_agent` names."""
+    given = _marker_arguments(request.node).get("agent") or request.config.getini("arena_agent")
+    if not given:
+        pytest.fail("arena_agent: expected @pytest.mark.arena(agent=...) or the ini option arena_agent", pytrace=False)
+    return _call(lambda: _agent(given, request.config))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Run the conformance kit as the marker of a test asks for, before the test itself."""
+    if item.get_closest_marker("arena") is not None:
+        marked = _marker_arguments(item)
+        if marked.get("check", True):
+            _call(lambda: _conform(marked, item.config))
+
+
+def _marker_arguments(item: pytest.Item) -> Mapping[str, Any]:
+    """The arguments of the marker; those of the test come before those of its class, and these before those of its module."""
+    found: dict[str, Any] = {}
+    for marker in reversed(list(item.iter_markers("arena"))):
+        unknown = [name for name in marker.kwargs if name not in NAMES]
+        if marker.args or unknown:
+            wrong = ", ".join([*map(repr, marker.args), *unknown])
+            pytest.fail(f"@pytest.mark.arena: expected {', '.join(NAMES)} with =, got {wrong}", pytrace=False)
+        found.update(marker.kwargs)
+    return found
+
+
+def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
+    from arena.api.spec import info_of
+    from arena_check.kit import check_agent, check_game, check_heuristic
+
+    agent = marked.get("agent") or config.getini("arena_agent") or None
+    game = marked.get("game") or config.getini("arena_game") or None
+    heuristic = marked.get("heuristic")
+    how = {name: marked[name] for name in ("seed", "matches", "patience") if name in marked}
+    if heuristic is not None:
+        info = info_of(heuristic)
+        board = _game(game or (info and info.game) or "", config)
+        known = _registry(config).heuristic(board.name, heuristic) if isinstance(heuristic, str) else heuristic
+        check_heuristic(known, board, **how)
+    elif marked.get("agent") or (agent and not marked.get("game")):
+        check_agent(_agent(agent, config), game and _game(game, config), registry=_registry(config), **how)
+    elif game:
+        known = _registry(config).game(game) if isinstance(game, str) else game
+        check_game(_game(known, config) if isinstance(known, Mapping) else known, **how)
+    else:
+        pytest.fail("@pytest.mark.arena: expected a game, an agent or a heuristic, got none", pytrace=False)
+
+
+def _registry(config: pytest.Config) -> Registry:
+    """The registry of this run, loaded at the first call."""
+    from arena.api.spec import load_plugins
+
+    if _REGISTRY not in config.stash:
+        folder = config.inipath.parent if config.inipath else config.rootpath
+        named = [str(folder / name) if (folder / name).is_file() else name for name in config.getini("arena_plugins")]
+        config.stash[_REGISTRY] = load_plugins(named)
+    return config.stash[_REGISTRY]
+
+
+_REGISTRY: pytest.StashKey[Registry] = pytest.StashKey()
+
+
+def _game(given: Any, config: pytest.Config) -> Game:
+    name, parameters = _split_parameters(given)
+    kind = _registry(config).game(name) if isinstance(name, str) else name
+    made: Game = kind(**parameters) if isinstance(kind, type) else kind
+    return made
+
+
+def _agent(given: Any, config: pytest.Config) -> Agent:
+    from arena.api.spec import settings
+
+    name, options = _split_parameters(given)
+    kind = _registry(config).agent(name) if isinstance(name, str) else name
+    made: Agent = kind(**options) if isinstance(kind, type) else type(kind)(**settings(kind))
+    return made
+
+
+def _split_parameters(given: Any) -> tuple[Any, dict[str, Any]]:
+    """A name, a class or an object, with the parameters of a mapping such as {"name": "nim", "heap": 7}."""
+    if not isinstance(given, Mapping):
+        return given, {}
+    key = "agent" if "agent" in given else "name"
+    return given.get(key, ""), {name: value for name, value in given.items() if name != key}
+
+
+def _call(call: Callable[[], Value]) -> Value:
+    """The value of a call; an error of arena fails the test with its message alone, without frames of arena."""
+    from arena import ArenaError
+    from arena_check.kit import Violation
+
+    try:
+        return call()
+    except (ArenaError, Violation) as error:
+        if os.environ.get("ARENA_TRACEBACK", "") not in ("", "0"):
+            raise
+        notes = "".join([f"\n{note}" for note in getattr(error, "__notes__", ()) if note])
+        message = f"{error}{notes}"
+    pytest.fail(message, pytrace=False)

@@ -1,0 +1,94 @@
+"""A suite of checks run to its end: a verdict for every promise, or the first violation as an exception."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from arena_check.finding import Abandoned, Finding, Violation
+from arena_check.minimal_actions import Reproduction, shortened
+from arena_check.patience import HASTE, Patience
+from arena_check.trial import CheckLog
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of checking one promise."""
+
+    check: str
+    """Its name, such as `returns`."""
+    promise: str
+    """The promise, or the reason why it could not be checked."""
+    violation: Violation | None = None
+    """The violation that was found, None if there is none."""
+    reached: bool = True
+    """False if no play came so far that the promise could be checked."""
+
+    ended: bool = False
+    """True if nothing was checked after it, because a call has not returned or has left a thread running."""
+
+    @property
+    def kept(self) -> bool:
+        """True if no violation was found."""
+        return self.violation is None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSuite:
+    """The checks of one game, agent or heuristic.
+
+    `play` plays `matches` matches from `seed`, and raises Violation for every fault but those that the log knows. `reproduce`
+    returns what a search for fewer actions needs. `promises` are the checks by name.
+    """
+
+    play: Callable[[int, int, CheckLog], None]
+    reproduce: Callable[[Finding], Reproduction]
+    promises: Mapping[str, str]
+    seed: int
+    matches: int
+    patience: float
+
+    def passed(self) -> tuple[str, ...]:
+        """Play, and return the names of the checks that were made; Violation, with few actions, for the first fault."""
+        log = CheckLog()
+        violation = self._first(self.seed, self.matches, log)
+        if violation is not None:
+            raise self._replayable(violation, log) from violation.__cause__
+        return tuple([name for name in self.promises if name in log.passed])
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Play again and again, each time past the faults that are known, and yield a verdict for every promise."""
+        log = CheckLog()
+        found: dict[str, Violation] = {}
+        while (violation := self._first(self.seed, self.matches, log)) is not None and violation.finding.check not in found:
+            found[violation.finding.check] = self._replayable(violation, log)
+            log.failed.add(violation.finding.check)
+            if log.over:
+                break
+        for name, promise in self.promises.items():
+            if name in found or name in log.passed:
+                yield Verdict(name, promise, found.get(name), ended=log.over and name in found)
+            else:
+                yield Verdict(name, "not reached", reached=False)
+
+    def _first(self, seed: int, matches: int, log: CheckLog) -> Violation | None:
+        try:
+            with Patience(self.patience):
+                self.play(seed, matches, log)
+        except Violation as violation:
+            return violation
+        except Abandoned:
+            pass
+        return None
+
+    def _replayable(self, violation: Violation, log: CheckLog) -> Violation:
+        """The violation with few actions, and with a seed and a number of matches that show it again."""
+        with Patience(min(HASTE, self.patience)):
+            finding = shortened(violation.finding, self.reproduce)
+        if not log.over:  # after a call that does not return, playing again would cost the whole patience once more
+            again = self._first(finding.seed, 1, CheckLog(failed=set(log.failed)))
+            if again is None or again.finding.rule != finding.rule:
+                finding = replace(finding, seed=self.seed, matches=self.matches)
+        better = Violation(finding)
+        better.__cause__ = violation.__cause__
+        for note in getattr(violation, "__notes__", ()):
+            better.add_note(note)
+        return better

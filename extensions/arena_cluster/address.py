@@ -1,0 +1,114 @@
+"""The address of a cluster, as `--cluster` takes it."""
+
+import json
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from arena.errors import ClusterError
+
+EXPECTED_ADDRESS = "expected tcp://HOST:PORT, tls://HOST:PORT, a scheduler file or local:N"
+MAX_LOCAL_WORKERS = 1024
+_URL = re.compile(r"(?P<protocol>\w+)://(?P<host>\[[0-9a-fA-F:.%\w]+\]|[^\s:/\[\]]+):(?P<port>\d{1,5})/?")
+
+
+_EXPOSED = (
+    "{} is neither encrypted nor protected: whoever reaches that port can read along, and run programs on every machine of the "
+    "cluster and on this one; use tls://, or a network of your own"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A scheduler, or how many workers to start on this machine."""
+
+    given: str
+    """The text that the user wrote."""
+    url: str = ""
+    """Of the scheduler; empty where there is none yet."""
+    workers: int = 0
+    """The number of workers to start here; 0 if there is a scheduler."""
+    file: str | None = None
+    """The scheduler file that named it."""
+
+    @property
+    def encrypted(self) -> bool:
+        """True if both ends prove who they are and nobody else can listen."""
+        return self.url.startswith("tls://")
+
+    @property
+    def host(self) -> str:
+        """The host of the scheduler."""
+        return self.url.partition("://")[2].rpartition(":")[0].strip("[]")
+
+    @property
+    def port(self) -> int:
+        """The port of the scheduler."""
+        return int(self.url.rpartition(":")[2])
+
+    @property
+    def exposed(self) -> bool:
+        """True if others may listen or take part: neither encrypted nor on this machine alone."""
+        return bool(self.url) and not self.encrypted and not _loopback(self.host)
+
+    @property
+    def warning(self) -> str | None:
+        """The warning of an address that is exposed; None of any other."""
+        return _EXPOSED.format(self.url) if self.exposed else None
+
+
+def address_of(given: str) -> Address:
+    """The address that a text means; ClusterError says what is wrong with it."""
+    kind, colon, number = given.partition(":")
+    if kind == "local" and colon:
+        if not number.isascii() or not number.isdecimal() or not 1 <= int(number) <= MAX_LOCAL_WORKERS:
+            raise ClusterError(f"--cluster {given}: expected local:N with N workers from 1 to {MAX_LOCAL_WORKERS}, as in local:2")
+        return Address(given, workers=int(number))
+    if not given:
+        raise ClusterError(f"--cluster '': {EXPECTED_ADDRESS}")
+    if "://" in given:
+        return Address(given, _url(f"--cluster {given}", given))
+    if re.fullmatch(r"[^/\\]+:\d+", given) and not Path(given).exists():
+        raise ClusterError(f"--cluster {given}: the protocol is missing; {EXPECTED_ADDRESS}, so perhaps tcp://{given}")
+    return Address(given, _of_file(given), file=given)
+
+
+def _url(where: str, text: str) -> str:
+    protocol = text.partition("://")[0]
+    if protocol not in ("tcp", "tls"):
+        raise ClusterError(f"{where}: unknown protocol {protocol!r}; expected tcp:// or tls://")
+    found = _URL.fullmatch(text)
+    if found is None or not 1 <= int(found["port"]) <= 65535:
+        raise ClusterError(f"{where}: expected {protocol}://HOST:PORT with a port from 1 to 65535, as the scheduler prints it")
+    return f"{protocol}://{found['host']}:{int(found['port'])}"
+
+
+def _of_file(given: str) -> str:
+    where = f"--cluster {given}"
+    try:
+        text = Path(given).read_text("utf-8")
+    except FileNotFoundError:
+        raise ClusterError(f"{where}: no such file; {EXPECTED_ADDRESS}") from None
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise ClusterError(
+            f"{where}: cannot be read: {reason}; expected what `dask scheduler --scheduler-file` writes"
+        ) from error
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ClusterError(f"{where}: no JSON: {error}; expected what `dask scheduler --scheduler-file` writes") from error
+    url = said.get("address") if isinstance(said, dict) else None
+    if not isinstance(url, str):
+        raise ClusterError(f"{where}: names no address; expected what `dask scheduler --scheduler-file` writes")
+    return _url(where, url)
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:  # a name, which may mean any machine
+        return False

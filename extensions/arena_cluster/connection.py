@@ -1,0 +1,219 @@
+"""Finds a scheduler, or says in words that help why there is none."""
+
+import logging
+import queue
+import signal
+import socket
+import ssl
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from arena.errors import ClusterError
+from arena.version import install_command
+from arena_cluster.address import Address
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
+
+T = TypeVar("T")
+ANSWER_SECONDS = 10.0
+"""Seconds to wait for a scheduler's first answer."""
+GREETING_SECONDS = 3.0
+"""Seconds in which a scheduler begins to speak; here it takes less than one millisecond."""
+GREETING_LENGTH_BYTES = 8
+MAX_GREETING_BYTES = 1 << 20
+_OPTIONS = ("distributed.comm.tls.ca-file", "distributed.comm.tls.client.cert", "distributed.comm.tls.client.key")
+
+
+def connect(address: Address) -> tuple["Client", "LocalCluster | None"]:
+    """A client of the scheduler at an address, and the cluster where it was started here; ClusterError where there is none."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise ClusterError(f"--cluster needs Dask ({error}); install it with: {install_command('cluster')}") from error
+    del distributed
+    return _start_cluster(address) if address.workers else (_connect_to(address), None)
+
+
+def _start_cluster(address: Address) -> tuple["Client", "LocalCluster"]:
+    import dask
+    from distributed import Client, LocalCluster
+
+    quiet = {"logging": {"distributed": "critical", "tornado": "critical", "asyncio": "critical"}}
+    cluster = None
+    try:
+        with dask.config.set(quiet), _delay_interrupts():  # the workers take both over
+            cluster = LocalCluster(
+                n_workers=address.workers,
+                threads_per_worker=1,
+                memory_limit=0,  # matches are played in processes of their own
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",  # any port: there may be another cluster
+                silence_logs=logging.CRITICAL,
+                preload="arena_cluster.deaf",
+            )
+            client = Client(cluster, set_as_default=False, timeout=ANSWER_SECONDS, **_CODECS)
+    except BaseException as error:
+        if cluster is not None:
+            with suppress(Exception):
+                cluster.close()
+        if isinstance(error, (OSError, RuntimeError)):
+            raise ClusterError(f"--cluster {address.given}: the workers could not be started: {_root(error)}") from error
+        raise
+    return client, cluster
+
+
+@contextmanager
+def _delay_interrupts() -> Iterator[None]:
+    """Have Ctrl-C wait: what is half started says much when it is torn apart. Threads and processes that are started in the
+    block never hear of it; see `arena_cluster.deaf`.
+    """
+    resource_tracker.ensure_running()  # it would unblock the signal when it is started later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _connect_to(address: Address) -> "Client":
+    from distributed import Client
+    from distributed.security import Security
+
+    security = Security()  # what Dask's own configuration says
+    if address.encrypted:
+        _check_certificates(address, security)
+    _probe(address)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of other versions of what Dask stands on; those that matter here are compared later
+            return call_within(
+                3 * ANSWER_SECONDS,
+                lambda: Client(
+                    address.url, security=security, timeout=ANSWER_SECONDS, set_as_default=False, name="arena", **_CODECS
+                ),
+            )
+    except Exception as error:  # a stranger may have Dask fail in any way
+        raise ClusterError(_why_not(address, error)) from error
+
+
+def call_within(seconds: float, call: Callable[[], T]) -> T:
+    """The result of a call that may hang; TimeoutError if it takes longer, and its thread is left alone."""
+    found: queue.SimpleQueue[tuple[T | None, Exception | None]] = queue.SimpleQueue()
+
+    def attempt() -> None:
+        try:
+            found.put((call(), None))
+        except Exception as error:
+            found.put((None, error))
+
+    threading.Thread(target=attempt, name="arena-call", daemon=True).start()
+    try:
+        result, error = found.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError(f"no answer in {seconds:.0f} s") from None
+    if error is not None:
+        raise error
+    return cast(T, result)
+
+
+_CODECS: dict[str, Any] = {"deserializers": ["dask", "msgpack", "error"]}
+"""Codecs of results: no pickles, which would run code of a node. (Dask unpickles what a task raises, whatever is set.)"""
+
+
+def _check_certificates(address: Address, security: Any) -> None:
+    named = (security.tls_ca_file, security.tls_client_cert, security.tls_client_key)
+    for option, value in zip(_OPTIONS, named, strict=True):
+        variable = f"DASK_{option.upper().replace('.', '__').replace('-', '_')}"
+        where = f"--cluster {address.given}: {option}"
+        if value is None and not option.endswith("key"):  # it may be in the file of the certificate
+            raise ClusterError(f"{where} is not set; set it in Dask's configuration, or {variable} to the path of the file")
+        if value is not None and "-----BEGIN" not in value and not Path(value).is_file():
+            raise ClusterError(f"{where}: no such file: {value}; see Dask's configuration, or {variable}")
+
+
+def _probe(address: Address) -> None:
+    """ClusterError where nobody listens; quicker than Dask, which tries again and again."""
+    where = f"--cluster {address.given}"
+    stale = ""
+    if address.file is not None:
+        where = f"{where}: it names {address.url}"
+        stale = "; the file is stale: start the scheduler with --scheduler-file once more, and it is written anew"
+    try:
+        with socket.create_connection((address.host, address.port), timeout=ANSWER_SECONDS) as connection:
+            greets = address.encrypted or _greets(connection)  # who speaks TLS waits for the other to begin
+    except (socket.gaierror, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ClusterError(f"{where}: no such host {address.host!r}: {reason}{stale}") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = stale or "; expected a scheduler, as `dask scheduler` starts one"
+        raise ClusterError(f"{where}: nobody answers there: {reason}{hint}") from error
+    if not greets:
+        if _speaks_tls(address):
+            raise ClusterError(_use_tls(where))
+        raise ClusterError(
+            f"{where}: what answers there is no Dask scheduler{stale or '; expected one, as `dask scheduler` starts it'}"
+        )
+
+
+def _greets(connection: socket.socket) -> bool:
+    """True if a scheduler begins to speak, as Dask's does: the length of a short message in eight bytes, lowest first.
+
+    Everything else would be taken for one: `HTTP/1.1` announces three exbibytes, and a server that waits has Dask wait, too.
+    """
+    connection.settimeout(GREETING_SECONDS)
+    said = b""
+    try:
+        while len(said) < GREETING_LENGTH_BYTES:
+            more = connection.recv(GREETING_LENGTH_BYTES - len(said))
+            if not more:
+                return False
+            said += more
+    except OSError:
+        return False
+    return 0 < int.from_bytes(said, "little") < MAX_GREETING_BYTES
+
+
+def _why_not(address: Address, error: Exception) -> str:
+    """The reason why there is no client although somebody listens."""
+    where = f"--cluster {address.given}"
+    speaks = _speaks_tls(address)
+    if address.encrypted and not speaks:
+        return f"{where}: no TLS is spoken there; use tcp://, or start scheduler and workers with TLS"
+    if not address.encrypted and speaks:
+        return _use_tls(where)
+    root = _root(error)
+    if address.encrypted and isinstance(root, ssl.SSLError):
+        return f"{where}: the two ends do not trust each other: {root}; expected certificates of the same authority on both"
+    return f"{where}: what answers there is no Dask scheduler that this Dask can speak to: {' '.join(str(root).split())}"
+
+
+def _use_tls(where: str) -> str:
+    return f"{where}: TLS is spoken there; use tls:// and the certificates of the cluster"
+
+
+def _root(error: BaseException) -> BaseException:
+    """The error at the bottom of it all."""
+    while error.__cause__ is not None or (error.__context__ is not None and not error.__suppress_context__):
+        error = error.__cause__ or error.__context__ or error
+    return error
+
+
+def _speaks_tls(address: Address) -> bool:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE  # nothing is sent: it is only to see who is there
+    try:
+        plain = socket.create_connection((address.host, address.port), timeout=2.0)
+        with closing(plain), closing(context.wrap_socket(plain, server_hostname=address.host)):
+            return True
+    except ssl.SSLError as error:
+        return error.reason is not None and "ALERT" in error.reason  # it answered in TLS that it wants a certificate
+    except OSError:
+        return False

@@ -1,0 +1,385 @@
+"""The coordinator: shares a schedule out among the nodes of a cluster, and hands on what they have played."""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from math import inf
+from secrets import token_hex
+from time import monotonic
+
+from arena.api.match import Record
+from arena.api.run import Scheduled, unplayed
+from arena.api.spec import Spec, one_line
+from arena.errors import ClusterError
+from arena.schedule.schedule import Backlog, Take
+from arena_cluster import wire
+from arena_cluster.engine import Change, Engine, Order, Reply
+
+LOOK_SECONDS = 0.25
+"""Seconds between two looks for nodes that have come or gone."""
+MAX_REASON_CHARACTERS = 600
+"""Characters of a node's reason not to play."""
+LONELY_SECONDS = 5.0
+"""Seconds without any node after which that is said."""
+MAX_LOST_ORDERS = 10
+"""Orders in a row for each of its threads, all lost on the way, after which a node is refused."""
+OVERDUE_SECONDS = 60.0
+"""Seconds after which an order that should have taken far less is given to an idle node, too."""
+OVERDUE_FACTOR = 10
+"""The multiple of the usual time of its matches after which an order is overdue."""
+JOB_SECONDS = 1.0
+"""Seconds that a job should take: long against what Dask takes for a task, about 2 ms, short against the run."""
+MAX_JOB_MATCHES = 5000
+"""Matches of a job, at the most."""
+QUICK_SECONDS = 5.0
+"""Jobs that take longer than this are not sent ahead: another node may be idle by then."""
+MAX_NODES_LOST = 2
+"""The number of nodes that may be lost while they play a match."""
+ORDERS_AHEAD_PER_THREAD = 2
+"""Orders for each thread of a node: one that is played, and one that waits, so that the node need not."""
+
+Finished = tuple[Scheduled, Record]
+Say = Callable[[str], object]
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """Matches that are sent out together."""
+
+    matches: list[Scheduled]
+    lost: int = 0
+    """The number of nodes that were lost while they played it."""
+    orders: set[str] = field(default_factory=set)
+    """The keys of the orders that are out for it: mostly one, two where the first is long overdue."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """The time that a match takes, from those played so far, and so the size of a job."""
+
+    seconds: float | None = None
+    """Of a match, lately; None before the first."""
+    size: int = 1
+
+    def note(self, matches: int, seconds: float) -> None:
+        """Take in that so many matches took so long."""
+        latest = max(seconds, 1e-6) / matches
+        self.seconds = latest if self.seconds is None else 0.7 * self.seconds + 0.3 * latest
+        self.size = max(1, min(MAX_JOB_MATCHES, self.size * 2, int(JOB_SECONDS / self.seconds)))
+
+    @property
+    def quick(self) -> bool:
+        """True if a job takes so little time that the next one may wait at the node."""
+        return self.seconds is not None and self.seconds * self.size <= QUICK_SECONDS
+
+
+class JobQueue:
+    """The backlog of some nodes in jobs, and during which of them a node was lost."""
+
+    def __init__(self, take: Take, total: int | None) -> None:
+        self.pace = Pace()
+        self._backlog = Backlog(take, total)
+        self._suspects: deque[Job] = deque()
+
+    def next(self, threads: int) -> Job | None:
+        """The next job for one of so many threads; None where there is nothing to play now."""
+        if self._suspects:
+            return self._suspects.popleft()
+        matches = self._backlog.share(self.pace.size, threads)
+        return Job(matches) if matches else None
+
+    def put_back(self, job: Job) -> None:
+        """Take back a job that nobody has begun."""
+        if job.lost:
+            self._suspects.append(job)
+        else:
+            self._backlog.put_back(job.matches)
+
+    def lost(self, job: Job) -> Scheduled | None:
+        """Take back a job whose node was lost while it played; return the match that has lost its second one, if there is one.
+
+        Which match of several it was nobody knows: each is played alone from now on.
+        """
+        if len(job.matches) == 1 and job.lost + 1 >= MAX_NODES_LOST:
+            return job.matches[0]
+        self._suspects.extend([Job([one], job.lost + 1) for one in job.matches])
+        return None
+
+    def any_left(self) -> bool:
+        """Tell whether there is something to play now; where need be, take a match from the schedule to know."""
+        return bool(self._suspects) or self._backlog.any_left()
+
+    @property
+    def over(self) -> bool:
+        """True if the schedule has no more matches, apart from those that are to be played again."""
+        return self._backlog.over
+
+
+@dataclass(slots=True, eq=False)
+class Sent:
+    """An order on its way."""
+
+    job: Job
+    ids: Sequence[str]
+    node: str
+    told: bool
+    """True if the parcel went with it."""
+    since: float = field(default_factory=monotonic)
+
+    def __str__(self) -> str:
+        count = len(self.job.matches)
+        return f"{self.node} has had {'a match' if count == 1 else f'{count:,} matches'} for {monotonic() - self.since:.0f} s"
+
+
+@dataclass(slots=True, eq=False)
+class NodeState:
+    """A node and what it was sent."""
+
+    threads: int
+    orders: dict[str, Sent] = field(default_factory=dict)
+    """By key, in the order in which the node plays them."""
+    lost: int = 0
+    """The number of orders in a row that were lost on the way."""
+
+
+class Coordinator:
+    """Plays the matches of a spec on the nodes of an engine.
+
+    `parcel` is that of the spec; `take` and `total` are those of the schedule, as in `Pool`: whoever iterates over `play` tells
+    the schedule about a result before asking for the next. Nothing is recorded twice: only the reply to an order that is out
+    counts, and the first one where a match is in two orders. That happens when nothing else is left to play and an order is
+    long overdue: then a node that is idle is given it, too (the backup tasks of Dean and Ghemawat, MapReduce, OSDI 2004).
+
+    A node that is lost costs the matches which it was playing one of two tries, and the rest nothing; all are sent to others.
+    A match whose second node is lost, too, is a `crash` of its agent where there is but one, and void where there are several,
+    since nobody can say whose turn it was. (An agent that takes down the process in which it plays is found out on its node,
+    and costs no node.)
+
+    A node is refused if it has another version of anything, or sends a record that cannot be one: `say` is told why, and the node
+    gets nothing more. ClusterError if no node is left. Nodes are trusted apart from that: nothing is played a second time.
+
+    `check` is called every LOOK_SECONDS or so; what it raises ends the iteration.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        parcel: bytes,
+        engine: Engine,
+        take: Take,
+        say: Say,
+        *,
+        total: int | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._spec = spec
+        self._engine = engine
+        self._say = say
+        self._run = token_hex(8)
+        self._parcel = parcel
+        self._reader = wire.Reader(spec)
+        self._check = check
+        self._jobs = JobQueue(take, total)
+        self._nodes: dict[str, NodeState] = {}
+        self._room: dict[str, None] = {}
+        """Nodes that may take more, those first that have waited longest."""
+        self._out: dict[str, Sent] = {}
+        self._refused: dict[str, str] = {}
+        self.threads = 0
+        """The number of matches that all nodes together play at a time."""
+        self.alone = False
+        """True if there is no node, and there has been none for some time."""
+        self._number = 0
+        self._alone_since: float | None = monotonic()
+        self._heard = monotonic()
+        """The time of the last reply; infinite once it was said that nothing comes."""
+
+    def play(self) -> Generator[Finished, None, None]:
+        """Yield every match with its record as it comes, in no particular order; to be iterated by one thread.
+
+        Closing it takes back what is out and has the nodes forget the tournament. ClusterLost where the cluster is gone.
+        """
+        try:
+            while True:
+                self._check()
+                for change in self._engine.changes():
+                    yield from self._apply(change)
+                self._hand_out()
+                if not self._out and not self._jobs.any_left():
+                    if not self._jobs.over:
+                        raise RuntimeError(
+                            "the schedule waits for results although all have been given; tell it each before the next"
+                        )
+                    break
+                for reply in self._engine.replies(LOOK_SECONDS):
+                    self._heard = monotonic()
+                    yield from self._take_in(reply)
+                self._look_around()
+        finally:
+            self._engine.close(self._run)
+
+    def staff(self) -> str:
+        """The number of workers and of their threads, as text; safe to call from any thread."""
+        workers, threads = len(self._nodes), self.threads
+        found = "no worker" if not workers else "1 worker" if workers == 1 else f"{workers:,} workers"
+        return found if threads == workers else f"{found} of {threads:,} threads"
+
+    # Orders
+
+    def _hand_out(self) -> None:
+        """Send jobs to nodes as long as there are both."""
+        while self._room:
+            node = next(iter(self._room))
+            del self._room[node]
+            state = self._nodes[node]
+            if len(state.orders) >= state.threads * (ORDERS_AHEAD_PER_THREAD if self._jobs.pace.quick else 1):
+                continue
+            job = self._jobs.next(self.threads)
+            self._room[node] = None
+            if job is None:
+                break
+            self._send(job, node, told=False)
+        for node in [node for node in self._room if not self._nodes[node].orders]:  # nothing else is left to play
+            late = self._overdue(node)
+            if late is not None:
+                self._say(f"{late}; {node} plays what is overdue, too")
+                self._send(late.job, node, told=False)
+
+    def _overdue(self, node: str | None) -> Sent | None:
+        """The oldest order that is long overdue, is out once, and with another node."""
+        now = monotonic()
+        for sent in self._out.values():
+            if now - sent.since < OVERDUE_SECONDS:
+                return None
+            usual = (self._jobs.pace.seconds or 0.0) * len(sent.job.matches)
+            if len(sent.job.orders) == 1 and sent.node != node and now - sent.since > OVERDUE_FACTOR * usual:
+                return sent
+        return None
+
+    def _send(self, job: Job, node: str, *, told: bool) -> None:
+        ids = self._reader.identities(job.matches)
+        self._number += 1
+        key = f"arena-{blake2b(' '.join([self._run, str(self._number), *ids]).encode(), digest_size=16).hexdigest()}"
+        self._out[key] = self._nodes[node].orders[key] = Sent(job, ids, node, told)
+        job.orders.add(key)
+        self._engine.send(Order(key, self._run, job.matches, self._parcel if told else None), node)
+
+    # Replies
+
+    def _take_in(self, reply: Reply) -> Iterator[Finished]:
+        sent = self._out.pop(reply.key, None)
+        if sent is None:
+            return
+        state = self._nodes[sent.node]
+        del state.orders[reply.key]
+        sent.job.orders.discard(reply.key)
+        self._room[sent.node] = None
+        if reply.killed:
+            yield from self._blamed(sent)
+        elif reply.body is None:
+            self._put_back(sent.job)
+            state.lost += 1
+            if reply.failed is not None:
+                self._refuse(sent.node, one_line(reply.failed)[:MAX_REASON_CHARACTERS])
+            elif state.lost >= MAX_LOST_ORDERS * state.threads:
+                self._refuse(sent.node, f"{state.lost} answers in a row could not be read")
+        else:
+            state.lost = 0
+            yield from self._read(reply.body, sent)
+
+    def _read(self, body: bytes, sent: Sent) -> Iterator[Finished]:
+        try:
+            answer = self._reader.read(body, sent.job.matches, sent.ids)
+        except wire.Invalid as invalid:
+            self._put_back(sent.job)
+            self._refuse(sent.node, f"sent what is no answer: {invalid}")
+            return
+        if answer.records is not None:
+            self._call_off(sent.job)
+            self._jobs.pace.note(len(answer.records), answer.seconds)
+            yield from zip(sent.job.matches, answer.records, strict=True)
+        elif answer.asks and not sent.told:
+            self._send(sent.job, sent.node, told=True)
+        else:
+            self._put_back(sent.job)
+            reason = answer.refused or "asks for what it was told"
+            self._refuse(sent.node, one_line(reason)[:MAX_REASON_CHARACTERS])
+
+    def _call_off(self, job: Job) -> None:
+        """Take back the other orders for matches that have been played."""
+        for key in job.orders:
+            other = self._out.pop(key)
+            del self._nodes[other.node].orders[key]
+            self._room[other.node] = None
+            self._engine.drop(key)
+        job.orders.clear()
+
+    # Nodes
+
+    def _apply(self, change: Change) -> Iterator[Finished]:
+        yield from self._part_from(change.node, leave=change.leave)
+        self._refused.pop(change.node, None)  # who comes back may be another
+        if change.threads:
+            self._nodes[change.node] = NodeState(change.threads)
+            self.threads += change.threads
+            self._room[change.node] = None
+
+    def _part_from(self, node: str, *, leave: bool) -> Iterator[Finished]:
+        """Let go of a node, and see to its orders: those that it was playing are blamed, unless it went in good order."""
+        state = self._nodes.pop(node, None)
+        if state is None:
+            return
+        self._room.pop(node, None)
+        self.threads -= state.threads
+        for place, (key, sent) in enumerate(state.orders.items()):
+            del self._out[key]
+            sent.job.orders.discard(key)
+            self._engine.drop(key)
+            if leave or place >= state.threads:
+                self._put_back(sent.job)
+            else:
+                yield from self._blamed(sent)
+
+    def _put_back(self, job: Job) -> None:
+        if not job.orders:  # else another node is still at it
+            self._jobs.put_back(job)
+
+    def _blamed(self, sent: Sent) -> Iterator[Finished]:
+        culprit = None if sent.job.orders else self._jobs.lost(sent.job)
+        if culprit is not None:
+            message = "two machines of the cluster were lost while they played this match"
+            if len(culprit.pairing.seats) == 1 and not self._spec.boards[culprit.board].native:
+                yield culprit, unplayed(self._spec, culprit, "crash", 0, message)
+            else:
+                yield culprit, unplayed(self._spec, culprit, message=f"{message}; whose turn it was is not known")
+
+    def _refuse(self, node: str, reason: str) -> None:
+        """Give a node nothing more."""
+        self._refused[node] = reason
+        for _ in self._part_from(node, leave=True):
+            raise AssertionError("nobody is blamed for leaving")
+        if not self._nodes:
+            listed = "\n".join([f"  {name}: {why}" for name, why in self._refused.items()])
+            raise ClusterError(f"no machine of the cluster can play {self._spec.name}:\n{listed}")
+        self._say(f"{node} is refused: {reason}")
+
+    def _look_around(self) -> None:
+        if self._nodes:
+            self._alone_since, self.alone = None, False
+        elif self._alone_since is None:
+            self._alone_since = monotonic()
+        elif monotonic() - self._alone_since > LONELY_SECONDS:
+            self._say(_NOBODY_LEFT if self._number else _NOBODY)
+            self._alone_since, self.alone = inf, True
+        late = self._overdue(None) if monotonic() - self._heard > OVERDUE_SECONDS else None
+        if late is not None:
+            self._say(f"{late}, and from nobody anything has come since; still waiting")
+            self._heard = inf
+
+
+_NOBODY = "no worker on the cluster yet; waiting for one to join: dask worker ADDRESS --nthreads 1"
+_NOBODY_LEFT = (
+    "no worker is left on the cluster; waiting for one to join: dask worker ADDRESS --nthreads 1 "
+    "(where a scheduler is started again, its workers must be, too)"
+)

@@ -1,0 +1,350 @@
+"""Dask as the engine: an order is a task that may run on one worker alone.
+
+That is why Dask itself never plays an order again elsewhere: the coordinator does, who knows what it means. What may block
+while a scheduler does not answer is done in threads; the thread of the coordinator never waits for the network.
+"""
+
+import atexit
+import logging
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from arena.api.cli import describe
+from arena.errors import ClusterLost
+from arena_cluster import node as nodes
+from arena_cluster import wire
+from arena_cluster.address import Address
+from arena_cluster.connection import call_within, connect
+from arena_cluster.engine import Change, Order, Reply
+from arena_cluster.parcel import versions
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster
+
+SILENT_SECONDS = 10.0
+"""Seconds without an answer after which a scheduler counts as gone."""
+PULSE_SECONDS = 5.0
+"""Seconds between two questions to a scheduler when it has last heard of each worker."""
+STILL_SECONDS = 30.0
+"""Seconds of silence after which a worker counts as gone; Dask itself waits for 5 to 10 minutes."""
+LOOK_SECONDS = 1.0
+"""Seconds between two questions who is there."""
+END_SECONDS = 5.0
+"""Seconds that leaving may take."""
+
+
+class Workers:
+    """The workers that are there, by the scheduler's events and by its answers, which may cross."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._there: dict[str, int] = {}
+        self._gone: dict[str, float] = {}
+        """The times of departures, for as long as an older answer may still name the worker."""
+        self._changes: list[Change] = []
+
+    def changes(self) -> Sequence[Change]:
+        """Changes since the last call, in order."""
+        with self._lock:
+            changes, self._changes = self._changes, []
+        return changes
+
+    def again(self) -> None:
+        """Tell of all that are there once more, with the next changes: for whoever comes to know them."""
+        with self._lock:
+            self._changes = [Change(address, number) for address, number in self._there.items()]
+
+    def seen(self, threads: Mapping[str, int], asked: float) -> None:
+        """Take in who was there, as answered to a question that was asked at a time."""
+        with self._lock:
+            for address in self._there.keys() - threads.keys():
+                self._leave(address, leave=False)
+            self._gone = {address: when for address, when in self._gone.items() if when > asked}
+            for address, number in threads.items():
+                if self._there.get(address) != number and address not in self._gone:
+                    self._there[address] = number
+                    self._changes.append(Change(address, number))
+
+    def gone(self, address: str, *, leave: bool) -> None:
+        """Take in that one has gone."""
+        with self._lock:
+            self._gone[address] = monotonic()
+            self._leave(address, leave=leave)
+
+    def _leave(self, address: str, *, leave: bool) -> None:
+        if self._there.pop(address, None) is not None:
+            self._changes.append(Change(address, 0, leave))
+
+
+class Pulses:
+    """Finds workers of which nothing has been heard for long: frozen, cut off, or their machine gone without a word.
+
+    Only that a time has changed counts, not which it is: the clocks of machines differ.
+    """
+
+    def __init__(self) -> None:
+        self.still: frozenset[str] = frozenset()
+        """Workers that count as gone until they are heard of again."""
+        self.due = 0.0
+        """The time of the next question."""
+        self._last: dict[str, tuple[float, float]] = {}
+        """By worker, the scheduler's time, and since when it has been that."""
+
+    def take(self, heard: Mapping[str, float], now: float) -> None:
+        """Take in when each worker was heard of."""
+        self.due = now + PULSE_SECONDS
+        before = self._last
+        self._last = {
+            address: before[address] if address in before and before[address][0] == last else (last, now)
+            for address, last in heard.items()
+        }
+        patience = max(STILL_SECONDS, len(heard) / 20)  # Dask's own beat slows down to 200 a second in all
+        self.still = frozenset([address for address, (_, since) in self._last.items() if now - since > patience])
+
+    def restart(self) -> None:
+        """Begin anew, since the scheduler has been away."""
+        self.still = frozenset()
+        self._last = {}
+
+
+@contextmanager
+def dask_engine(address: Address) -> Iterator["DaskEngine"]:
+    """The engine at an address, for as long as the block lasts; ClusterError where there is none."""
+    with _silent_logs(), _large_parcels():
+        client, cluster = connect(address)
+        engine = DaskEngine(client, cluster, address)
+        try:
+            yield engine
+        finally:
+            engine.leave()
+
+
+@contextmanager
+def _large_parcels() -> Iterator[None]:
+    """Keep Dask from warning of parcels above 10 MB: each goes to a node but once."""
+    try:
+        from dask import config
+    except ImportError:  # told where the connection is made
+        yield
+        return
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        yield
+
+
+@contextmanager
+def _silent_logs() -> Iterator[None]:
+    """Keep Dask from logging: what matters of it is said by arena, in one line."""
+    with suppress(ImportError):
+        import distributed  # noqa: F401 - sets its loggers up
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado", "asyncio")]
+    loggers = [logging.getLogger(name) for name in names]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    interrupted = False
+    try:
+        yield
+    except KeyboardInterrupt:
+        interrupted = True  # threads that are still starting a cluster must not speak after the command's last word
+        raise
+    finally:
+        if not interrupted:
+            for logger, level in zip(loggers, before, strict=True):
+                logger.setLevel(level)
+
+
+class DaskEngine:
+    """A Dask cluster, seen by its client."""
+
+    def __init__(self, client: "Client", cluster: "LocalCluster | None", address: Address) -> None:
+        self._client = client
+        self._cluster = cluster
+        self._address = address
+        self._futures: dict[str, Future] = {}
+        self._done: queue.SimpleQueue[Future | None] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+        self._workers = Workers()
+        self._heard = 0
+        """The number of answers of the scheduler."""
+        self._noted = 0
+        self._silence = 0.0
+        self._lost = False
+        self._asked = monotonic()
+        self._wake = threading.Event()
+        self._over = threading.Event()
+        for target in (self._ask, self._gather):
+            threading.Thread(target=target, name=f"arena-{target.__name__}", daemon=True).start()
+
+    # For the coordinator
+
+    def changes(self) -> Sequence[Change]:
+        """Workers that have come and gone since the last call; ClusterLost if the scheduler has been silent for long."""
+        now = monotonic()
+        elapsed, self._asked = min(now - self._asked, 1.0), now  # time in which this process itself stood still counts little
+        self._silence = 0.0 if self._heard != self._noted else self._silence + elapsed
+        self._noted = self._heard
+        if self._silence > SILENT_SECONDS:
+            self._lost = True
+            raise ClusterLost(
+                f"the scheduler {self._address.url or self._address.given} has not answered for {SILENT_SECONDS:.0f} s; "
+                "see whether it runs, start it again if need be, and go on with the same command"
+            )
+        return self._workers.changes()
+
+    def send(self, order: Order, node: str) -> None:
+        """Give an order to a worker."""
+        plain: dict[str, Any] = {
+            "key": order.key,
+            "run": order.run,
+            "matches": wire.matches(order.matches),
+            "versions": dict(versions()),
+            "parcel": order.parcel,
+        }
+        try:
+            future = self._client.submit(
+                nodes.play, plain, key=order.key, workers=[node], allow_other_workers=False, pure=False, retries=0
+            )
+        except Exception:  # the scheduler is gone, or about to be heard of again
+            self._replies.put(Reply(order.key))
+            return
+        self._futures[order.key] = future
+        future.add_done_callback(self._done.put)
+
+    def drop(self, key: str) -> None:
+        """Take an order back."""
+        future = self._futures.pop(key, None)
+        if future is not None:
+            with suppress(Exception):
+                future.release()
+
+    def replies(self, seconds: float) -> Sequence[Reply]:
+        """The replies that have come; waits for the first one, but not longer than `seconds`."""
+        found: list[Reply] = []
+        with suppress(queue.Empty):
+            found.append(self._replies.get(timeout=seconds))
+            while True:
+                found.append(self._replies.get_nowait())
+        for reply in found:
+            self.drop(reply.key)
+        return found
+
+    def close(self, run: str) -> None:
+        """Take back all orders, and have every worker forget the tournament. It takes END_SECONDS at most.
+
+        Who plays the next tournament gets all workers that are there as his first changes.
+        """
+        for key in list(self._futures):
+            self.drop(key)
+        self._workers.again()
+        if self._lost:
+            return
+        _in_time(lambda: self._client.run(nodes.forget, run, on_error="ignore"))
+
+    def leave(self) -> None:
+        """Close the connection, and the cluster where it was started for this run."""
+        self._over.set()
+        self._wake.set()
+        self._done.put(None)
+        if not self._lost:
+            with suppress(Exception):  # who leaves while he listens makes the scheduler complain
+                self._client.unsubscribe_topic("all")
+        _in_time(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
+        if self._cluster is not None:
+            with suppress(ImportError):  # when Python ends, Dask would close it once more, and Ctrl-C would tear that apart
+                from distributed.deploy.spec import close_clusters
+
+                atexit.unregister(close_clusters)
+            _in_time(self._cluster.close)
+
+    # In threads of their own
+
+    def _ask(self) -> None:
+        """Ask the scheduler again and again who is there."""
+        listening = False
+        pulses = Pulses()
+        while not self._over.is_set():
+            began = monotonic()
+            self._wake.clear()
+            try:
+                if not listening:
+                    self._client.subscribe_topic("all", self._take_event)
+                    listening = True
+                threads = self._client.nthreads()
+                if began >= pulses.due:
+                    pulses.take(self._pulses(), began)
+            except Exception:  # the scheduler does not answer, and one that comes back has forgotten us
+                listening = False
+                pulses.restart()
+            else:
+                self._workers.seen({address: number for address, number in threads.items() if address not in pulses.still}, began)
+                self._heard += 1
+            self._wake.wait(LOOK_SECONDS)
+
+    def _pulses(self) -> dict[str, float]:
+        """The time at which the scheduler has last heard of each worker, by its own clock."""
+        found = self._client.sync(self._client.scheduler.identity)  # scheduler_info() leaves workers out in some versions
+        return {address: worker["last_seen"] for address, worker in found["workers"].items()}
+
+    def _take_event(self, event: tuple[float, Any]) -> None:
+        """Take in an event of the scheduler. Called in the thread of Dask's client."""
+        said = event[1]
+        action = said.get("action") if isinstance(said, dict) else None
+        if action == "remove-worker":
+            self._workers.gone(str(said.get("worker")), leave=bool(said.get("expected")))
+        elif action == "add-worker":
+            self._wake.set()
+
+    def _gather(self) -> None:
+        """Fetch the results of tasks that are done."""
+        over = False
+        while not over:
+            done: list[Future] = []
+            with suppress(queue.Empty):
+                one = self._done.get()
+                while True:
+                    if one is None:
+                        over = True
+                    else:
+                        done.append(one)
+                    one = self._done.get_nowait()
+            if not over:
+                self._fetch(done)
+
+    def _fetch(self, done: Sequence["Future"]) -> None:
+        finished = {future.key: future for future in done if future.status == "finished"}
+        bodies: Mapping[str, Any] = {}
+        with suppress(Exception):  # lost on the way
+            bodies = self._client.gather(finished, errors="skip")
+        for future in done:
+            body = bodies.get(future.key)
+            self._replies.put(_failure(future) if body is None else Reply(future.key, body))
+
+
+def _failure(future: "Future") -> Reply:
+    """The reply of a task that has no result."""
+    if future.status != "error":
+        return Reply(future.key)
+    try:
+        return _read_failure(future.key, future.exception(timeout=END_SECONDS))
+    except BaseException as error:  # whatever the node has put into its exception: this thread must go on
+        return Reply(future.key, failed=f"its failure cannot be read: {type(error).__name__}")
+
+
+def _read_failure(key: str, error: BaseException | None) -> Reply:
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        return Reply(key, killed=True)
+    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "arena":
+        return Reply(key, failed=f"arena {versions()['arena']} is not installed there; install it on every machine")
+    return Reply(key, failed="gave no reason" if error is None else describe(error))
+
+
+def _in_time(call: Callable[[], object], seconds: float = END_SECONDS) -> None:
+    """Do what may hang or fail, and leave it alone when it does."""
+    with suppress(Exception):
+        call_within(seconds, call)

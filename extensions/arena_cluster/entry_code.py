@@ -1,0 +1,215 @@
+"""The code that entries bring, for a node: which files go along, and where they lie there.
+
+Each version lies in a folder of its own, below which its files have the paths that they have at the coordinator. So a file finds
+there what it finds at home, no entry finds the code of another, and nothing that is told of a file depends on the node.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.api.match import Seat
+from arena.api.run import pack
+from arena.api.spec import Spec, real_place, whole
+from arena.errors import ClusterError
+from arena_isolation import protocol
+from arena_isolation.command import COMMAND
+from arena_isolation.versions import (
+    CODE,
+    LAID_OUT,
+    Described,
+    PluginVersion,
+    SharedCode,
+    moved_path,
+    readable_files,
+    shared_code,
+    version_in,
+)
+
+ENTRIES_FOLDER = "entries"
+"""The folder in a parcel for the code of entries."""
+MAX_FILE_BYTES = 32 << 20
+"""Bytes of a file that is sent along, and of all data of an entry."""
+MAX_DATA_FILES = 1000
+"""Files of data that go along with an entry."""
+
+
+class File(NamedTuple):
+    """A file that goes along."""
+
+    name: str
+    """Its path in the folder of the parcel."""
+    original: str
+    """Its path at the coordinator."""
+    content: bytes
+    executable: bool
+
+
+class SentVersion(NamedTuple):
+    """A plugin of an entry, or another version of one, in a parcel."""
+
+    agent: str
+    version: PluginVersion
+    """As it is at the coordinator."""
+    folder: str
+    """Its folder in the parcel."""
+    path: tuple[str, ...]
+    """The folders at the coordinator from which it imports, in order."""
+
+    def moved(self, parcel: Path) -> PluginVersion:
+        """Return the version as it is where the parcel lies in a folder."""
+        version, base = self.version, parcel / self.folder
+        file = f"{base}{version.file}"
+        plugin = file if version.plugin == version.file else version.plugin
+        moved = ("", os.pathsep.join([f"{base}{entry}" for entry in self.path])) if self.path else None
+        return replace(version, file=file, plugin=plugin, moved=moved)
+
+
+class EntryCode(NamedTuple):
+    """All code that entries of a spec bring."""
+
+    versions: Sequence[SentVersion]
+    programs: Mapping[str, str]
+    """Programs that were laid out with all that belongs to them, by their paths at the coordinator: their paths in the parcel."""
+    described: Described
+    """The descriptions of plugins that a node need not ask about: it has all that they can read here."""
+
+
+def file_of(name: str, place: Path, what: str) -> File:
+    """A file to be sent; ClusterError where that cannot be."""
+    hint = "put it where every machine finds it, and install it there"
+    try:
+        if place.is_dir():
+            raise ClusterError(f"{what} cannot be sent to the cluster: it is a folder; install it on every machine as a package")
+        size = place.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise ClusterError(
+                f"{what} cannot be sent to the cluster: {size:,} bytes, at most {MAX_FILE_BYTES:,} are sent; {hint}"
+            )
+        return File(name, str(place.resolve()), place.read_bytes(), os.access(place, os.X_OK))
+    except OSError as error:
+        raise ClusterError(f"{what} cannot be sent to the cluster: {error.strerror}; {hint}") from error
+
+
+def entry_code(spec: Spec) -> tuple[EntryCode, list[File]]:
+    """The code that entries of a spec bring, and its files."""
+    versions, files = _versions(spec)
+    programs: dict[str, str] = {}
+    for seat in [seat for board in spec.boards for seat in board.seats if seat.program is not None]:
+        assert seat.program is not None
+        for word in [word for word in seat.program.command or () if is_laid_out(word) and word not in programs]:
+            folder = f"{ENTRIES_FOLDER}/program-{len(programs)}"
+            programs[word] = f"{folder}{word}"
+            files += [_file(folder, one, seat.label) for one in _below(Path(word).parent)]
+    complete = {(one.version.plugin, one.version.code) for one in versions if is_laid_out(one.version.file)}
+    known = {key: told for key, told in shared_code(spec.shared).described.items() if key[2] == "sandbox" or key[:2] in complete}
+    return EntryCode(versions, programs, known), files
+
+
+def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
+    """The plugins of entries and other versions of plugins, each once, and their files."""
+    seats: dict[tuple[str, PluginVersion], list[Seat]] = {}
+    for seat in [seat for board in spec.boards for seat in board.seats]:
+        version = None if seat.program is None else version_in(seat.program)
+        if version is not None:
+            seats.setdefault((seat.agent, version), []).append(seat)
+    versions: list[SentVersion] = []
+    files: list[File] = []
+    for number, ((agent, version), using) in enumerate(seats.items()):
+        folder = f"{ENTRIES_FOLDER}/{number}"
+        code = {file.absolute() for file in version.files()}
+        sent = {*code, *readable_files(version)}
+        if any(seat.isolation != "sandbox" for seat in using):
+            others = [Path(other.file) for _, other in seats if other.file != version.file]
+            sent.update(_data(version, spec.document.folder.resolve(), others))
+        files += [_file(folder, one, using[0].label) for one in sorted(sent)]
+        versions.append(SentVersion(agent, version, folder, tuple(_import_path(version, code))))
+    return versions, files
+
+
+def is_laid_out(word: str) -> bool:
+    """Tell whether a word is the whole path of a file in a folder that holds it and what belongs to it, and nothing else."""
+    try:
+        return os.path.isabs(word) and Path(word).is_file() and (Path(word).parent / LAID_OUT).is_file()  # noqa: PTH117
+    except (OSError, ValueError):  # no path at all
+        return False
+
+
+def share_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> dict[str, Any]:
+    """Return what readers of a spec need to know of the code once its parcel is in a folder, as `Spec.shared`.
+
+    `plugins` are the organiser's there, by their places at home.
+    """
+    here = [(sent, sent.moved(parcel)) for sent in code.versions]
+    home = {real_place(place): real_place(name) for place, name in plugins.items()}
+    moved = SharedCode(
+        _move_descriptions(code, parcel, plugins),
+        {(sent.agent, sent.version.submitted, sent.version.text): version for sent, version in here},
+        {version.file: home[sent.version.file] for sent, version in here if sent.version.file in home},
+    )
+    return {CODE: moved, COMMAND: {word: str(parcel / name) for word, name in code.programs.items()}}
+
+
+def _move_descriptions(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> Described:
+    """Return the descriptions of plugins as who has the parcel in a folder tells them: processes load them from there."""
+    names = {whole(place): whole(name) for place, name in plugins.items()}
+    found = {}
+    for sent in code.versions:
+        home, here = sent.version.plugin, sent.moved(parcel).plugin
+        for (plugin, digest, isolation, *others), told in code.described.items():
+            if (plugin, digest) == (home, sent.version.code):
+                key = (here, digest, isolation, *[names.get(one, one) for one in others])
+                found[key] = {_moved_request(line, here, names): answer for line, answer in told.items()}
+    return found
+
+
+def _moved_request(line: bytes, plugin: str, names: Mapping[str, str]) -> bytes:
+    request = protocol.parse(line)
+    if request["type"] != "describe":
+        return line
+    return pack({**request, "plugin": plugin, "plugins": [names.get(one, one) for one in request["plugins"]]})
+
+
+def _file(folder: str, place: Path, label: str) -> File:
+    """A file of an entry, under its path at the coordinator: links stay as they are called."""
+    return file_of(f"{folder}{place}", place, f"{place.name} of {label}")._replace(original=str(place))
+
+
+def _import_path(version: PluginVersion, code: Iterable[Path]) -> Iterator[str]:
+    """The folders from which a version imports what is sent with it."""
+    own = None if version.moved is None else Path(version.moved[1])
+    others = [file for file in code if str(file) != version.file]
+    for entry in moved_path(version.moved):
+        moved = own is not None and Path(entry).is_relative_to(own)
+        if moved or any(file.is_relative_to(entry) for file in others):
+            yield entry
+
+
+def _data(version: PluginVersion, spec: Path, others: Iterable[Path]) -> list[Path]:
+    """The data that a version outside a sandbox may read beside its file, where that has a folder of its own; none if large.
+
+    That is a revision, or a folder below `spec`, that of the spec, in which, or below which, none of the `others` lies.
+    """
+    revision = version.moved is not None and version.moved[0]
+    folder = (Path(version.file).parent if version.moved is None else Path(version.moved[1])).resolve()
+    if not revision and (spec == folder or not folder.is_relative_to(spec)):
+        return []
+    if any(other.resolve().is_relative_to(folder) for other in others):
+        return []
+    found, size = [], 0
+    for one in _below(folder):
+        size += one.stat().st_size
+        found.append(one)
+        if size > MAX_FILE_BYTES or len(found) > MAX_DATA_FILES:
+            return []
+    return found
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files in a folder and below, but for hidden folders, virtual environments, and what Python has compiled."""
+    for place, below, files in os.walk(folder):
+        left_out = [name for name in below if name == "__pycache__" or name[0] == "." or Path(place, name, "pyvenv.cfg").exists()]
+        below[:] = [name for name in below if name not in left_out]
+        yield from [one for name in files if (one := Path(place, name)).is_file()]

@@ -1,0 +1,124 @@
+"""Players on a cluster: those of one run, and those of a ladder, who keep one connection for all seasons."""
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from types import TracebackType
+from typing import Self
+
+from arena.api.match import Record
+from arena.api.run import Batch, Fingerprint, Matches, MatchQueue, Scheduled
+from arena.api.spec import Spec
+from arena.errors import ClusterError
+from arena_cluster.address import address_of
+from arena_cluster.coordinator import Coordinator
+from arena_cluster.dask import dask_engine
+from arena_cluster.engine import Engine
+from arena_cluster.parcel import pack_parcel
+
+ORDERS_PER_THREAD = 2
+"""Orders for each thread of the cluster into which the matches that wait are divided, so that no node has all of them."""
+
+
+class RunPlayers:
+    """Plays one run on the engine of a cluster."""
+
+    def __init__(self, spec: Spec, parcel: bytes, engine: Engine, note: Callable[[str], object]) -> None:
+        self._spec = spec
+        self._parcel = parcel
+        self._engine = engine
+        self._note = note
+        self._coordinator: Coordinator | None = None
+
+    def play(self, queue: MatchQueue) -> Matches:
+        """Yield the matches of a queue with their records."""
+        total = self._spec.size if self._spec.exact else None
+        self._coordinator = Coordinator(self._spec, self._parcel, self._engine, queue.take, self._note, total=total)
+        return self._coordinator.play()
+
+    def staff(self) -> str:
+        """Return the number of workers and of their threads, as text."""
+        return "no worker" if self._coordinator is None else self._coordinator.staff()
+
+
+@contextmanager
+def connect(address: str, spec: Spec, code: Mapping[str, Fingerprint], note: Callable[[str], object]) -> Iterator[RunPlayers]:
+    """Connect to the cluster at an address for as long as the block lasts; ClusterError if there is none."""
+    found = address_of(address)
+    parcel = pack_parcel(spec, code)
+    if found.warning is not None:
+        note(found.warning)
+    with dask_engine(found) as engine:
+        yield RunPlayers(spec, parcel, engine, note)
+
+
+class ClusterPlayers:
+    """Plays seasons on a cluster, by its address as the user gives it; `note` is told what becomes of it, each thing once.
+
+    Its methods are for one thread at a time.
+    """
+
+    def __init__(self, address: str, note: Callable[[str], object]) -> None:
+        self._address = address
+        self._note = note
+        self._connection = ExitStack()
+        self._engine: Engine | None = None
+        self._coordinator: Coordinator | None = None
+        self._told = ""
+
+    def connect(self) -> Engine:
+        """Return the engine, connected anew where the connection was given up; ClusterError where there is no cluster."""
+        if self._engine is None:
+            address = address_of(self._address)  # a scheduler that was started again may have written its file anew
+            if address.warning is not None:
+                self.tell(address.warning)
+            self._engine = self._connection.enter_context(dask_engine(address))
+        return self._engine
+
+    def leave(self) -> None:
+        """Give the connection up."""
+        self._engine = None
+        with suppress(ClusterError):
+            self._connection.close()
+
+    @property
+    def alone(self) -> bool:
+        """Whether a season waits for the first worker to join, or for another one."""
+        return self._coordinator is not None and self._coordinator.alone
+
+    def tell(self, text: str) -> None:
+        """Say something, unless it was said last."""
+        if text != self._told:
+            self._told = text
+            self._note(text)
+
+    def play(
+        self,
+        spec: Spec,
+        code: Mapping[str, Fingerprint],
+        take: Callable[[int], Batch],
+        waiting: Callable[[], int],
+        check: Callable[[], None],
+    ) -> Generator[tuple[Scheduled, Record], None, None]:
+        """Yield every match that `take` gives, with its record; `waiting` tells how many matches of its plan are left.
+
+        What `check` raises ends it; it is asked several times a second. ClusterError where the cluster is gone, or where none of
+        its nodes can play.
+        """
+
+        def fair(size: int) -> Batch:
+            return take(max(1, min(size, waiting() // (ORDERS_PER_THREAD * max(1, coordinator.threads)))))
+
+        coordinator = self._coordinator = Coordinator(spec, pack_parcel(spec, code), self.connect(), fair, self.tell, check=check)
+        try:
+            yield from coordinator.play()
+        finally:
+            self._coordinator = None
+
+    def __enter__(self) -> Self:
+        """Connect."""
+        self.connect()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Give the connection up."""
+        self.leave()

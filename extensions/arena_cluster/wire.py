@@ -1,0 +1,191 @@
+"""Matches and records as a node and the coordinator exchange them, and the checks of what a node sends.
+
+Answers are JSON, so that reading one runs no code. Nodes are trusted, but what goes wrong on one must not spoil a store: every
+key of a record must be of its type and within its range, and must fit the match that was asked for and the other keys.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AllowInfNan, Field, InstanceOf, StrictBool, StrictInt, TypeAdapter, ValidationError
+
+from arena import ArenaError
+from arena.api.cli import shown
+from arena.api.match import Decision, Reason, Record
+from arena.api.run import Pairing, Scheduled
+from arena.api.spec import Spec
+from arena.limits import LARGEST
+from arena.match.contradictions import contradiction
+from arena.schedule.schedule import identity_of
+from arena.search import LONGEST_EXCHANGE, LONGEST_NAME, MOST_AMOUNTS
+from arena.spec.parameters import explained
+
+MAX_TIMINGS = 16
+MAX_DECISION_SECONDS = 1e9
+"""Of a decision. The store keeps nanoseconds as 64-bit integers."""
+
+# An instance, since a strict `str` refuses the halves of surrogates that a message may hold, and a strict `float` takes any int.
+Text = InstanceOf[str]
+Flag = StrictBool
+Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
+Number = Annotated[int, Field(strict=True, ge=-LARGEST, le=LARGEST)] | Annotated[InstanceOf[float], AllowInfNan(False)]
+Amount = Annotated[Number, Field(ge=0, le=LARGEST)]
+Seconds = Annotated[float, Field(strict=True, ge=0, le=MAX_DECISION_SECONDS)]
+Amounts = Annotated[dict[Annotated[Text, Field(max_length=LONGEST_NAME)], Amount], Field(max_length=MOST_AMOUNTS)]
+_TYPES: dict[str, Any] = {
+    "id": Text,
+    "game": Text,
+    "position": Text,
+    "labels": tuple[Text, ...],
+    "seed": StrictInt | None,
+    "actions": tuple[Text, ...],
+    "answer": Text | None,
+    "returns": tuple[Number, ...],
+    "solved": Flag | None,
+    "termination": Reason,
+    "seat": Count | None,
+    "message": Text | None,
+    "traceback": Text | None,
+    "moves": Count | None,
+    "cost": Number | None,
+    "fallbacks": Count,
+    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None, Count], ...],
+    "drew": tuple[Flag, ...],
+    "timing": Annotated[dict[Text, Flag | Number | list[Number | None] | None], Field(max_length=MAX_TIMINGS)] | None,
+    "adjusted": tuple[Number, ...] | None,
+    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=LONGEST_EXCHANGE)]], ...],
+}
+"""The type of each key of a record on the wire."""
+_HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))
+_ROW: TypeAdapter[tuple[Any, ...]] = TypeAdapter(_HINT)
+_DURATION: TypeAdapter[float] = TypeAdapter(Annotated[Number, Field(ge=0)])
+
+
+class Invalid(ArenaError):
+    """A node has sent what cannot be an answer to its order; the message says what, in which match."""
+
+
+class NodeAnswer(NamedTuple):
+    """The answer of a node to an order: one of the three."""
+
+    records: Sequence[Record] | None = None
+    seconds: float = 0.0
+    refused: str | None = None
+    """The reason why the node cannot play this tournament at all."""
+    asks: bool = False
+    """True if it must be told about the tournament first."""
+
+
+def matches(scheduled: Sequence[Scheduled]) -> list[tuple[int, int, int, tuple[int, ...]]]:
+    """Matches as plain values."""
+    return [(one.number, one.board, one.pairing.round, tuple(one.pairing.seats)) for one in scheduled]
+
+
+def matches_of(plain: Sequence[Any]) -> list[Scheduled]:
+    """The matches again."""
+    return [Scheduled(number, board, Pairing(turn, tuple(seats))) for number, board, turn, seats in plain]
+
+
+def answer(records: Sequence[Record], seconds: float) -> bytes:
+    """The answer of a node that has played."""
+    return _encode({"records": records, "seconds": seconds})
+
+
+def wants_parcel() -> bytes:
+    """The answer of a node that does not know the tournament."""
+    return _encode({"asks": True})
+
+
+def refusal(reason: str) -> bytes:
+    """The answer of a node that cannot play."""
+    return _encode({"refused": reason})
+
+
+def _encode(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+class Reader:
+    """Reads answers about the matches of one spec."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+
+    def identities(self, asked: Sequence[Scheduled]) -> list[str]:
+        """The ids of matches."""
+        return [identity_of(self._spec, scheduled) for scheduled in asked]
+
+    def read(self, body: Any, asked: Sequence[Scheduled], identities: Sequence[str]) -> NodeAnswer:
+        """The answer to an order for these matches with their ids; Invalid where it is none."""
+        said = _decoded(body)
+        if said.get("asks") is True:
+            return NodeAnswer(asks=True)
+        if isinstance(said.get("refused"), str):
+            return NodeAnswer(refused=said["refused"][:2000])
+        rows = said.get("records")
+        try:
+            seconds = _DURATION.validate_python(said.get("seconds"))
+        except ValidationError:
+            rows = None
+        if not isinstance(rows, list):
+            raise Invalid("expected records and the seconds they took")
+        if len(rows) != len(asked):
+            raise Invalid(f"expected {len(asked)} records, got {len(rows)}")
+        return NodeAnswer([self._record(*each) for each in zip(rows, asked, identities, strict=True)], seconds)
+
+    def _record(self, row: Any, scheduled: Scheduled, identity: str) -> Record:
+        if not isinstance(row, list) or len(row) != len(Record._fields):
+            raise Invalid(f"match {identity}: expected a record of {len(Record._fields)} values")
+        try:
+            record = Record._make(_ROW.validate_python(row))
+        except ValidationError as error:
+            raise Invalid(f"match {identity}: {_explained(error, row)}") from None
+        if record.id != identity:
+            raise Invalid(f"match {identity}: got a record of {shown(record.id)}, which was not asked for")
+        fault = self._fault(record, scheduled)
+        if fault is not None:
+            raise Invalid(f"match {identity}: {fault}")
+        return record._replace(returns=tuple(map(float, record.returns)), decisions=tuple(map(Decision._make, record.decisions)))
+
+    def _fault(self, record: Record, scheduled: Scheduled) -> str | None:
+        """A value that does not fit the match or the other values; None if all fit."""
+        board = self._spec.boards[scheduled.board]
+        labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
+        for key, got, wanted in (
+            ("game", record.game, board.name),
+            ("labels", record.labels, labels),
+            ("seed", record.seed, self._spec.record_seed),
+        ):
+            if got != wanted:
+                return f"{key}: expected {shown(wanted)}, got {shown(got)}"
+        if record.termination == "adjudicated" and board.adjudication is None:
+            return "termination: expected one without adjudication, which the spec does not want, got adjudicated"
+        late = record.seat if record.termination == "timeout" else None
+        if late is not None and late < len(labels):
+            seat = board.seats[scheduled.pairing.seats[late]]
+            if not seat.limits.timed and seat.isolation == "none":
+                return f"termination: expected another than timeout, since seat {late} has no time limit"
+        return contradiction(record, board.game)
+
+
+def _decoded(body: Any) -> dict[str, Any]:
+    if not isinstance(body, bytes):
+        raise Invalid(f"expected bytes, got {type(body).__name__}")
+    try:
+        said = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"expected JSON: {error}") from error
+    if not isinstance(said, dict):
+        raise Invalid("expected a JSON object")
+    return said
+
+
+def _refuse_constant(text: str) -> Any:
+    raise ValueError(f"{text} is no number")
+
+
+def _explained(error: ValidationError, row: list[Any]) -> str:
+    """The first fault of a record: the key, what was expected and what came."""
+    (number, *inside), message = explained(error, row)[0]
+    return f"{Record._fields[int(number)]}{''.join([f'[{part}]' for part in inside])}: {message}"

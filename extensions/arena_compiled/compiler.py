@@ -1,0 +1,240 @@
+"""Compiles the text of a module to object code, by numba. Heavy: imported only where something has to be compiled.
+
+Numba would optimise every function by itself and generate code for it; here the functions are only translated, and what they
+were linked into is optimised once. Loops are not unrolled: those over actions and cells are short, and all that code has to be
+generated, and takes the registers that the search needs.
+"""
+
+import linecache
+import operator
+import re
+from collections import namedtuple
+from functools import cache
+from math import log, sqrt
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba import types
+from numba.core import cgutils, codegen, compiler, typing
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
+from numba.extending import intrinsic
+
+from arena.api.cli import describe
+from arena.compiled import NotCompilable
+
+TYPES = {
+    "int": types.int64,
+    "float": types.float64,
+    "words": types.CPointer(types.int64),
+    "reals": types.CPointer(types.float64),
+    "octets": types.CPointer(types.uint8),
+}
+NOT_INLINED = ("_threats", "filled", "kept", "on_path", "ranked", "slot_in")
+"""Functions that are not put in place by force: they are long, and not called for every state."""
+_OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OPTIMISATION_LEVEL = 3
+"""The optimisation level."""
+
+
+class _Part(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """A function that is translated, and neither optimised by itself nor loaded."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout  # noqa: SLF001 - which numba sets at this place
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+
+class _Translator(codegen.JITCPUCodegen):  # type: ignore[misc]
+    _library_class = _Part
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        pass
+
+
+class _Processor(CPUTarget):  # type: ignore[misc]
+    """The processor at hand, for functions that are translated."""
+
+    @property
+    def target_context(self) -> Any:
+        return _translation()
+
+
+class _Translated(CPUDispatcher):  # type: ignore[misc]
+    """A function of a module."""
+
+    targetdescr = _Processor("cpu")
+
+
+def _inlined(function: Any, *, forceinline: bool = True) -> Any:
+    """A function that is put in place wherever it is called."""
+    return _Translated(function, targetoptions={**_OPTIONS, "forceinline": forceinline})
+
+
+@cache
+def _translation() -> Any:
+    context = cpu_target.target_context
+    context.refresh()
+    return context.subtarget(_internal_codegen=_Translator("arena"))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def at(_context: Any, table: Any, index: Any) -> Any:
+    """The entry of a table, or of a tuple, at an index that is never negative."""
+    if not isinstance(table, types.CPointer):
+        if not isinstance(table, types.UniTuple):
+            return None
+
+        def pick(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            wanted = typing.signature(table.dtype, table, types.int64)
+            return context.get_function(operator.getitem, wanted)(builder, arguments)
+
+        return table.dtype(table, types.int64), pick
+    kind = types.int64 if isinstance(table.dtype, types.Integer) else table.dtype
+
+    def load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        entry = builder.load(builder.gep(arguments[0], [arguments[1]], inbounds=True))
+        return context.cast(builder, entry, table.dtype, kind)
+
+    return kind(table, types.int64), load
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def put(_context: Any, table: Any, index: Any, value: Any) -> Any:
+    """Write an entry of a table."""
+
+    def store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        entry = context.cast(builder, arguments[2], signature.args[2], table.dtype)
+        builder.store(entry, builder.gep(arguments[0], [arguments[1]], inbounds=True))
+        return context.get_dummy_value()
+
+    wide = types.int64 if isinstance(table.dtype, types.Integer) else types.float64
+    return types.void(table, types.int64, wide), store
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def offset(_context: Any, table: Any, index: Any) -> Any:
+    """The table from an index on."""
+
+    def shifted(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]], inbounds=True)
+
+    return table(table, types.int64), shifted
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def ones(_context: Any, number: Any) -> Any:
+    """The number of bits that are set in a number of 0 or more."""
+
+    def count(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), count
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def zeros(_context: Any, number: Any) -> Any:
+    """The number of bits above the highest that is set."""
+
+    def count(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], cgutils.false_bit)
+
+    return types.int64(types.int64), count
+
+
+def _given(kind: Any) -> Any:
+    """Return a function for what the entry is given at a place: a number, or the address of a table."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def given(_context: Any, given: Any, place: Any) -> Any:
+        def load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            word = builder.gep(arguments[0], [arguments[1]], inbounds=True)
+            return builder.load(builder.bitcast(word, context.get_value_type(kind).as_pointer()))
+
+        return kind(given, types.int64), load
+
+    return given
+
+
+GIVEN = {f"_{name}_given": _given(kind) for name, kind in TYPES.items()}
+
+
+@_inlined
+def bit_count(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """What int.bit_count gives."""
+    return ones(number if number >= 0 else -number)
+
+
+@_inlined
+def bit_length(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """What int.bit_length gives."""
+    return 64 - zeros(number if number >= 0 else -number)
+
+
+def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, bytes]:
+    """Return the symbol of a function that calls the entry of a module with what an array of words holds, and the object code.
+
+    NotCompilable where the module cannot be compiled.
+    """
+    given = ", ".join([f"_{kind}_given(_given, {place})" for place, kind in enumerate(kinds)])
+    text += f"\ndef entry_given(_given):\n    return entry({given})\n"
+    file = f"<arena {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    space: dict[str, Any] = {
+        "__name__": f"arena_{name}", "namedtuple": namedtuple, "at": at, "_put": put, "offset": offset, "_int64": types.int64,
+        "bit_count": bit_count, "bit_length": bit_length, "log": log, "sqrt": sqrt, **GIVEN,
+    }  # fmt: skip
+    exec(compile(text, file, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
+    entry = space.pop("entry_given")
+    for key, value in list(space.items()):
+        if getattr(value, "__code__", None) is not None and value.__code__.co_filename == file:
+            space[key] = _inlined(value, forceinline=not key.endswith(NOT_INLINED))
+    flags = compiler.Flags()
+    flags.nrt = False
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    flags.error_model = "python"
+    entry.__globals__.update(space)
+    context = _translation()
+    context.refresh()
+    try:
+        with global_compiler_lock:
+            made = compiler.compile_extra(cpu_target.typing_context, context, entry, (TYPES["words"],), types.int64, flags, {})
+            symbol: str = made.fndesc.llvm_func_name
+            return symbol, _optimised(made)
+    except Exception as error:  # whatever numba makes of it
+        refused = NotCompilable(_told(error))
+        refused.lines = [int(line) for line in re.findall(rf'File "{re.escape(file)}", line (\d+)', str(error))]
+        raise refused from error
+    finally:
+        linecache.cache.pop(file, None)
+
+
+def _optimised(made: Any) -> bytes:
+    """The object code of what was translated."""
+    made.library.finalize()
+    module, machine = made.library._final_module, made.library.codegen._tm  # noqa: SLF001 - for which numba has no other names
+    for function in module.functions:
+        if not function.is_declaration and function.name != made.fndesc.llvm_func_name:
+            function.linkage = "internal"
+    options = llvm.create_pipeline_tuning_options(speed_level=OPTIMISATION_LEVEL)
+    options.loop_vectorization, options.loop_unrolling = True, False
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def _told(error: Exception) -> str:
+    lines = [line.strip() for line in re.sub(r"(, defined)? at <arena \w+> \(\d+\)", "", str(error)).splitlines()]
+    return " ".join([line for line in lines if line and not line.startswith(("Failed in ", "File "))][:2])[:300] or describe(
+        error
+    )

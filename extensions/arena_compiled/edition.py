@@ -1,0 +1,241 @@
+"""Finds what can be compiled of a game and a heuristic: a second edition by their authors, or the plain methods themselves."""
+
+import inspect
+import random
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from arena import Game, Puzzle, State
+from arena.api.cli import describe
+from arena.api.spec import Evaluation, gives, name_of, overrides
+from arena.compiled import METHODS, Estimate, Grid, NoEstimate, NotCompilable, Rules, rules_of
+from arena.errors import Interrupted
+from arena.returns import bounds
+from arena.unmetered import WATCHED
+from arena_compiled.module import add_functions, add_helpers
+from arena_compiled.specialiser import Specialiser
+
+OPTIONAL = ("threats", "step_cost")
+"""Methods that rules have where their game has them."""
+GENERATES = "generates states, which records tell"
+SAMPLE_PLAYOUTS, SAMPLE_PLIES, SAMPLE_SECONDS = 6, 60, 0.05
+"""How far a game is tried before its rules are compiled: at most so many playouts, plies of each, and seconds."""
+
+
+class Edition(NamedTuple):
+    """The rules of a game over whole numbers, and what leads there from the game's own states and back."""
+
+    game: Game
+    rules: Any
+    """The object whose methods are compiled: Rules, or the game itself."""
+    words: int
+    width: int
+    players: int
+    encode: Callable[[State], tuple[int, ...]]
+    action: Callable[[State, int], Any]
+    samples: tuple[State, ...]
+    """States met in a few random playouts."""
+
+    def specialised(self) -> Specialiser:
+        """Return a fresh specialiser of the rules."""
+        made = Specialiser("rules", self.rules, {"width": self.width, "words": self.words})
+        made.scratch = tuple(self.rules.scratch) if isinstance(self.rules, Rules) else ()
+        made.changes = bool(made.scratch)
+        if not self.in_place:
+            add_helpers(made, self.words)
+        return made
+
+    @property
+    def in_place(self) -> bool:
+        """Whether states are arrays that actions change."""
+        return isinstance(self.rules, Grid)
+
+    @property
+    def tree(self) -> bool:
+        """Whether no state can be reached in two ways."""
+        return isinstance(self.rules, Rules) and self.rules.tree is True
+
+    def path(self, start: State, numbers: Sequence[int]) -> list[Any]:
+        """Return the game's own actions from a state on for those of the rules."""
+        if getattr(type(self.rules), "action", Rules.action) is Rules.action:
+            return list(numbers)
+        path, state = list[Any](), start
+        for number in numbers:
+            path.append(self.action(state, number))
+            state = self.game.result(state, path[-1])
+        return path
+
+    def has(self, method: str) -> bool:
+        """Tell whether the rules give an optional method."""
+        if isinstance(self.rules, Game):
+            return overrides(self.rules, method)
+        return getattr(type(self.rules), method, None) is not None
+
+
+def edition_of(game: Game, *, searched: bool = True) -> Edition:
+    """Return the edition of a game; NotCompilable says why there is none. `searched`: not only played at random."""
+    if searched:
+        for method, why in (("chance_outcomes", "it has chance"), ("observation", "it has hidden information")):
+            if gives(game, method):
+                raise NotCompilable(why)
+        if bounds(game) != (-1.0, 1.0):
+            raise NotCompilable("its returns are not from -1 to 1")
+    own = set(vars(game)) - ({"result"} if type(game) in WATCHED else set())
+    shadowed = [method for method in METHODS if method in own]
+    if shadowed:
+        raise NotCompilable(f"this object has a {shadowed[0]} of its own")
+    samples = tuple(_samples(game))
+    rules = rules_of(game)
+    if gives(game, "chance_outcomes") and not hasattr(type(rules), "chance"):
+        raise NotCompilable("it has chance, and no compiled() with a method chance")
+    if rules is None:
+        return _plain(game, samples)
+    for method in OPTIONAL:
+        if overrides(game, method) and not hasattr(type(rules), method):
+            raise NotCompilable(f"{type(rules).__name__} has no {method}, and the game has one")
+    return Edition(game, rules, rules.words, rules.width, rules.players, rules.encode, rules.action, samples)
+
+
+def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
+    """Return why searches of a game run plain, with a heuristic or with whatever they may have; None where they need not."""
+    try:
+        edition = edition_of(game)
+        specialised = edition.specialised()
+        for method in ("is_goal",) if isinstance(game, Puzzle) else ("to_move", "is_terminal", "returns"):
+            specialised.method(method)
+        specialised.method("actions")
+        specialised.method("apply" if edition.in_place else "result")
+        if not edition.in_place:  # searches that change a state in place ask for no estimate
+            estimate_of(edition, evaluation)
+    except NotCompilable as reason:
+        return str(reason)
+    return None
+
+
+def _plain(game: Game, samples: tuple[State, ...]) -> Edition:
+    """The edition of a game whose own states and actions are numbers."""
+    name = type(game).__name__
+    lengths = set()
+    width = 0
+    for state in samples:
+        if type(state) is not tuple or not all(type(word) is int for word in state) or not state:
+            raise NotCompilable(f"the states of {name} are no tuples of whole numbers, and it has no compiled()")
+        lengths.add(len(state))
+        legal = game.actions(state)
+        if not all(type(action) is int for action in legal):
+            raise NotCompilable(f"the actions of {name} are no whole numbers, and it has no compiled()")
+        width = max(width, len(legal))
+    if len(lengths) != 1:
+        raise NotCompilable(f"the states of {name} differ in length")
+    return Edition(game, game, lengths.pop(), 2 * width + 8, game.players, tuple, lambda _, number: number, samples)
+
+
+def _samples(game: Game) -> Iterator[State]:
+    rng, until = random.Random(0), perf_counter() + SAMPLE_SECONDS
+    try:
+        for _ in range(SAMPLE_PLAYOUTS):
+            state = game.initial(rng)
+            for _ in range(SAMPLE_PLIES):
+                yield state
+                legal = game.actions(state)
+                if not legal or game.is_terminal(state) or perf_counter() > until:
+                    break
+                state = game.result(state, rng.choice(legal))
+            if perf_counter() > until:
+                return
+    except Interrupted:
+        raise
+    except Exception as error:
+        raise NotCompilable(f"{name_of(game)} raised {describe(error)}") from error
+
+
+def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
+    """Return a specialiser with the functions that kernels ask of an estimate; NotCompilable says why there is none."""
+    puzzle = isinstance(edition.game, Puzzle)
+    if evaluation is None:
+        return _with(Specialiser("estimate", None), 1, _NO_COST if puzzle else _NO_VALUE)
+    target, parameters = _target(evaluation)
+    made = _second(edition, target, parameters)
+    if made is not None:
+        specialised = Specialiser("estimate", made)
+        if not puzzle:
+            specialised.method("evaluate")
+            return specialised
+        for method in ("first", "after", "value"):
+            specialised.method(method)
+        return _with(specialised, made.words, _CARRIED)
+    if edition.rules is not edition.game:
+        raise NoEstimate(f"the heuristic {_named(target)} has no compiled()")
+    if inspect.isfunction(target):
+        if parameters:
+            raise NoEstimate(f"the heuristic {_named(target)} has parameters and no compiled()")
+        specialised = Specialiser("estimate", edition.game)
+        specialised.function("estimate_plain", target, "")
+    else:
+        specialised = Specialiser("estimate", target)
+        specialised.function("estimate_plain", type(target).__call__, "")
+    if "estimate_result" in specialised.functions:
+        raise NotCompilable(f"the heuristic {_named(target)} {GENERATES}")
+    seats = len(specialised.functions["estimate_plain"].args.args) > 2
+    if puzzle:
+        return _with(specialised, 1, _PLAIN_COST.replace("state)", "state, 0)") if seats else _PLAIN_COST)
+    if not seats:
+        raise NotCompilable(f"the heuristic {_named(target)} does not take a player")
+    add_functions(specialised, _PLAIN_VALUE)
+    return specialised
+
+
+def _target(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    """The function or the object of a heuristic, and the parameters that it is given by name."""
+    if isinstance(evaluation, partial):
+        return evaluation.func, dict(evaluation.keywords)
+    return getattr(evaluation, "__self__", evaluation), {}
+
+
+def owner_of(evaluation: Evaluation | None) -> object:
+    """Return the object that stands for a heuristic: the same for every evaluation that is bound to it."""
+    return None if evaluation is None else getattr(evaluation, "__self__", evaluation)
+
+
+def _second(edition: Edition, target: Any, parameters: dict[str, Any]) -> Estimate | None:
+    function = inspect.isfunction(target)
+    compiled = getattr(target, "estimate" if function else "compiled", None)
+    if compiled is None or edition.rules is edition.game:
+        return None
+    try:
+        made = compiled(edition.game, edition.rules, **parameters) if function else compiled(edition.rules)
+    except Interrupted:
+        raise
+    except Exception as error:
+        raise NotCompilable(f"compiled of the heuristic {_named(target)} raised {describe(error)}") from error
+    if not isinstance(made, Estimate):
+        raise NoEstimate(f"the heuristic {_named(target)} does not fit this board")
+    return made
+
+
+def _named(target: Any) -> str:
+    info = getattr(target, "heuristic_info", None)
+    return info.name if info is not None else getattr(target, "__name__", type(target).__name__)
+
+
+def _with(specialised: Specialiser, words: int, text: str) -> Specialiser:
+    add_helpers(specialised, words)
+    add_functions(specialised, text)
+    specialised.words = words
+    return specialised
+
+
+_NOTHING = """
+def estimate_first(estimate, state):
+    return (0,)
+
+def estimate_after(estimate, carried, state, action, successor):
+    return (0,)
+"""
+_NO_COST = _NOTHING + "def estimate_of(estimate, carried, state):\n    return 0.0\n"
+_NO_VALUE = "def estimate_evaluate(estimate, state, player):\n    return 0.0\n"
+_PLAIN_COST = _NOTHING + "def estimate_of(estimate, carried, state):\n    return float(estimate_plain(estimate, state))\n"
+_PLAIN_VALUE = "def estimate_evaluate(estimate, state, player):\n    return float(estimate_plain(estimate, state, player))\n"
+_CARRIED = "def estimate_of(estimate, carried, state):\n    return float(estimate_value(estimate, carried))\n"

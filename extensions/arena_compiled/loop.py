@@ -1,0 +1,117 @@
+"""Every compiled loop: the edition of its game, a kernel that runs in slices, and arrays that grow."""
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from arena.counting import GoPlain, Meter
+from arena_compiled.edition import Edition
+from arena_compiled.loader import FAULT
+from arena_compiled.memory import Memory, require
+
+if TYPE_CHECKING:
+    from arena.counting import Meter
+
+PAUSED, FOUND, OVER, GROW = 0, 1, 2, 3
+"""The statuses of a kernel, beside FAULT."""
+FIRST_SLICE_NODES = 4_096
+TIMED_SLICE_SECONDS, SLICE_SECONDS = 0.001, 0.02
+"""With a limit of time and without."""
+
+
+class Drive:
+    """Calls one kernel. Registers 0 to 3 of each are its status, the nodes, the evaluations, and the nodes at which it stops."""
+
+    def __init__(self, call: Callable[..., int], fields: tuple[Any, ...]) -> None:
+        self._call = call
+        self.fields = fields
+        """What the kernel takes first."""
+        self._slice = FIRST_SLICE_NODES
+
+    def once(self, memory: Any) -> int:
+        """Call a kernel that needs no slices, and return its status."""
+        return self._call(*self.fields, *memory.arguments)
+
+    def run(self, meter: Meter, memory: Any, grow: Callable[[], None]) -> int:
+        """Go on until the kernel is done, and return its status. OutOfBudget at a limit; GoPlain where it cannot go on."""
+        registers = memory["registers"]
+        registers[1], registers[2] = meter.nodes, meter.evaluations
+        seconds = TIMED_SLICE_SECONDS if meter.timed else SLICE_SECONDS
+        while True:
+            registers[3] = min(meter.most, registers[1] + self._slice)
+            began = perf_counter()
+            status = self._call(*self.fields, *memory.arguments)
+            meter.nodes, meter.evaluations = registers[1], registers[2]
+            if status == FAULT:
+                raise GoPlain("a number or an index did not fit")
+            if status == GROW:
+                grow()
+                continue
+            if status != PAUSED:
+                return status
+            meter.reached()
+            spent = perf_counter() - began
+            if spent < seconds / 2:
+                self._slice *= 2
+            elif spent > seconds:
+                self._slice = max(FIRST_SLICE_NODES, self._slice // 2)
+
+
+MAX_COUNT = 1 << 62
+FIRST_LEVELS = 64
+
+
+def clip_count(number: float) -> int:
+    """Return a whole number, or the largest that a kernel counts to for infinity."""
+    return int(min(number, MAX_COUNT))
+
+
+class Loop:
+    """The compiled inner loop of a search, for one game, one heuristic, and one agent at a time."""
+
+    kernel: ClassVar[str]
+    in_place: ClassVar[bool] = False
+    """Whether it can follow states that actions change in place."""
+    informed: ClassVar[bool] = True
+    """Whether it asks the heuristic."""
+    searches: ClassVar[bool] = True
+    """Whether it searches: then not games with chance, hidden information or returns beyond -1 and 1."""
+    levels = FIRST_LEVELS
+    kept: Any = None
+    """The tables that the kernel reads."""
+    meter: "Meter"
+    """Of the decision that is being made."""
+
+    def __init__(self, edition: Edition, carried: int, memory: tuple[tuple[str, str], ...], drive: Drive) -> None:
+        self.edition = edition
+        self.carried = carried
+        """How many numbers the estimate carries along."""
+        self.options: Mapping[str, Any] = {}
+        self._drive = drive
+        sizes = self.sizes()
+        require(8 * sum(sizes.values()), "a compiled search")
+        self.memory = Memory(memory, sizes)
+
+    def begin(self, meter: "Meter", options: Mapping[str, Any]) -> None:
+        """Serve the decision whose meter this is."""
+        self.meter = meter
+        self.options = options
+
+    @classmethod
+    def constants(cls, edition: Edition) -> dict[str, Any]:
+        """Return what the kernel is specialised to; NotCompilable where it cannot play the game."""
+        return {}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays for the levels that there is room for."""
+        raise NotImplementedError
+
+    def drive(self, registers: Any) -> int:
+        """Run the kernel to its end and return its status."""
+        return self._drive.run(self.meter, self.memory, self.grow)
+
+    def grow(self) -> None:
+        """Make room for twice as many levels."""
+        self.levels *= 2
+        self.memory.grow(self.sizes())
+        self.memory["registers"][5] = self.levels

@@ -1,0 +1,94 @@
+"""The arrays of a kernel, which grow with the depth of its search and are kept between decisions.
+
+Under a limit of memory they grow as far as there is room: compiled code never costs a match that plain code would not lose.
+"""
+
+import ctypes
+import sys
+from array import array
+from collections.abc import Mapping
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from arena.compiled import NotCompilable
+from arena.counting import GoPlain
+from arena_compiled.loader import address
+
+_CODES = {"words": "q", "reals": "d", "octets": "B"}
+LOADING_BYTES, COMPILING_BYTES = 80 << 20, 400 << 20
+"""Bytes for loading code, of which the library that loads it takes 55 million, and for compiling it, which takes 235 million."""
+LOADING_MORE_BYTES = 8 << 20
+"""Bytes for loading more code where that library is there."""
+
+
+def headroom() -> float:
+    """Return the bytes that this process may still use under its limit of memory, `RLIMIT_DATA`; infinity without a limit."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+        if limit in (resource.RLIM_INFINITY, -1):
+            return inf
+        status = Path("/proc/self/status").read_text()
+    except ImportError:
+        return inf
+    except OSError:
+        return 0.0
+    sizes = {line.split()[0]: int(line.split()[1]) << 10 for line in status.splitlines() if line.endswith(" kB")}
+    return limit - max(sizes["VmData:"], sizes["VmRSS:"])
+
+
+def require(size: int, what: str) -> None:
+    """Raise NotCompilable where a limit of memory leaves less than `size` bytes for `what`."""
+    left = headroom()
+    if left < size:
+        raise NotCompilable(f"its limit of memory leaves {max(left, 0) / (1 << 20):.0f} MiB, and {what} takes {size >> 20} MiB")
+
+
+def require_loading() -> None:
+    """Raise NotCompilable where a limit of memory leaves no room for loading code."""
+    require(LOADING_MORE_BYTES if "llvmlite.binding" in sys.modules else LOADING_BYTES, "compiled code")
+
+
+class Memory:
+    """Arrays by name; `arguments` are their addresses, in the order of the kernel's parameters."""
+
+    def __init__(self, kinds: tuple[tuple[str, str], ...], sizes: Mapping[str, int]) -> None:
+        self.kinds = kinds
+        self.arrays: dict[str, Any] = {
+            name: array(_CODES[kind], bytes((1 if kind == "octets" else 8) * max(1, sizes[name]))) for name, kind in kinds
+        }
+        self._look()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arrays[name]
+
+    def clear(self, name: str, count: int | None = None) -> None:
+        """Fill an array with zeros, or its first entries."""
+        one = self.arrays[name]
+        ctypes.memset(address(one), 0, (len(one) if count is None else count) * one.itemsize)
+
+    def fill(self, name: str, byte: int) -> None:
+        """Fill an array with a byte."""
+        one = self.arrays[name]
+        ctypes.memset(address(one), byte, len(one) * one.itemsize)
+
+    def lend(self, arrays: Mapping[str, Any]) -> None:
+        """Put arrays that belong to somebody else into their places."""
+        self.arrays.update(arrays)
+        self._look()
+
+    def grow(self, sizes: Mapping[str, int]) -> None:
+        """Make arrays longer; what they hold stays where it is. GoPlain where a limit of memory leaves no room."""
+        more = sum(self.arrays[name].itemsize * max(0, size - len(self.arrays[name])) for name, size in sizes.items())
+        if headroom() < 2 * more + LOADING_MORE_BYTES:  # an array that moves is there twice for a moment
+            raise GoPlain("its limit of memory is too small for a compiled search")
+        for name, size in sizes.items():
+            old = self.arrays[name]
+            if size > len(old):
+                old.frombytes(bytes(old.itemsize * (size - len(old))))
+        self._look()
+
+    def _look(self) -> None:
+        self.arguments = tuple([address(one) for one in self.arrays.values()])

@@ -1,0 +1,205 @@
+"""The loops of searches of games for two, and their table, which takes over what a plain one has learnt."""
+
+import ctypes
+import mmap
+from array import array
+from collections.abc import Mapping
+from time import perf_counter, process_time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from arena import Game, Puzzle
+from arena.compiled import NotCompilable, slot_of
+from arena.counting import GoPlain
+from arena_compiled.edition import Edition
+from arena_compiled.loop import MAX_COUNT, Loop
+
+if TYPE_CHECKING:
+    from arena.counting import Meter
+
+MAX_FIELD = (1 << 20) - 1
+"""The largest number of a field; of a depth: that no horizon was met."""
+HUGE_PAGES_BYTES = 1 << 28
+"""Bytes from which larger pages are asked for, of which a processor can keep more in view."""
+
+
+def row_length(words: int) -> int:
+    """Return the numbers of a row: those of the state, two bounds, depth with ply and action, and the states below it."""
+    return max(8, words + 4)
+
+
+class Pages:
+    """Whole numbers, all 0 at first."""
+
+    def __init__(self, length: int) -> None:
+        try:
+            self._map = mmap.mmap(-1, length * 8)
+        except (OSError, OverflowError, ValueError) as error:
+            raise GoPlain("there is no memory for its table") from error
+        if length * 8 >= HUGE_PAGES_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
+            self._map.madvise(mmap.MADV_HUGEPAGE)
+        self.words = memoryview(self._map).cast("q")
+        self.reals = memoryview(self._map).cast("d")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def buffer_info(self) -> tuple[int, int]:
+        """Return the address and the length, as an array does."""
+        return ctypes.addressof(ctypes.c_char.from_buffer(self._map)), len(self)
+
+
+class TableRows:
+    """The arrays that the kernel knows as slots, rows, bounds and limits."""
+
+    def __init__(self, table: Any, edition: Edition) -> None:
+        self._length = row_length(edition.words)
+        self._words = edition.words
+        self._pages = Pages(table.most * self._length)
+        self._mask = 0 if table.pairs else (1 << (2 * table.most - 1).bit_length()) - 1
+        self._slots = Pages(self._mask + 1)
+        self._limits = array("q", [table.pairs or table.most, 0, self._mask])
+        for row, (state, entry) in table.learnt():
+            self._take(row, edition.encode(state), entry)
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The arrays by the names of the kernel's parameters; rows and bounds are the same memory."""
+        return {"slots": self._slots, "rows": self._pages, "bounds": self._pages, "limits": self._limits}
+
+    def _take(self, row: int | None, words: tuple[int, ...], entry: Any) -> None:
+        if row is None:
+            slot = slot_of(words, 1 << 31) & self._mask
+            while self._slots.words[slot]:
+                slot = (slot + 1) & self._mask
+            row = self._limits[1]
+            self._limits[1] = self._slots.words[slot] = row + 1
+        first = row * self._length
+        for place, word in enumerate(words, first):
+            self._pages.words[place] = word
+        first += self._words
+        self._pages.reals[first], self._pages.reals[first + 1] = entry.low, entry.high
+        depth = min(entry.depth, MAX_FIELD)
+        self._pages.words[first + 2] = depth << 40 | entry.ply << 20 | entry.place + 1
+        self._pages.words[first + 3] = entry.work
+
+
+FRAME_WORDS = 11
+"""Numbers of a frame: the seat, the mover, the place and the count of its actions, and what tables and sorting need."""
+
+
+class FullWidthLoop(Loop):
+    """Looks at every line, as `full_width` of the agents does. Options: `depth` in plies or None, and the `horizon` to be met."""
+
+    kernel = "negamax"
+    pruned: ClassVar[bool] = False
+    forced: ClassVar[bool] = False
+    quiet: ClassVar[bool] = False
+    table: ClassVar[bool] = False
+    sized: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
+    """Whether the actions that are not forced come in the order of the heuristic of what they lead to."""
+    coarse: ClassVar[bool] = False
+    """Whether only better, equal and worse are told apart there."""
+
+    @classmethod
+    def constants(cls, edition: Edition) -> dict[str, Any]:
+        """Return what the kernel is specialised to."""
+        if isinstance(edition.game, Puzzle) or edition.players != 2:
+            raise NotCompilable("it is no game for two")
+        if cls.quiet and type(edition.game).is_quiet is not Game.is_quiet:
+            raise NotCompilable("it says itself what is quiet")
+        return {
+            "PRUNED": cls.pruned, "FORCED": cls.forced, "QUIET": cls.quiet, "THREATS": edition.has("threats"),
+            "TABLE": cls.table, "SIZED": cls.sized, "SORTED": cls.ordered, "COARSE": cls.coarse,
+            "WORDS": edition.words, "ROW": row_length(edition.words), "FRAME": FRAME_WORDS if cls.table or cls.ordered else 4,
+        }  # fmt: skip
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays for the levels that there is room for; a table is lent by the decision."""
+        levels, width = self.levels, self.edition.width
+        ordered = levels * width if self.ordered else 1
+        return {
+            "registers": 10, "numbers": 3, "states": levels * self.edition.words, "actions": levels * width,
+            "frames": levels * FRAME_WORDS, "windows": levels * 5, "scratch": 2 * width, "ranks": ordered, "worths": ordered,
+            "successors": ordered * self.edition.words, "slots": 1, "rows": 1, "bounds": 1, "limits": 1,
+        }  # fmt: skip
+
+    def __call__(self, state: Any, seat: int, ply: int, alpha: float = 0.0, beta: float = 0.0) -> float:
+        """Return the value of a state to `seat`, `ply` actions after the root, exact between alpha and beta."""
+        memory = self.memory
+        registers, numbers, states = memory["registers"], memory["numbers"], memory["states"]
+        for place, word in enumerate(self.edition.encode(state)):
+            states[place] = word
+        depth = self.options["depth"]
+        registers[0], registers[4], registers[5], registers[7] = -1, 0, self.levels, 0
+        registers[6] = MAX_COUNT if depth is None else depth
+        registers[8], registers[9] = seat, ply
+        numbers[0], numbers[1] = alpha, beta
+        self.drive(registers)
+        if registers[7]:
+            self.options["horizon"].met = True
+        value: float = numbers[2]
+        return value
+
+
+class QuietLoop(FullWidthLoop):
+    """Goes on beyond the depth while a state is not quiet."""
+
+    quiet = True
+
+
+class AlphaBetaLoop(FullWidthLoop):
+    """Leaves out the lines that cannot matter, and looks at wins and blocks first."""
+
+    pruned = True
+    forced = True
+
+
+class TypeAPlusLoop(FullWidthLoop):
+    """Leaves out the lines that cannot matter, goes on beyond the depth, and looks at what improves the heuristic first."""
+
+    pruned = True
+    quiet = True
+    ordered = True
+    coarse = True
+
+
+class OrderedLoop(FullWidthLoop):
+    """Alpha-beta, in the order of the heuristic."""
+
+    pruned = True
+    ordered = True
+
+
+class TableLoop(AlphaBetaLoop):
+    """Remembers what it has learnt of states. Option: the `table` of the decision, which it goes on with."""
+
+    table = True
+
+    def begin(self, meter: "Meter", options: Mapping[str, Any]) -> None:
+        """Serve a decision, with its table: the time that it takes to copy one is not the agent's."""
+        super().begin(meter, options)
+        table = options["table"]
+        if table.rows is None:
+            began, used = perf_counter(), process_time()
+            table.rows = TableRows(table, self.edition)
+            meter.pause(perf_counter() - began, process_time() - used)
+        self.memory.lend(table.rows.arrays)
+
+
+class OrderedTableLoop(TableLoop):
+    """The same in the order of the heuristic."""
+
+    ordered = True
+
+
+class SizedTableLoop(TableLoop):
+    """Has a table of a fixed size."""
+
+    sized = True
+
+
+class OrderedSizedTableLoop(SizedTableLoop):
+    """The same in the order of the heuristic."""
+
+    ordered = True

@@ -1,0 +1,241 @@
+"""The loops of searches for a path: ida-star, best first, and those without a heuristic."""
+
+from array import array
+from typing import Any, ClassVar
+
+from arena import Puzzle
+from arena.compiled import NotCompilable
+from arena_compiled.edition import Edition
+from arena_compiled.loop import OVER, Loop, clip_count
+from arena_compiled.memory import Memory
+
+SEEN_SLOTS = 16384
+PATH_COLUMNS = ("PLACE", "LAST", "BACK", "SLOT", "COST", "CARRIED")
+"""The columns of a row after the words of its state, by the names in the kernel: the next action and the end of them, the
+action that leads back, where the state counts as seen, its cost, and from there on what the estimate carries along."""
+MAX_LEVELS = 1 << 40
+"""Levels, as many as no memory has."""
+
+
+class IdaStarLoop(Loop):
+    """Searches all paths of an estimated cost of at most a bound, as `_within` of the agent does."""
+
+    kernel = "ida-star"
+
+    @classmethod
+    def constants(cls, edition: Any) -> dict[str, Any]:
+        """Return what the kernel is specialised to."""
+        places = {name: edition.words + number for number, name in enumerate(PATH_COLUMNS)}
+        return {"REVERSE": edition.has("reverse"), "STEP_COST": edition.has("step_cost"), **places}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays for the levels that there is room for; costs lie in the rows."""
+        return {"registers": 8, "numbers": 3, "rows": self.levels * self._row, "costs": 1, "slots": SEEN_SLOTS}
+
+    @property
+    def _row(self) -> int:
+        """The numbers of a row."""
+        return self.edition.words + len(PATH_COLUMNS) - 1 + self.carried + self.edition.width
+
+    def __call__(self, start: Any, bound: float, deepest: float) -> tuple[list[Any] | None, float]:
+        """Return the actions to the first goal, None without one, and the least estimated cost of what was cut off."""
+        memory, row = self.memory, self._row
+        registers, numbers, rows = memory["registers"], memory["numbers"], memory["rows"]
+        memory.lend({"costs": rows})
+        for place, word in enumerate(self.edition.encode(start)):
+            rows[place] = word
+        memory.clear("slots")
+        registers[0], registers[4], registers[5] = -1, 0, (self.levels - 1) * row
+        registers[6], registers[7] = min(clip_count(deepest), MAX_LEVELS) * row, row
+        numbers[0], numbers[1], numbers[2] = bound, float("inf"), self.options["weight"]
+        if self.drive(registers) == OVER:
+            return None, numbers[1]
+        taken = [rows[rows[place] - 1] for place in range(self.edition.words, registers[4] + row, row)]
+        return self.edition.path(start, taken), numbers[1]
+
+    def grow(self) -> None:
+        """Make room for twice as many levels."""
+        super().grow()
+        self.memory["registers"][5] = (self.levels - 1) * self._row
+
+
+FIRST_STATES = 1_024
+MAX_KEPT_STATES = 1 << 18
+"""The most states for which there is room between decisions."""
+
+
+class AStarLoop(Loop):
+    """Finds the first goal that is expanded, as `best_first` of the agents does. Option: the `weight` of the heuristic."""
+
+    kernel = "best-first"
+    levels = FIRST_STATES
+    costed: ClassVar[bool] = True
+
+    @classmethod
+    def constants(cls, edition: Edition) -> dict[str, Any]:
+        """Return what the kernel is specialised to."""
+        if not isinstance(edition.game, Puzzle):
+            raise NotCompilable("it is no puzzle")
+        return {"COSTED": cls.costed, "INFORMED": cls.informed, "STEP_COST": edition.has("step_cost")}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays for the states that there is room for."""
+        rows = self.levels
+        return {
+            "registers": 12, "numbers": 1, "states": rows * self.edition.words, "carried": rows * self.carried, "costs": rows,
+            "links": rows * 2, "actions": self.edition.width, "ranks": rows * 4 + 2, "orders": rows * 4 + 2, "table": rows * 2,
+        }  # fmt: skip
+
+    def grow(self) -> None:
+        """Make room for twice as many states; the kernel fills the larger table anew."""
+        super().grow()
+        self._emptied()
+
+    def fit(self) -> None:
+        """Begin with as much of the table as the last search needed, which is quicker to clear than all there is."""
+        while FIRST_STATES < self.levels > 2 * self.memory["registers"][4]:
+            self.levels //= 2
+        self._emptied()
+
+    def _emptied(self) -> None:
+        self.memory.clear("table", 2 * self.levels)
+        self.memory["registers"][11] = 2 * self.levels - 1
+
+    def __call__(self, start: Any) -> list[Any] | None:
+        """Return the actions that lead to a goal; None where the states run out."""
+        memory = self.memory
+        registers, states = memory["registers"], memory["states"]
+        for place, word in enumerate(self.edition.encode(start)):
+            states[place] = word
+        self.fit()
+        registers[0], registers[5], registers[7] = -1, self.levels, -1
+        memory["numbers"][0] = self.options.get("weight", 1.0)
+        try:
+            if self.drive(registers) == OVER:
+                return None
+            return self._path(start, int(registers[7]))
+        finally:
+            if self.levels > MAX_KEPT_STATES:
+                self.levels = FIRST_STATES
+                self.memory = Memory(memory.kinds, self.sizes())
+
+    def _path(self, start: Any, row: int) -> list[Any]:
+        links, numbers = self.memory["links"], list[int]()
+        while row > 0:
+            numbers.append(links[row * 2 + 1])
+            row = links[row * 2]
+        return self.edition.path(start, numbers[::-1])
+
+
+class GreedyLoop(AStarLoop):
+    """Goes by the heuristic alone."""
+
+    costed = False
+
+
+class CostLoop(AStarLoop):
+    """Goes by the cost alone."""
+
+    informed = False
+
+
+FIRST_REACHED_STATES = 64
+MAX_KEPT_WORDS = 1 << 19
+"""The most words of states for which there is room between decisions."""
+
+
+class ReachedLoop(Loop):
+    """Keeps states in rows, with a table of them where a state can be reached in two ways."""
+
+    levels = FIRST_REACHED_STATES
+    in_place = True
+    informed = False
+    visited: ClassVar[bool] = True
+
+    @classmethod
+    def constants(cls, edition: Edition) -> dict[str, Any]:
+        """Return what the kernel is specialised to."""
+        if not isinstance(edition.game, Puzzle):
+            raise NotCompilable("it is no puzzle")
+        return {"GRID": edition.in_place, "REMEMBERED": not edition.tree, "VISITED": cls.visited and not edition.tree}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays for the states that there is room for."""
+        rows = self.levels
+        return {"registers": 12, "states": (rows + 1) * self.edition.words, "table": 1 if self.edition.tree else rows * 2}
+
+    def grow(self) -> None:
+        """Make room for twice as many states; the kernel fills the larger table anew."""
+        super().grow()
+        self._emptied()
+
+    def _emptied(self) -> None:
+        self.memory.clear("table")
+        self.memory["registers"][11] = 2 * self.levels - 1
+
+    def _run(self, start: Any, most: float) -> int:
+        """Search from a state within `most` actions, and return the status of the kernel."""
+        registers = self.memory["registers"]
+        self.memory["states"][: self.edition.words] = array("q", self.edition.encode(start))
+        self._emptied()
+        registers[0], registers[4], registers[5], registers[6], registers[7] = -1, 0, self.levels, clip_count(most), 0
+        return self.drive(registers)
+
+    def _released(self) -> None:
+        """Give back memory that only few searches need."""
+        if self.levels * self.edition.words > MAX_KEPT_WORDS:
+            self.levels = FIRST_REACHED_STATES
+            self.memory = Memory(self.memory.kinds, self.sizes())
+
+
+class BreadthFirstLoop(ReachedLoop):
+    """Finds a goal in the fewest actions, as bfs does."""
+
+    kernel = "breadth-first"
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays for the states that there is room for."""
+        return {**super().sizes(), "links": self.levels * 2 + 2, "actions": self.edition.width}
+
+    def __call__(self, start: Any, most: float) -> list[Any] | None:
+        """Return the actions to the first goal within `most` actions; None without one."""
+        try:
+            if self._run(start, most) == OVER:
+                return None
+            links, row, numbers = self.memory["links"], self.memory["registers"][7], list[int]()
+            while row:
+                numbers.append(links[row * 2 + 1])
+                row = links[row * 2]
+            return self.edition.path(start, numbers[::-1])
+        finally:
+            self._released()
+
+
+class DepthFirstLoop(ReachedLoop):
+    """Searches as `depth_first` of the agents does with `visited`."""
+
+    kernel = "depth-first"
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays for the states that there is room for."""
+        rows = self.levels
+        return {
+            **super().sizes(), "actions": (rows + 1) * self.edition.width, "places": (rows + 1) * 2, "taken": rows + 1,
+            "path": rows + 1, "depths": rows + 1,
+        }  # fmt: skip
+
+    def __call__(self, start: Any, deepest: float) -> tuple[list[Any] | None, bool]:
+        """Return the actions to the first goal within `deepest`, None without one, and whether a path was cut off there."""
+        try:
+            status, registers = self._run(start, deepest), self.memory["registers"]
+            if status == OVER:
+                return None, bool(registers[7])
+            return self.edition.path(start, list(self.memory["taken"][: registers[4] + 1])), bool(registers[7])
+        finally:
+            self._released()
+
+
+class PathLoop(DepthFirstLoop):
+    """The same without: it remembers the path at hand."""
+
+    visited = False

@@ -1,0 +1,242 @@
+"""The loops that play at random: mcts, its rollouts, and whole matches; with the state of Python's generator."""
+
+import random
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from arena import Puzzle, State
+from arena.api.match import Stream
+from arena.api.spec import gives
+from arena.compiled import NotCompilable, Words
+from arena.counting import GoPlain
+from arena_compiled.edition import Edition
+from arena_compiled.loader import FAULT
+from arena_compiled.loop import GROW, MAX_COUNT, OVER, Loop, clip_count
+
+TWISTER_WORDS = 625
+"""The length of the state of a generator: 624 words, and the place of the next."""
+
+
+@contextmanager
+def numbers_of(rng: random.Random, words: Any) -> Iterator[None]:
+    """Put the state of a generator into an array for a while. One that was not drawn from meanwhile is left as it was."""
+    version, state, gauss = random.Random(rng.first_seed).getstate() if isinstance(rng, Stream) else rng.getstate()
+    given = array("q", state)
+    words[:] = given
+    try:
+        yield
+    except GoPlain:  # what was drawn does not count
+        words[:] = given
+        raise
+    finally:
+        now = tuple(words)
+        if now != state:
+            rng.setstate((version, now, gauss))
+
+
+FIRST_TREE_ROWS = 4_096
+TREE_ROW_WORDS = 7
+"""Numbers of a row: the action, the mover, where its choices begin, untried ones, children that are not proven, best, visits."""
+
+
+class Grown(NamedTuple):
+    """A child of the root as the kernel leaves it."""
+
+    action: Any
+    visits: int
+    total: float
+    proven: list[float] | None
+
+
+class MctsLoop(Loop):
+    """Grows a tree as `GameTree.simulate` does, again and again."""
+
+    kernel = "mcts"
+    levels = FIRST_TREE_ROWS
+
+    @classmethod
+    def constants(cls, edition: Edition) -> dict[str, Any]:
+        """Return what the kernel is specialised to."""
+        if isinstance(edition.game, Puzzle):
+            raise NotCompilable("it is a puzzle")
+        return {"PLAYERS": edition.players}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays for the states that there is room for."""
+        rows, width, words, players = self.levels, self.edition.width, self.edition.words, self.edition.players
+        choices = rows * min(width, 8) + 2 * width
+        return {
+            "registers": 15, "numbers": 1 + players, "twister": TWISTER_WORDS,
+            "states": rows * words, "rows_of": rows * TREE_ROW_WORDS,
+            "totals": rows, "values": rows * (players + 1), "choices": choices, "kids": choices, "path": rows + 2,
+            "walk": words, "scratch": width,
+        }  # fmt: skip
+
+    def grow(self) -> None:
+        """Make room for twice as many states."""
+        super().grow()
+        self.memory["registers"][14] = len(self.memory["choices"])
+
+    def __call__(self, state: Any, rng: random.Random, squared: float, longest: int, rollouts: int | None) -> None:
+        """Grow a tree from a state, with the numbers of a generator, which is left where the plain search would leave it."""
+        memory = self.memory
+        registers = memory["registers"]
+        for place, number in enumerate(self.edition.encode(state)):
+            memory["states"][place] = number
+        registers[0], registers[4], registers[5], registers[14] = -1, 0, self.levels, len(memory["choices"])
+        registers[10], registers[11] = MAX_COUNT if rollouts is None else rollouts, min(longest, MAX_COUNT)
+        memory["numbers"][0] = squared
+        try:
+            with numbers_of(rng, memory["twister"]):
+                self.drive(registers)
+        except GoPlain:  # the root has no children then
+            memory.clear("rows_of")
+            memory.clear("values")
+            memory["rows_of"][5] = -1
+            raise
+
+    def children(self, state: Any) -> tuple[list[Grown], Grown | None, list[float] | None]:
+        """Return the children of the root that are not proven, the best that is, and the value of the root where it is proven."""
+        rows = self.memory["rows_of"]
+        listed = [self._grown(state, self.memory["kids"][number]) for number in range(rows[4])] if rows[6] or rows[4] else []
+        return listed, None if rows[5] < 0 else self._grown(state, rows[5]), self._proven(0)
+
+    def _proven(self, row: int) -> list[float] | None:
+        players, values = self.edition.players, self.memory["values"]
+        first = row * (players + 1)
+        return list(values[first : first + players]) if values[first + players] > 0 else None
+
+    def _grown(self, state: Any, row: int) -> Grown:
+        rows = self.memory["rows_of"]
+        action = self.edition.action(state, rows[row * TREE_ROW_WORDS])
+        return Grown(action, rows[row * TREE_ROW_WORDS + 6], self.memory["totals"][row], self._proven(row))
+
+
+class CutOff(GoPlain):
+    """A rollout has come to the depth at which it is cut off: what was drawn does not count."""
+
+
+class RolloutLoop(Loop):
+    """Plays on as `play_on_with_chance` of `arena_agents.playouts` does; the tree stays in Python."""
+
+    kernel = "rollout"
+    in_place = True
+    informed = False
+    searches = False
+
+    @classmethod
+    def constants(cls, edition: Edition) -> dict[str, Any]:
+        """Return what the kernel is specialised to."""
+        if not gives(edition.game, "chance_outcomes"):
+            raise NotCompilable("it has no chance")
+        if gives(edition.game, "observation"):
+            raise NotCompilable("it has hidden information")
+        return {"PLAYERS": edition.players, "GRID": edition.in_place}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays."""
+        edition = self.edition
+        return {
+            "registers": 9, "gains": edition.players, "twister": TWISTER_WORDS, "walk": edition.words, "scratch": edition.width,
+        }  # fmt: skip
+
+    def __call__(self, state: State, rng: random.Random, ply: int, longest: int) -> list[float] | None:
+        """Return what a state, `ply` decisions after the root, gives to each seat; None where it is to be played plain.
+
+        That is where it is not over `longest` decisions after the root; the generator and all counts are as before then.
+        """
+        memory, meter, nodes = self.memory, self.meter, self.meter.nodes
+        registers = memory["registers"]
+        try:
+            memory["walk"][:] = array("q", self.edition.encode(state))
+        except OverflowError:
+            raise GoPlain("the state does not fit into 64 bits") from None
+        registers[4], registers[7], registers[8] = 0, ply, clip_count(longest)
+        try:
+            with numbers_of(rng, memory["twister"]):
+                if self.drive(registers) == OVER:
+                    raise CutOff
+        except CutOff:
+            meter.nodes = nodes
+            return None
+        return memory["gains"].tolist()  # type: ignore[no-any-return]
+
+
+BATCH_MATCHES = 256
+"""Matches that are played before their results are read."""
+SLICE_PLIES = 1 << 15
+"""Plies after which Ctrl-C is heard."""
+FIRST_ACTIONS = 1 << 14
+"""Actions of a batch that there is room for at first."""
+
+
+class PlayedWords(NamedTuple):
+    """A match as the kernel leaves it."""
+
+    plies: int
+    returns: tuple[float, ...] | None
+    words: Words
+    actions: list[int]
+
+
+class RandomLoop(Loop):
+    """Plays matches as `random_play` does in plain Python."""
+
+    kernel = "random-play"
+    in_place = True
+    informed = False
+    searches = False
+    levels = FIRST_ACTIONS
+
+    @classmethod
+    def constants(cls, edition: Edition) -> dict[str, Any]:
+        """Return what the kernel is specialised to."""
+        if isinstance(edition.game, Puzzle):
+            raise NotCompilable("it is a puzzle")
+        return {"PLAYERS": edition.players, "GRID": edition.in_place, "CHANCE": gives(edition.game, "chance_outcomes")}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays."""
+        words, width, players = self.edition.words, self.edition.width, self.edition.players
+        return {
+            "registers": 9, "twister": TWISTER_WORDS, "start": words, "walk": words, "scratch": width, "taken": self.levels,
+            "plies": BATCH_MATCHES, "ended": BATCH_MATCHES, "gains": BATCH_MATCHES * players, "ends": BATCH_MATCHES * words,
+        }  # fmt: skip
+
+    def __call__(self, state: State, rng: random.Random, matches: int, most: int | None, *, keeps: bool) -> list[PlayedWords]:
+        """Play matches from a state; GoPlain where they cannot be, with the generator as it was."""
+        memory, found = self.memory, list[PlayedWords]()
+        try:
+            memory["start"][:] = array("q", self.edition.encode(state))
+        except OverflowError:
+            raise GoPlain("the state does not fit into 64 bits") from None
+        with numbers_of(rng, memory["twister"]):
+            while len(found) < matches:
+                count = min(BATCH_MATCHES, matches - len(found))
+                self._batch(count, MAX_COUNT if most is None else most, keeps=keeps)
+                found += self._played(count, keeps=keeps)
+        return found
+
+    def _batch(self, count: int, most: int, *, keeps: bool) -> None:
+        memory, registers = self.memory, self.memory["registers"]
+        memory["walk"][:] = memory["start"]
+        registers[:] = array("q", [0, 0, 0, 0, count, self.levels, most, 0, keeps])
+        while registers[1] < count:
+            registers[3] = SLICE_PLIES
+            status = self._drive.once(memory)
+            if status == FAULT:
+                raise GoPlain("a number or an index did not fit")
+            if status == GROW:
+                self.grow()
+
+    def _played(self, count: int, *, keeps: bool) -> Iterator[PlayedWords]:
+        memory, players, words = self.memory, self.edition.players, self.edition.words
+        gains, ends = memory["gains"].tolist(), memory["ends"].tolist()
+        first = 0
+        for match, plies in enumerate(memory["plies"][:count]):
+            returns = tuple(gains[match * players : (match + 1) * players]) if memory["ended"][match] else None
+            actions = memory["taken"][first : first + plies].tolist() if keeps else []
+            first += plies
+            yield PlayedWords(plies, returns, tuple(ends[match * words : (match + 1) * words]), actions)

@@ -1,0 +1,134 @@
+"""The past duels of an agent, from their stores: every version, when, against what, the bounds of the test, the verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from arena.api.results import stored
+from arena.api.store import Store, StoreError
+from arena.results import figures
+from arena.results.conclusions import elo_interval
+from arena.results.rating import SprtState
+from arena_duel.version_folder import KeptVersion, VersionFolder
+from arena_isolation.versions import MARK
+
+HEADINGS = ("#", "When", "Version", "Against", "Game", "Bounds", "Pairs", "Elo", "Verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class PastDuel:
+    """One duel, as its store has it."""
+
+    number: int
+    store: str
+    started: str
+    ended: str | None
+    new: KeptVersion
+    old: KeptVersion
+    game: dict[str, Any]
+    limits: dict[str, Any]
+    test: dict[str, Any]
+    state: SprtState | None
+    """None where no pair of games is whole yet."""
+    games: int
+    most: int
+    """The games that there could have been."""
+    failures: dict[str, int]
+    """By version, matches lost by a fault."""
+
+    @property
+    def verdict(self) -> str:
+        """A word for how it ended."""
+        if self.state is not None and self.state.verdict is not None:
+            return "better" if self.state.verdict == "H1" else "not better"
+        return "undecided" if self.ended is not None else "unfinished"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The duel as plain values, ready for JSON."""
+        state, worth = self.state, None if self.state is None else self.state.worth
+        return {
+            "number": self.number,
+            "store": self.store,
+            "started": self.started,
+            "ended": self.ended,
+            "version": _version(self.new),
+            "against": _version(self.old),
+            "game": self.game,
+            "limits": self.limits,
+            **{key: self.test[key] for key in ("elo0", "elo1", "alpha", "beta", "model")},
+            "pairs": [0] * 5 if state is None else list(state.counts),
+            "llr": None if state is None else state.llr,
+            "lower": None if state is None else state.test.lower,
+            "upper": None if state is None else state.test.upper,
+            "elo": None if worth is None else worth.elo,
+            "elo_low": None if worth is None else worth.elo_low,
+            "elo_high": None if worth is None else worth.elo_high,
+            "hypothesis": None if state is None else state.verdict,
+            "verdict": self.verdict,
+            "failures": self.failures,
+        }
+
+
+def past_duels(folder: VersionFolder) -> list[PastDuel]:
+    """Every duel of a folder, the oldest first; stores that hold no run, or whose versions are gone, are left out."""
+    versions = {one.number: one for one in folder.versions()}
+    found = []
+    for number, new, old, place in folder.stores():
+        if new not in versions or old not in versions:
+            continue
+        try:
+            with Store.open(place) as store:
+                run = store.last()
+        except StoreError:
+            continue
+        sheet, board = run.boards[0], stored(place)[0]
+        failures = {str(row["agent"]): int(row["failures"]) for row in board.rows if row["failures"]}
+        limits = dict(run.spec["values"].get("limits") or {})
+        found.append(
+            PastDuel(
+                number, str(place), run.started, run.ended, versions[new], versions[old], sheet.game, limits,
+                dict(sheet.test or {}), board.test, board.games, sheet.size, failures,
+            )
+        )  # fmt: skip
+    return found
+
+
+def history_table(duels: Sequence[PastDuel], style: str) -> str:
+    """The duels as a table, which fits into 80 columns; a game that all of them have stands above it."""
+    from tabulate import tabulate
+
+    rows = [_row(one) for one in duels]
+    games = {str(one.game["name"]) for one in duels}
+    kept = [place for place, name in enumerate(HEADINGS) if name != "Game" or len(games) > 1]
+    align = ["right", "left", "left", "left", "left", "left", "right", "right", "left"]
+    table = tabulate(
+        [[row[place] for place in kept] for row in rows],
+        [HEADINGS[place] for place in kept],
+        tablefmt=style,
+        disable_numparse=True,
+        colalign=[align[place] for place in kept],
+    )
+    return table if len(games) > 1 else f"Duels at {games.pop()}\n\n{table}"
+
+
+def _row(duel: PastDuel) -> list[str]:
+    state = duel.state
+    elo = "-"
+    if state is not None and state.worth.elo is not None:
+        elo = f"{figures.elo(state.worth.elo)}{elo_interval(state.worth).replace(', 95 %', '')}"
+    return [
+        str(duel.number),
+        datetime.fromisoformat(duel.started).strftime("%Y-%m-%d"),
+        f"{duel.new.name} {duel.new.code[:MARK]}",
+        duel.old.name,
+        str(duel.game["name"]),
+        f"{duel.test['elo0']:g} to {duel.test['elo1']:g}",
+        "0" if state is None else f"{sum(state.counts):,}",
+        elo,
+        duel.verdict,
+    ]
+
+
+def _version(version: KeptVersion) -> dict[str, Any]:
+    return {"name": version.name, "code": version.code, "origin": version.origin, "file": str(version.file)}

@@ -1,0 +1,112 @@
+"""Plays one duel: two versions of an agent in pairs of games from drawn openings, until a sequential test decides."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena import ArenaError, SpecError
+from arena.api.cli import say
+from arena.api.results import Tally, board_info
+from arena.api.run import MatchQueue, play_all
+from arena.api.spec import Spec, load_spec
+from arena.api.store import Store, StoreError, run_of
+from arena.errors import Interrupted
+from arena.schedule.fingerprint import trusted
+from arena.store.run import Run
+from arena.tournament.code_check import check_code
+from arena_duel.llr_curve import LlrCurve
+from arena_duel.version_folder import KeptVersion, VersionFolder
+
+_OPTIONS = {"limits": "--limits", "game": "--game", "format": "--elo", "openings": "--openings", "rounds": "--pairs"}
+"""The option that a key of the spec comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class DuelTerms:
+    """Under which conditions two versions meet."""
+
+    agent: str
+    game: Mapping[str, Any]
+    """Its name and parameters."""
+    elo: tuple[float, float]
+    limits: Mapping[str, Any]
+    plies: int
+    seed: int
+    pairs: int | None
+    plugins: tuple[str, ...]
+
+    def spec(self, new: KeptVersion, old: KeptVersion) -> Spec:
+        """The spec of the duel; ArenaError names the option that is at fault."""
+        keys = {
+            "name": f"{self.agent} {new.name} against {old.name}",
+            "game": dict(self.game),
+            "format": {"name": "head-to-head", "test": {"sprt": {"elo0": self.elo[0], "elo1": self.elo[1]}}},
+            "agents": [
+                {"agent": self.agent, "version": str(one.file), "label": f"{self.agent} {one.name}"} for one in (new, old)
+            ],
+            "seed": self.seed,
+            **({"limits": dict(self.limits)} if self.limits else {}),
+            **({"openings": {"plies": self.plies}} if self.plies else {}),
+            **({"rounds": self.pairs} if self.pairs else {}),
+        }
+        try:
+            return load_spec(keys, plugins=self.plugins)
+        except SpecError as error:
+            raise ArenaError("\n".join([_in_words(fault.where, fault.message) for fault in error.faults])) from error
+
+
+def _in_words(where: str, message: str) -> str:
+    head, _, rest = where.partition(".")
+    return f"{_OPTIONS.get(head, where)}: {f'{rest}: ' if rest and head in _OPTIONS else ''}{message}"
+
+
+def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersion) -> Path:
+    """The store of a duel: the one in which it was begun under the same terms, else a new one."""
+    wanted = run_of(spec).hash
+    for _, one, other, place in folder.stores():
+        if (one, other) == (new.number, old.number) and _hash(place) == wanted:
+            return place
+    return folder.store(new, old)
+
+
+def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
+    """Play what is left of a duel, with its curve on stderr; return how many games were left. Interrupted says how to go on."""
+    planned = run_of(spec)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with Store.open(place, write=True) as store:
+        return _play(spec, planned, store, workers, say, quiet=quiet)
+
+
+def _play(spec: Spec, planned: Run, store: Store, workers: int, note: Callable[[str], object], *, quiet: bool) -> int:
+    try:
+        known = check_code(store, spec, planned, note)
+    except StoreError as error:
+        what = str(error).partition(";")[0]
+        raise ArenaError(
+            f"{what}; remove that file to play this duel anew, or change the agent: a new version has a new duel"
+        ) from error
+    store.begin(known)
+    tally = Tally(board_info(spec.boards[0]))
+    for record, scheduled in store.records(boards=True):
+        if scheduled is not None:
+            tally.add(scheduled.number, scheduled.pairing, record)
+    feed = MatchQueue(spec, store)
+    try:
+        with LlrCurve(tally, spec.name, sys.stderr, quiet=quiet) as curve:
+            play_all(spec, feed, workers, curve.note, code=planned.plugins, guarded=not trusted(spec))
+    except Interrupted:
+        store.flush()
+        say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command goes on with them")
+        raise
+    store.end(feed.rankings())
+    return feed.played
+
+
+def _hash(place: Path) -> str | None:
+    try:
+        with Store.open(place) as store:
+            return store.last().hash
+    except StoreError:
+        return None

@@ -1,0 +1,103 @@
+"""Finds what a duel needs beside its agent: the version to play against, and the game."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena import ArenaError, Refused, UnknownName
+from arena.api.cli import describe, suggestion
+from arena.api.spec import Registry, refusal, whole
+from arena_duel.duel_history import past_duels
+from arena_duel.version_folder import KeptVersion, VersionFolder
+from arena_isolation.describe import DescribeHost, Description
+from arena_isolation.own_code import stand_in
+from arena_isolation.revisions import GIT, RevisionError
+from arena_isolation.versions import NoVersion, PluginVersion, version_beside
+
+
+@dataclass(frozen=True, slots=True)
+class PastVersion:
+    """The version to play against, None where there is none; and why there may be nothing to play."""
+
+    version: KeptVersion | None
+    why: str = ""
+
+
+def described(version: PluginVersion, file: Path, plugins: Sequence[str]) -> Description:
+    """Return what a file brings, told by a process of its own."""
+    with DescribeHost(version, [whole(one) for one in plugins], str(file.parent)) as host:
+        return host.description
+
+
+def agent_of(description: Description, file: Path, asked: str | None) -> str:
+    """The agent of a file: the one it brings, or the one that is asked for. ArenaError where that is not one."""
+    names = sorted(description.agents)
+    if asked is not None and asked not in names:
+        raise UnknownName(f"agent of {file}", asked, names)
+    if not names:
+        raise ArenaError(f"{file} brings no agent; a duel is between two versions of one")
+    if asked is None and len(names) > 1:
+        raise ArenaError(f"{file} brings several agents; name one by --agent: {', '.join(names)}")
+    return asked or names[0]
+
+
+def past_version(folder: VersionFolder, file: Path, code: str, against: str | None) -> PastVersion:
+    """The version to play against: as asked for, else the last one of the folder, else that of the last commit."""
+    if against is not None:
+        return PastVersion(_find_version(folder, file, against))
+    last = next(reversed(past_duels(folder)), None)
+    if last is not None:
+        if last.new.code != code:
+            return PastVersion(last.new)
+        if last.ended is None:
+            return PastVersion(last.old)
+        return PastVersion(last.old, f"the same code as {last.new.told}, which has played")
+    kept = folder.versions()
+    if kept:
+        return PastVersion(kept[-1], "")
+    try:
+        return PastVersion(_keep(folder, file, f"{GIT}HEAD"))
+    except RevisionError as error:
+        return PastVersion(None, f"nothing to play against yet ({error})")
+
+
+def _find_version(folder: VersionFolder, file: Path, against: str) -> KeptVersion:
+    known = None if Path(against).is_file() else folder.named(against)
+    try:
+        return known or _keep(folder, file, against)
+    except (NoVersion, RevisionError) as error:
+        names = ", ".join([one.name for one in folder.versions()])
+        raise ArenaError(f"--against: {error}{f'; or one of {names}' if names else ''}") from error
+
+
+def _keep(folder: VersionFolder, file: Path, text: str) -> KeptVersion:
+    found = version_beside(file, text, Path.cwd())
+    return folder.keep(found, found.short)
+
+
+def game_of(
+    registry: Registry, description: Description, agent: str, asked: str | None, parameters: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """The game of a duel with its parameters, and the others that would do; Refused, or UnknownName, where none does.
+
+    Without a name: a game that the file brings, else one that it has a heuristic for, else the first that comes with arena.
+    """
+    kind = stand_in(description.agents[agent])
+    fitting = [name for name, game in sorted(registry.games_for(kind).items()) if game.players == 2]
+    if asked is not None:
+        try:
+            game = registry.game(asked)(**parameters)
+        except (TypeError, ValueError) as error:
+            raise ArenaError(
+                f"--set: {asked} cannot be made so: {describe(error)}; `arena show {asked}` lists its parameters"
+            ) from error
+        reason = refusal(kind, game)
+        if reason is not None or game.players != 2:
+            raise Refused(reason or f"a duel is for two, and {asked} has {game.players} seats; {suggestion('', fitting)}")
+        return {"name": asked, **parameters}, []
+    if not fitting:
+        raise Refused(f"no game for two that {agent} can play with its default parameters; name one by --game and --set")
+    liked = {game for game, _ in description.heuristics}
+    ordered = sorted(fitting, key=lambda name: (name not in description.games, name not in liked, name))
+    return {"name": ordered[0], **parameters}, ordered[1:]

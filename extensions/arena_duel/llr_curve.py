@@ -1,0 +1,105 @@
+"""The state of a sequential test while it is played: a bar between its bounds and the curve of its log-likelihood ratio."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Self
+
+from arena.api.cli import room
+from arena.api.results import Tally
+from arena.api.run import PlayedMatch
+from arena.console.output import draws
+from arena.console.progress import duration
+from arena.results.rating import SprtState, sprt_state
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+LIVE = 0.2
+"""Seconds between two frames on a terminal."""
+PLAIN = 10.0
+"""Seconds between two lines elsewhere."""
+LEVELS = "▁▂▃▄▅▆▇█"
+WIDEST = 60
+"""Columns of the bar and of the curve."""
+
+
+class LlrCurve(AbstractContextManager["LlrCurve"]):
+    """Counts the pairs of a duel; on a terminal draws bar and curve in place, elsewhere writes a line now and then."""
+
+    def __init__(self, tally: Tally, title: str, stream: IO[str], *, quiet: bool = False) -> None:
+        self._tally, self._title, self._stream, self._quiet = tally, title, stream, quiet
+        self._in_place = draws(stream)
+        self._began = self._shown = monotonic()
+        self._matches = 0
+        self._live: Live | None = None
+        self.points: list[float] = []
+        """The ratio, from one look to the next."""
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the last frame on the screen."""
+        if not self._quiet and self._matches:
+            self._show()
+        if self._live is not None:
+            self._live.stop()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def note(self, played: PlayedMatch) -> None:
+        """Count a match that has just been played."""
+        self._tally.add(played.number, played.pairing, played.record)
+        self._matches += 1
+        now = monotonic()
+        if not self._quiet and now - self._shown >= (LIVE if self._in_place else PLAIN):
+            self._show()
+            self._shown = monotonic()
+
+    def _show(self) -> None:
+        state = sprt_state(self._tally.sheet, self._tally.matches)
+        if state is None:
+            return
+        self.points.append(state.llr)
+        if not self._in_place:
+            print(f"{self._title}: {self.line(state)}", file=self._stream, flush=True)
+            return
+        if self._live is None:
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(file=self._stream, force_terminal=True, highlight=False, markup=False, emoji=False)
+            self._live = Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+            self._live.start()
+        width = max(10, min(WIDEST, (room(self._stream) or 80) - 16))
+        self._live.update("\n".join([self._title, self.line(state), *frame(state, self.points, width)]), refresh=True)
+
+    def line(self, state: SprtState) -> str:
+        """The state in one line."""
+        pairs = sum(state.counts)
+        rate = self._matches / max(monotonic() - self._began, 1e-9)
+        spent = duration(monotonic() - self._began)
+        lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
+        whole = None if state.forecast is None else state.forecast.at_score
+        foretold = "" if whole is None else f" of about {whole:,.0f}"
+        parts = [
+            f"{pairs:,}{foretold} pairs (+{won} ={drawn} -{lost})",
+            f"LLR {state.llr:+.2f} of {state.test.lower:.2f} to {state.test.upper:.2f}",
+        ]
+        return ", ".join([*parts, f"{rate:.3g} games/s, {spent}"])
+
+
+def frame(state: SprtState, points: Sequence[float], width: int) -> list[str]:
+    """A bar with the ratio between the bounds, and below it the curve so far, as many columns wide as `width`."""
+    span = state.test.upper - state.test.lower
+
+    def share(value: float) -> float:
+        return min(1.0, max(0.0, (value - state.test.lower) / span))
+
+    at = round(share(state.llr) * (width - 1))
+    bar = "".join(["●" if place == at else "┼" if place == round(share(0.0) * (width - 1)) else "─" for place in range(width)])
+    shown = list(points)
+    if len(shown) > width:  # the latest look of every column
+        shown = [shown[(column + 1) * len(shown) // width - 1] for column in range(width)]
+    curve = "".join([LEVELS[min(len(LEVELS) - 1, int(share(value) * len(LEVELS)))] for value in shown])
+    return [f"no better ├{bar}┤ better", f"{'':>10}{curve}"]

@@ -1,0 +1,364 @@
+"""A seat whose agent runs in a process of its own: asked in messages, its answers turned into actions by the rules here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from secrets import token_hex
+from time import perf_counter, thread_time
+from typing import Any
+
+from arena import Action, Answer, Game, GameError, Path, Puzzle, State, Unavailable
+from arena.api.cli import describe
+from arena.api.match import (
+    Ending,
+    Forfeit,
+    Match,
+    Player,
+    Position,
+    Program,
+    Reason,
+    Seat,
+    SharedStart,
+    Used,
+    check_action,
+    has_chance,
+    local_player,
+    seat_seed,
+)
+from arena.api.run import pack
+from arena.api.spec import gives, settings
+from arena.errors import IsolationError
+from arena.identity import position_seed, program_seed
+from arena.limits import MARGIN
+from arena.match.match import IN_PROCESS
+from arena.match.player import Unreadable
+from arena.match.referee import PlayerMaker
+from arena.search_engines import search_engines
+from arena_isolation import protocol
+from arena_isolation.agent_process import AgentLost, AgentProcess, AgentProcesses
+from arena_isolation.protocol import Broken
+from arena_isolation.versions import version_in
+
+SOLVE = pack({"type": "solve"})
+Reading = Callable[[Mapping[str, Any], State], Any]
+"""Makes an action or a solution of an answer."""
+
+
+class RemotePlayers(AgentProcesses):
+    """The processes of agents as a pool of players, for the isolations `process` and `sandbox`."""
+
+    def player(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
+        """Return the player of a seat whose agent runs in a process of its own."""
+        return RemotePlayer(match, number, self, played)
+
+
+def player_maker(processes: AgentProcesses) -> PlayerMaker:
+    """Return a maker of players that gives each agent the isolation of its seat, those of other processes out of `processes`."""
+
+    def make(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
+        if match.seats[number].isolation == IN_PROCESS:
+            return local_player(match, number, start, played)
+        return RemotePlayer(match, number, processes, played)
+
+    return make
+
+
+class RemotePlayer:
+    """An agent in a process of its own."""
+
+    def __init__(self, match: Match, number: int, hosts: AgentProcesses, played: Sequence[str]) -> None:
+        self.number = number
+        self.seat = seat = match.seats[number]
+        self.used_rng = False
+        self.compiled = False
+        self.used: Used = ()
+        self.fallbacks = 0
+        self.overrun: float | None = None
+        self.started: float | None = None
+        self.lack_of_cpu = self.cpu = 0.0
+        self.exchanges: tuple[str, ...] = ()
+        assert seat.program is not None
+        self._program: Program = seat.program
+        self._match = match
+        self._game = match.game
+        self._hosts = hosts
+        self._limits = seat.limits
+        self._played = played
+        self._told = 0
+        self._observes = gives(match.game, "observation")
+        self._deal = f"{match.position.key}/{match.repetition}" if self._observes or has_chance(match.game) else None
+        self._place: dict[str, Any] = {}
+        """The position, until the first decision, with which it is sent: nobody can think before the clock runs."""
+        self._until = 0.0
+        """Processor time of this thread at which the clock of a decision has run out."""
+        self._guest = any(other.isolation == IN_PROCESS for other in match.seats)  # who decides here stops nobody meanwhile
+        self._host: AgentProcess | None = None
+
+    def make_agent(self) -> None:
+        """Take a process and have it make the agent; a Forfeit where that fails."""
+        try:
+            self._host = self._hosts.take(self._program, self._limits, self.seat.isolation, self._deal)
+            if self._observes and not self._host.observes:
+                name, game = self.seat.label, self._game.name
+                hint = 'its hello must have "observe" in `can`, and its answers follow from `observation` and `legal`'
+                raise IsolationError(f"{name} cannot play {game}: {game} has hidden-information; {hint}")
+            self._host.begin()
+            started = self._begun(self._host)
+        except AgentLost as lost:
+            raise self._lost(lost) from lost
+        if self._guest:
+            self._hosts.settle()
+        self._interpret(self._ready, started)
+        self._prepare(self._host)
+
+    def _prepare(self, host: AgentProcess) -> None:
+        """Have it load the compiled search that its agent asks for, once a game and heuristic, before any clock runs."""
+        if self._program.command is not None or not host.alive or not any(engine.can_load() for engine in search_engines()):
+            return
+        key = id(self._game), self.seat.heuristic
+        if host.prepared.get(key) is not self._game:
+            host.prepared[key] = self._game
+            try:
+                own = self._program.version is not None
+                host.prepare(compiling=own and any(engine.compiles_own() for engine in search_engines()))
+            except AgentLost as lost:
+                raise self._lost(lost) from lost
+            if self._guest:
+                self._hosts.settle()
+
+    def _begun(self, host: AgentProcess) -> dict[str, Any]:
+        """Have it begin a match, and return the answer."""
+        game, position = self._game, self._match.position
+        seen = game.format_state(game.observation(position.state, self.number)) if self._observes else position.text
+        self._place = {"position": seen}
+        if self._program.command is None:
+            self._place["stream"] = position_seed(position.key, "start")
+        request = pack(_start(self._match, self.number, self._program))
+        began = perf_counter()
+        try:
+            return host.ask(request, self._limits.start_seconds, what="its start")
+        finally:
+            self.started = perf_counter() - began
+
+    @property
+    def solver(self) -> bool:
+        """True if it solves a puzzle in one go."""
+        if self._program.command is None or self._host is None:
+            return self.seat.solver
+        return self._host.solves
+
+    def choose(self, state: State, legal: Sequence[Action]) -> Action:
+        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+        return check_action(self.number, self._ask(self._request(state, legal), self._action, state), legal)
+
+    def _request(self, state: State, legal: Sequence[Action]) -> bytes:
+        if self._observes:
+            return _observed(self._game, state, self.number, legal)
+        actions = self._played
+        told = self._told
+        self._told = len(actions)
+        if self._place:
+            return pack({"type": "choose", **self._take_position(), "played": actions[told:]})
+        return protocol.choose_line(actions[told:])
+
+    def solve(self, state: State) -> Any:
+        """Ask for a solution; None where the agent gave up."""
+        line = pack({"type": "solve", **self._take_position()}) if self._place else SOLVE
+        return self._ask(line, self._solution, state)
+
+    def _take_position(self) -> dict[str, Any]:
+        """The position, once."""
+        place, self._place = self._place, {}
+        return place
+
+    def leave(self) -> None:
+        """Give the process back for the next match."""
+        if self._host is not None:
+            self.lack_of_cpu, self.cpu = self._host.processors()
+            self._hosts.give_back(self._host, self._program, self._limits, self.seat.isolation)
+            self._host = None
+
+    def _ask(self, request: bytes, read: Reading, state: State) -> Any:
+        """What `read` makes of the answer to a request. Until then the clock of the decision runs."""
+        assert self._host is not None
+        self.used = ()
+        limit = self._limits.seconds
+        began = perf_counter()
+        try:
+            answer = self._host.ask(request, limit, MARGIN, cpu_seconds=self._limits.cpu_seconds)
+        except AgentLost as lost:
+            self.used = (0, 0, perf_counter() - began, None, None, None, 0)
+            raise self._lost(lost) from lost
+        seconds = perf_counter() - began
+        if self._guest:
+            self._hosts.settle()
+        self._interpret(self._note, answer, seconds)
+        if limit is None:
+            return self._interpret(read, answer, state)
+        self._until = thread_time() + max(limit - seconds, 0.0) + MARGIN
+        found = self._interpret(read, answer, state)
+        self._check_time()
+        return found
+
+    def _check_time(self) -> None:
+        """A Forfeit where the clock of a decision has run out while its answer is read: in processor time of this thread."""
+        late = thread_time() - self._until
+        if self._limits.seconds is not None and late > 0.0:
+            self.overrun = late + MARGIN
+            message = f"a decision took longer than its limit of {self._limits.seconds:g} s, with the reading of its answer"
+            raise Forfeit(Ending("timeout", self.number, message))
+
+    def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
+        used = protocol.read_used(answer)
+        self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value, used.spent, used.unmetered)
+        self.fallbacks += protocol.flag(answer, "fallback", default=False)
+        self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
+        self.compiled |= self._program.command is None and protocol.flag(answer, "compiled", default=False)
+        version = version_in(self._program)
+        if self._program.command is None and (version is None or not version.submitted):  # an agent of the organiser's
+            self.exchanges += protocol.read_transcript(answer)
+        if answer["type"] == "failed":
+            raise self._fault_of(answer)
+
+    def _ready(self, answer: Mapping[str, Any]) -> None:
+        protocol.expect(answer, "ready", "failed")
+        self.used_rng = protocol.flag(answer, "drew", default=False)
+        if answer["type"] == "failed":
+            raise self._fault_of(answer)
+
+    def _action(self, answer: Mapping[str, Any], state: State) -> Any:
+        protocol.expect(answer, "action", "best")
+        if "illegal" in answer:
+            return Unreadable(protocol.text_of(answer, "illegal"))
+        if answer.get("action") is None:
+            return None
+        return _parsed(self._game.parse_action, state, protocol.action_of(answer))
+
+    def _solution(self, answer: Mapping[str, Any], state: State) -> Any:
+        protocol.expect(answer, "path", "answer", "none", "other", "best")
+        if "actions" in answer:
+            return Path(self._path(answer, state))
+        if "state" in answer or "illegal" in answer:
+            return self._answer(answer)
+        return Unreadable(protocol.text_of(answer, "is")) if answer["type"] == "other" else None
+
+    def _path(self, answer: Mapping[str, Any], state: State) -> list[Any]:
+        game = self._game
+        actions: list[Any] = []
+        texts = protocol.path_of(answer)
+        for text in texts:
+            self._check_time()
+            action = _parsed(game.parse_action, state, text)
+            actions.append(action)
+            if type(action) is Unreadable:
+                return actions
+            if len(actions) > self._limits.moves:
+                break  # it is too long, whatever follows
+            state = game.result(state, action)
+        if "illegal" in answer:
+            fault = self._fault_of(protocol.object_of(answer, "failed")) if "failed" in answer else None
+            actions.append(Unreadable(protocol.text_of(answer, "illegal"), fault))
+        return actions + list(texts[len(actions) :])
+
+    def _answer(self, answer: Mapping[str, Any]) -> Any:
+        steps: Any = protocol.steps_of(answer)
+        if "illegal_steps" in answer:
+            steps = Unreadable(protocol.text_of(answer, "illegal_steps"))
+        if "illegal" in answer:
+            return Answer(Unreadable(protocol.text_of(answer, "illegal")), steps)
+        text = protocol.text_of(answer, "state")
+        if isinstance(self._game, Puzzle) and self._game.path_matters:
+            return Answer(None, steps)  # whatever it says, no state is a solution
+        try:
+            state = self._game.parse_state(text)
+        except Exception as error:
+            message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
+            raise Forfeit(Ending("illegal-action", self.number, message)) from error
+        return Answer(state, steps)
+
+    def _interpret(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
+        """The result of `read` for an answer; if that breaks the protocol, the process is ended and the seat at fault."""
+        try:
+            return read(answer, *more)
+        except Broken as broken:
+            assert self._host is not None
+            raise self._lost(self._host.lost("crash", str(broken))) from broken
+
+    def _lost(self, lost: AgentLost) -> Forfeit:
+        if lost.overrun is not None:
+            self.overrun = lost.overrun
+        return Forfeit(Ending(lost.reason, self.number, lost.message))
+
+    def _fault_of(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable:
+        if answer.get("kind") == "unavailable":
+            return Unavailable(protocol.message_of(answer, "message") or self.seat.label)
+        reason: Reason = "memory" if answer.get("kind") == "memory" else "exception"
+        message = protocol.message_of(answer, "message")
+        return Forfeit(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))
+
+
+def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:
+    try:
+        return parse(state, text)
+    except Exception:  # a plugin's parser, and a text from anywhere
+        return Unreadable(repr(text[:120]))
+
+
+def _observed(game: Game, state: State, seat: int, legal: Sequence[Action]) -> bytes:
+    """The request for an action from what a seat observes; GameError where the notation of that loses something."""
+    seen = game.observation(state, seat)
+    text = game.format_state(seen)
+    try:
+        same = game.parse_state(text) == seen
+    except ValueError:
+        same = False
+    if not same:
+        raise GameError(f"{game.name}: the observation {text} does not read back; parse_state must take what format_state gives")
+    return protocol.observed_line(text, [game.format_action(seen, action) for action in legal])
+
+
+def plain_reason(seat: Seat, game: Game) -> str | None:
+    """Return why compiled searches run plain in the process of a seat, None where they do not, as far as can be told at once.
+
+    IsolationError if the process cannot be started. If it does not do as it should, the first match says so.
+    """
+    assert seat.program is not None
+    nowhere = Position("", None, "")
+    match = Match("", game, nowhere, (seat,) * game.players, None)
+    with suppress(AgentLost):
+        process = AgentProcess(seat.program, seat.limits.memory_mb, seat.isolation)
+        try:
+            request = {**_start(match, 0, seat.program), "streams": {"seat": 0}}
+            if process.ask(pack(request), seat.limits.start_seconds, what="its start")["type"] == "ready":
+                return process.prepare(compiling=False)
+        finally:
+            process.end()
+    return None
+
+
+def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
+    seat = match.seats[number]
+    limits = seat.limits
+    message = {
+        "type": "start",
+        "match": token_hex(16),  # from the id of a match, and a seed that can be guessed, all of its streams would follow
+        "game": match.game.name,
+        "parameters": settings(match.game),
+        "seat": number,
+        "players": len(match.seats),
+        "seed": program_seed(match.id, number),
+        "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves}
+        | ({} if limits.cpu_seconds is None else {"cpu_seconds": limits.cpu_seconds}),
+        "options": dict(program.options),
+    }
+    if program.command is None:
+        message["agent"] = program.agent
+        message["heuristic"] = program.heuristic
+        message["plugins"] = list(program.plugins)
+        version = version_in(program)
+        if version is not None:
+            message["version"] = version.plugin
+        message["streams"] = {"seat": seat_seed(match.id, number)}
+    elif program.adapter is not None:
+        message["plugins"] = list(program.plugins)
+        message["start_seconds"] = limits.start_seconds
+    return message

@@ -1,0 +1,121 @@
+"""Files of git revisions, taken out by git itself into the user's cache, where they stay: a commit never changes."""
+
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from arena import ArenaError
+from arena.api.cli import cut
+
+CACHE_VARIABLE = "ARENA_CACHE"
+"""The environment variable that names another folder for the cache."""
+GIT_TIMEOUT_SECONDS = 120.0
+GIT_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY")
+"""Variables by which a hook of git, or a script of the user, ties git to another repository."""
+
+
+GIT = "git:"
+"""The first characters of a version that names a revision."""
+
+
+class RevisionError(ArenaError):
+    """A revision cannot be had: no git, no repository, no such revision, or the file is not in it."""
+
+
+class Revision(NamedTuple):
+    """A commit of a repository."""
+
+    root: Path
+    """The top folder of the repository's working tree."""
+    commit: str
+    """All digits of its hash."""
+
+    @property
+    def text(self) -> str:
+        """The version that means this commit for ever."""
+        return f"{GIT}{self.commit}"
+
+
+def revision(name: str, file: Path) -> Revision:
+    """Return the revision `name` (`HEAD~1`, a tag, the start of a hash) of the repository that holds `file`. RevisionError."""
+    place = file.resolve()
+    if not place.parent.is_dir():
+        raise RevisionError(f"no folder {place.parent}")
+    found = _git(place.parent, "rev-parse", "--show-toplevel")
+    if found.returncode:
+        raise RevisionError(f"{file.name} lies in no git repository; name a file instead, or run git init and commit it")
+    root = Path(os.fsdecode(found.stdout).rstrip("\n"))
+    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if commit.returncode or not name:
+        raise RevisionError(f"no revision {name!r} in {root}; expected one that `git log` shows, such as HEAD~1")
+    return Revision(root, commit.stdout.decode().strip())
+
+
+def taken_out(found: Revision, file: Path, *, alone: bool) -> Path:
+    """Return `file` as it was at a revision: a copy in the cache, `alone` or with all that the revision holds around it.
+
+    RevisionError where it was not there then.
+    """
+    try:
+        name = file.resolve().relative_to(found.root.resolve()).as_posix()
+    except ValueError:
+        raise RevisionError(f"{file} does not lie below {found.root}") from None
+    from platformdirs import user_cache_path
+
+    named = os.environ.get(CACHE_VARIABLE)
+    cache = (Path(named) if named else user_cache_path("arena")).absolute() / "versions"
+    if _git(found.root, "cat-file", "-e", f"{found.commit}:{name}").returncode:
+        raise RevisionError(f"{name} was not there at {found.commit[:12]}; expected a later revision")
+    tree = cache / (f"{found.commit}-files" if alone else found.commit)
+    if not (tree / name).is_file():
+        _archive(found, tree, [name] if alone else [])
+    return tree / name
+
+
+def _archive(found: Revision, tree: Path, names: Iterable[str]) -> None:
+    """Lay out what git has of a revision. A folder beside is filled first, so that nobody ever meets half of it."""
+    archive = _git(found.root, "archive", "--format=tar", found.commit, "--", *names)
+    if archive.returncode:
+        raise RevisionError(f"git archive {found.commit[:12]}: {cut(archive.stderr.decode(errors='replace').strip())}")
+    try:
+        tree.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=tree.parent, prefix=".git-") as folder:
+            with tempfile.TemporaryFile() as file:
+                file.write(archive.stdout)
+                file.seek(0)
+                with tarfile.open(fileobj=file) as tar:
+                    tar.extractall(folder, filter="data")
+            _put(Path(folder), tree)
+    except (OSError, tarfile.TarError) as error:
+        raise RevisionError(
+            f"{found.commit[:12]} cannot be laid out in {tree}: {error}; name a folder by {CACHE_VARIABLE}"
+        ) from error
+
+
+def _put(folder: Path, tree: Path) -> None:
+    """Move the files of a folder below another, where some of them may be already."""
+    for place in folder.rglob("*"):
+        target = tree / place.relative_to(folder)
+        if place.is_dir() and not place.is_symlink():
+            target.mkdir(parents=True, exist_ok=True)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            place.replace(target)
+
+
+def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    program = shutil.which("git")
+    if program is None:
+        raise RevisionError("no git on PATH; install it, or name a file instead")
+    surroundings = {key: value for key, value in os.environ.items() if key not in GIT_VARIABLES}
+    try:
+        return subprocess.run(  # noqa: S603 - git, in the user's own repository
+            [program, *words], cwd=folder, env=surroundings, capture_output=True, timeout=GIT_TIMEOUT_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RevisionError(f"git {words[0]}: {error}") from error

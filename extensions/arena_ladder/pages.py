@@ -1,0 +1,161 @@
+"""The pages of a ladder, and what they alone ask for: the standings as they move, agents, matches, and where to hand in."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import anyio.to_thread
+from fastapi import Depends, FastAPI, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from sse_starlette import EventSourceResponse
+
+from arena.scaffold import starter
+from arena_web.board_addresses import BoardAddresses
+from arena_web.entry_page import entry_page
+from arena_web.errors import Refusal
+from arena_web.live import Listeners
+from arena_web.match_filter import MatchFilter, MatchPage
+from arena_web.matches import around, matches
+from arena_web.pages import KINDS, Navigation, files, page
+from arena_web.plugin_process import PluginProcesses
+
+if TYPE_CHECKING:
+    from arena_ladder.host import LadderHost
+
+PAGES: Navigation = (("Standings", "/"), ("Matches", "/t/ladder/matches"), ("Hand in", "/hand-in"), ("Yours", "/yours"))
+KEY = "ladder"
+LOOK_SECONDS = 1.0
+"""Between two looks at the standings by an event stream."""
+VIEW_SECONDS = 30.0
+
+
+class LadderPages:
+    """Every page, with what is told on it: what everybody may see, and of an author's own what he asks for with his token."""
+
+    def __init__(self, host: "LadderHost", stopping: asyncio.Event) -> None:
+        self._host, self._stopping = host, stopping
+        self._store = host.store.path
+        self.processes = PluginProcesses(host.ladder.spec.plugins)
+        self._files = files(FilePath(__file__).parent / "static")
+        self._boards = BoardAddresses()
+        self._listeners = Listeners()
+        self._told: tuple[int, str] = (-1, "")
+
+    def add_to(self, app: FastAPI) -> None:
+        """Add every address that is not part of the documented API."""
+        pages = {
+            "/": self._page("Standings", "standings.js", "/"),
+            "/hand-in": self._page("Hand in", "hand_in.js", "/hand-in"),
+            "/yours": self._page("Yours", "yours.js", "/yours"),
+            "/t/ladder/matches": self._page("Matches", "matches.js", "/t/ladder/matches"),
+            "/t/ladder/entry": self._page("Agent", "ladder_agent.js", ""),
+            "/t/ladder/match/{id}": self._page("Match", "match.js", "/t/ladder/matches"),
+            "/t/ladder": self.home,
+            "/starter.py": self.starter,
+            "/static/{name:path}": self.file,
+            "/boards/{name}": self.board_module,
+            "/api/live": self.live,
+            "/api/t/ladder/matches": self.matches,
+            "/api/t/ladder/match/{id}": self.match,
+            "/api/t/ladder/match/{id}/around": self.around,
+            "/api/t/ladder/entry": self.entry,
+        }
+        for path, endpoint in pages.items():
+            app.add_api_route(path, endpoint, response_model=None, include_in_schema=False)
+        listening = [Depends(self._listeners)]
+        app.add_api_route("/api/events", self.events, dependencies=listening, response_model=None, include_in_schema=False)
+
+    def _page(self, title: str, module: str, path: str) -> Any:
+        async def endpoint(request: Request) -> Response:
+            named = f"{title} of {self._host.ladder.spec.name}"
+            return HTMLResponse(page(named, module, path, PAGES, key=KEY, **request.path_params))
+
+        return endpoint
+
+    async def home(self) -> Response:
+        """Lead to the standings."""
+        return RedirectResponse("/", 302)
+
+    async def starter(self) -> Response:
+        """An agent of one file that plays here as it stands."""
+        text = await anyio.to_thread.run_sync(starter, self._host.ladder.spec.boards[0].name, self._host.ladder.spec.registry)
+        headers = {"content-disposition": 'attachment; filename="my_agent.py"'}
+        return Response(text, media_type="text/x-python", headers=headers)
+
+    async def file(self, name: str) -> Response:
+        """A module, the style sheet, the icon: from a fixed table, so that no path leads out of it."""
+        found = self._files.get(name)
+        if found is None:
+            raise Refusal(404, "no such file", "load the page again")
+        return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
+
+    async def board_module(self, name: str) -> Response:
+        """The module of a board that a view has named: from a table, and never from the disk."""
+        found = self._boards.get(name)
+        if found is None:
+            raise Refusal(404, "no such board", "load the page again")
+        return Response(found, media_type=KINDS[".js"], headers={"cache-control": "no-cache"})
+
+    # The standings as they move
+
+    async def live(self) -> Response:
+        """The standings now, with the latest course of each rating."""
+        return Response(self._text(), media_type="application/json")
+
+    async def events(self) -> Response:
+        """The standings now and after every change, as a stream of events."""
+        return EventSourceResponse(self._stream())
+
+    async def _stream(self) -> AsyncIterator[dict[str, str]]:
+        seen = -1
+        while not self._stopping.is_set():
+            version = self._host.runner.contest.version
+            if version != seen:
+                seen = version
+                yield {"event": "standings", "data": self._text()}
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _text(self) -> str:
+        """The standings as JSON, one text for all who listen."""
+        contest = self._host.runner.contest
+        version = contest.version
+        if self._told[0] != version:
+            boards = [
+                {"title": board.title, "rows": [{**row, "trend": contest.trend(board.title, row["agent"])} for row in board.rows]}
+                for board in contest.standings
+            ]
+            told = {"boards": boards, "state": contest.state, "matches": contest.matches, "interval": self._host.ladder.interval}
+            self._told = (version, json.dumps({**told, "anchor": self._host.ladder.anchor, "name": self._host.ladder.spec.name}))
+        return self._told[1]
+
+    # Matches and agents
+
+    async def matches(self, wanted: Annotated[MatchPage, Query()]) -> Response:
+        """A page of all matches."""
+        return JSONResponse(await anyio.to_thread.run_sync(matches, self._store, wanted, wanted.page or 0))
+
+    async def around(self, match: Annotated[str, Path(alias="id")], wanted: Annotated[MatchFilter, Query()]) -> Response:
+        """The matches before and after one, and its twins with other seats."""
+        return JSONResponse(await anyio.to_thread.run_sync(around, self._store, match, wanted))
+
+    async def match(self, request: Request, match: Annotated[str, Path(alias="id")]) -> Response:
+        """One match, position by position; what an agent said when it failed is for its author alone."""
+
+        async def gone() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+
+        asked = {"do": "view", "id": match, "store": str(self._store)}
+        reply = await self.processes.ask(asked, VIEW_SECONDS, gone)
+        if "view" not in reply:
+            raise Refusal(404, str(reply.get("error", "no such match")), "see the list of matches")
+        self._boards.put(reply["view"]["game"])
+        return JSONResponse({"view": {**reply["view"], "message": None, "differences": []}, "play_on": None})
+
+    async def entry(self, name: str = "") -> Response:
+        """The opponents of an agent, its results, and the course of its rating."""
+        games = await anyio.to_thread.run_sync(lambda: entry_page(self._store, name, curves=False))
+        course = await anyio.to_thread.run_sync(self._host.ledger.course, name)
+        return JSONResponse({**games, "course": [point._asdict() for point in course]})

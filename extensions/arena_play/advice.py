@@ -1,0 +1,71 @@
+"""Hints: an agent's action at a position, within a budget, checked like any other."""
+
+from dataclasses import dataclass
+
+from arena import ArenaError, Game, Puzzle, State
+from arena.api.cli import MatchSetup, match_of
+from arena.api.match import Forfeit, Match, Record, Used, play_match
+from arena.results import figures
+from arena_isolation.agent_process import AgentProcesses
+from arena_isolation.remote import player_maker
+from arena_play.endings import because, unsolved
+from arena_play.seats import is_person, shared_start
+
+
+@dataclass(frozen=True, slots=True)
+class Adviser:
+    """Asks agents about positions of one game."""
+
+    setup: MatchSetup
+    agent: str
+    """The agent that is asked if none is named."""
+    hosts: AgentProcesses
+
+    def hint(self, game: Game, state: State, asked: str = "") -> str:
+        """Return an agent's action, or the reason why it has none, in one line."""
+        word = asked or self.agent
+        try:
+            match = match_of(self.setup.at(game.format_state(state)).load([word] * game.players))
+        except ArenaError as error:
+            return f"no hint: {error}"
+        if any(map(is_person, match.seats)):
+            return "no hint: expected an agent, and human is you"
+        if isinstance(game, Puzzle) and match.seats[0].solver:
+            return _way(word, match, play_match(match, make_player=player_maker(self.hosts)))
+        return self._action(word, match)
+
+    def _action(self, word: str, match: Match) -> str:
+        game, state = match.game, match.position.state
+        player = player_maker(self.hosts)(match, game.to_move(state), shared_start(match), ())
+        try:
+            player.make_agent()
+            action = player.choose(state, game.actions(state))
+        except Forfeit as fault:
+            return f"no hint: {word}: {because(fault.ending.reason, fault.ending.message)}"
+        finally:
+            player.leave()
+        if player.fallbacks:
+            return f"no hint: {word} found nothing within its budget"
+        return f"hint: {game.format_action(state, action)} ({word}, {usage(player.used)})"
+
+
+def _way(word: str, match: Match, record: Record) -> str:
+    """Return the first step of a solution."""
+    failed = unsolved(record, match.seats[0].limits)
+    if failed is not None:
+        return f"no hint: {word}: {failed}"
+    if not record.actions:
+        return f"hint: no step, but a solution: {record.answer or match.position.text} ({word})"
+    steps = f"{len(record.actions)} {'move' if len(record.actions) == 1 else 'moves'}"
+    return f"hint: {record.actions[0]} ({word} solves it in {steps}, {usage(record.decisions[-1][1:])})"
+
+
+def usage(used: Used) -> str:
+    """What a decision used, and what it thought of it."""
+    if not used:
+        return ""
+    nodes, _, seconds, depth, value, *_ = used
+    said = [f"{nodes:,} nodes", figures.duration(seconds)]
+    said += [] if depth is None else [f"depth {depth}"]
+    said += [] if value is None else [f"value {figures.worth(value)}"]
+    return ", ".join(said)

@@ -1,0 +1,19 @@
+"""The commands of this extension."""
+
+from arena.api.cli import Command
+
+COMMANDS = [
+    Command("play", "Play GAME yourself, or watch agents play it.", "arena_play.play:play"),
+    Command(
+        "solve",
+        "Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved.",
+        "arena_play.solve:solve",
+    ),
+    Command(
+        "menu",
+        "Choose boards and agents from a menu, until `q` or the end of the input.",
+        "arena_play.menu:menu",
+        hidden=True,
+        at_terminal=True,
+    ),
+]

@@ -1,0 +1,62 @@
+"""Endings of matches as words."""
+
+from collections.abc import Sequence
+
+from arena.api.match import Limits, Reason, Record
+from arena.results import figures
+
+REASONS: dict[Reason, str] = {
+    "adjudicated": "adjudicated",
+    "illegal-action": "illegal",
+    "exception": "an exception",
+    "timeout": "out of time",
+    "memory": "out of memory",
+    "crash": "its process died",
+    "move-limit": "too many moves",
+    "stuck": "stuck, no move is left",
+    "gave-up": "gave up",
+    "void": "the game itself is at fault",
+}
+
+
+def because(reason: Reason, message: str | None) -> str:
+    """Return the reason why a match ended, with its message."""
+    words = REASONS.get(reason, reason)
+    return f"{words}: {message}" if message else words
+
+
+def result(labels: Sequence[str], returns: Sequence[float]) -> str:
+    """Return the winners of a match as a sentence; of a game of one seat, its score."""
+    if len(returns) == 1:
+        return f"score {figures.figure(returns[0], 6)}"
+    best = max(returns)
+    winners = [label for label, value in zip(labels, returns, strict=True) if value == best]
+    if len(winners) == len(returns):
+        return "a draw"
+    if len(winners) == 1 and winners[0].lower() == "you":
+        return f"{winners[0]} win"
+    return f"{winners[0]} wins" if len(winners) == 1 else f"{' and '.join(winners)} share the win"
+
+
+def exhausted(record: Record, limits: Limits) -> str | None:
+    """Return the limit at which the last decision stopped; None if it stopped by itself."""
+    if not record.decisions:
+        return None
+    last = record.decisions[-1]
+    if limits.nodes is not None and last.nodes >= limits.nodes:
+        return f"{limits.nodes:,} nodes"
+    if limits.seconds is not None and last.seconds >= limits.seconds:
+        return f"{limits.seconds:g} s"
+    return None
+
+
+def unsolved(record: Record, limits: Limits) -> str | None:
+    """Return the reason why a puzzle was not solved, in one line; None if it was."""
+    if record.solved:
+        return None
+    if record.termination == "normal":
+        return "wrong answer: the final state does not solve this position"
+    spent = exhausted(record, limits)
+    if record.termination == "gave-up" and spent is not None:
+        return f"out of budget: {spent} were not enough; --nodes and --seconds give more, --limits none all there is"
+    return because(record.termination, record.message)

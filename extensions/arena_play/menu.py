@@ -1,0 +1,185 @@
+"""The menu of `arena` alone: boards, algorithms, statistics. Every choice shows the command that does the same."""
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from arena import ArenaError
+from arena.api.cli import describe, load, results_alone, suggestion
+from arena.api.spec import one_line
+from arena.console.screen import Screen
+from arena_play.defaults import fitting
+from arena_play.workbench import FILE, Workbench
+
+Run = Callable[[list[str]], int]
+"""Runs a command line, without the word `arena`."""
+CHOICES = {
+    "g": "choose a puzzle or a game",
+    "b": "make a board",
+    "a": "choose an algorithm",
+    "w": "watch it",
+    "p": "play it yourself",
+    "s": "statistics over many boards",
+    "q": "quit",
+}
+BOARDS = 20
+"""Boards of a statistic by default."""
+
+
+@click.command
+@click.pass_context
+def menu(context: click.Context) -> int:
+    """Choose boards and agents from a menu, until `q` or the end of the input."""
+    arena = context.find_root().command
+    offered = Menu(lambda words: int(arena.main(words, standalone_mode=False) or 0))
+    try:
+        while True:
+            offered.turn()
+    except EOFError:
+        return 0
+
+
+class Menu:
+    """The board and the agents that are chosen so far, and what can be done with them."""
+
+    def __init__(self, run: Run) -> None:
+        self._screen = Screen(sys.stdout)
+        self._run = run
+        with results_alone():
+            self._registry = load(())
+            self._bench = Workbench.first(self._registry)
+
+    def turn(self) -> None:
+        """Show what is chosen, and do what is asked for; EOFError if the person leaves."""
+        self._show()
+        asked = self._answer("choice> ", list(CHOICES)).lower()
+        actions = {
+            "g": self._choose_game,
+            "b": self._make_board,
+            "a": self._choose_agents,
+            "w": lambda: self._do(self._bench.watching()),
+            "p": lambda: self._do(self._bench.by_hand()),
+            "s": self._count,
+        }
+        if asked in actions:
+            actions[asked]()
+        elif asked:
+            self._screen.say(f"expected one of {', '.join(CHOICES)}, got {asked!r}", "bad")
+
+    # Shown
+
+    def _show(self) -> None:
+        bench, screen = self._bench, self._screen
+        screen.say(f"\n{bench.title}", "bold")
+        with results_alone():
+            board = bench.shown(screen)
+        screen.put(board)
+        screen.say(f"algorithm: {' against '.join(bench.agents)}")
+        self._command(bench.watching())
+        screen.put("")
+        for letter, does in CHOICES.items():
+            screen.say(f"  {letter}  {does}")
+
+    def _command(self, words: Sequence[str]) -> None:
+        self._show_command(f"arena {shlex.join(words)}")
+
+    def _show_command(self, text: str) -> None:
+        """Show a command as it is to be typed: no line of it is broken."""
+        for line in f"$ {text}".split("\n"):
+            self._screen.put(one_line(line), "dim")
+
+    # Done
+
+    def _do(self, words: list[str], folder: str = "") -> None:
+        """Show a command and run it as if it had been typed, its spec from `folder`."""
+        self._command(words)
+        self._screen.put("")
+        try:
+            self._run([f"{folder}/{FILE}" if folder and word == FILE else word for word in words])
+        except ArenaError as error:
+            self._screen.say(str(error).replace(folder, ""), "bad")
+        except click.ClickException as error:
+            self._screen.say(error.format_message(), "bad")
+
+    def _change_board(self, change: Callable[[], Workbench]) -> bool:
+        """Replace the board; False, with a message, if the new one cannot be made or shown."""
+        try:
+            with results_alone():
+                bench = change()
+                bench.shown(self._screen)
+        except Exception as error:  # of the call, or of a plugin's game
+            self._screen.say(str(error) if isinstance(error, ArenaError) else describe(error), "bad")
+            return False
+        self._bench = bench
+        return True
+
+    def _choose_game(self) -> None:
+        self._command(["list", "games"])
+        name = self._choice("puzzle or game", sorted(self._registry.games), self._bench.setup.game)
+        if not self._change_board(lambda: Workbench.of(self._registry, name)):
+            return
+        known = self._bench.parameters
+        while known:
+            self._screen.say(f"parameters: {known}; others as KEY=VALUE, Enter keeps them")
+            words = self._answer("parameters> ").split()
+            if not words or self._change_board(lambda asked=words: self._bench.with_parameters(asked)):  # type: ignore[misc]
+                break
+
+    def _make_board(self) -> None:
+        self._screen.say("Enter draws another board; a number is a seed; anything else is a position in the game's notation")
+        asked = self._answer("board> ")
+        self._change_board(lambda: self._bench.another(asked))
+
+    def _choose_agents(self) -> None:
+        bench = self._bench
+        self._command(["show", bench.setup.game])
+        names = fitting(self._registry, bench.board.game)
+        seats = [f"agent in seat {seat}" for seat in range(1, len(bench.agents) + 1)] if bench.agents[1:] else ["algorithm"]
+        agents = [self._choice(seat, names, current, options=True) for seat, current in zip(seats, bench.agents, strict=True)]
+        self._change_board(lambda: Workbench.loaded(bench.setup, agents))
+
+    def _count(self) -> None:
+        """Play a small tournament, from a spec that is shown."""
+        asked = self._answer(f"how many boards? [{BOARDS}]> ") or str(BOARDS)
+        if not (asked.isdecimal() and 1 <= int(asked) <= 10_000):
+            self._screen.say(f"expected a number from 1 to 10000, got {asked!r}", "bad")
+            return
+        usual = " ".join(self._bench.agents)
+        agents = (self._answer(f"which agents? [{usual}]> ") or usual).split()
+        try:
+            text = self._bench.spec(agents, int(asked))
+        except ArenaError as error:
+            self._screen.say(str(error), "bad")
+            return
+        self._show_command(f"cat > {FILE} <<'END'\n{text}END")
+        with TemporaryDirectory() as folder:
+            (Path(folder) / FILE).write_text(text, "utf-8")
+            self._do(["run", FILE, "--no-store"], folder)
+
+    # Asked
+
+    def _answer(self, prompt: str, words: Sequence[str] = ()) -> str:
+        typed = self._screen.ask(prompt, words)
+        if typed.lower() in ("q", "quit", "exit"):
+            raise EOFError
+        return typed
+
+    def _choice(self, what: str, names: Sequence[str], current: str, *, options: bool = False) -> str:
+        """Return one of the names, typed or by its number, `current` for an empty line; with `options` also `NAME:KEY=VALUE`."""
+        self._screen.columns([f"{number}) {name}" for number, name in enumerate(names, 1)])
+        while True:
+            typed = self._answer(f"{what} [{current}]> ", names)
+            if not typed:
+                return current
+            if typed.isascii() and typed.isdecimal() and len(typed) < 10 and 1 <= int(typed) <= len(names):
+                return names[int(typed) - 1]
+            name = typed.partition(":")[0] if options else typed
+            if name in names:
+                return typed
+            self._screen.say(
+                f"expected a name or a number from 1 to {len(names)}, got {typed!r}; {suggestion(name, names)}", "bad"
+            )

@@ -1,0 +1,100 @@
+"""The command play: a person against agents, agents watched, a puzzle by hand."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from arena import ArenaError, Game, GameError
+from arena.api.cli import MatchSetup, PercentLine, describe, load, match_of, match_options, results_alone, say_notes, setup_of
+from arena.api.spec import Spec
+from arena.console.screen import Screen
+from arena.errors import Interrupted
+from arena.tracking import listening
+from arena_isolation.agent_process import AgentProcesses
+from arena_play import human
+from arena_play.advice import Adviser
+from arena_play.defaults import DECISION, SOLUTION, sensible
+from arena_play.seats import is_person
+from arena_play.session import Session
+from arena_play.solve import show_solution
+
+PAUSE = 0.5
+"""Seconds between two moves of agents that somebody watches."""
+
+
+@click.command()
+@click.argument("game")
+@click.argument("agents", nargs=-1, metavar="[AGENT]...")
+@match_options
+def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
+    """Play GAME yourself, or watch agents play it.
+
+    An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. Without any you play the first seat; empty seats
+    are filled.
+    """
+    return _play(setup_of(game, asked, (human.__name__,)), agents, asked["delay"])
+
+
+def _play(setup: MatchSetup, agents: Sequence[str], delay: float | None) -> int:
+    """Play one match at the terminal, a person in the first seat if nobody is named; 1 if the game itself fails."""
+    with results_alone() as out, listening(PercentLine(sys.stderr)), AgentProcesses() as hosts:
+        screen = Screen(out)
+        spec, adviser = _prepare(setup, agents, hosts)
+        say_notes(spec)
+        try:
+            match = match_of(spec)
+            pause = delay if delay is not None else PAUSE if screen.terminal else 0.0
+            if match.seats[0].solver:
+                show_solution(screen, spec, pause)
+            else:
+                _announce(screen, spec)
+                Session(match, hosts, screen, adviser, pause).play()
+        except BaseException as error:  # the game is a plugin, whatever it raises
+            if isinstance(error, Interrupted | OSError) or (isinstance(error, ArenaError) and not isinstance(error, GameError)):
+                raise
+            screen.say(f"\nthe game itself is at fault: {describe(error)}", "bad")
+            return 1
+    return 0
+
+
+def _prepare(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) -> tuple[Spec, Adviser | None]:
+    """Return the match as a spec, empty seats filled, and the adviser if a person plays."""
+    game, best = _first_look(setup)
+    puzzle = game.players == 1
+    if setup.limits is None:
+        setup = replace(setup, limits=SOLUTION if puzzle else DECISION)
+    seats = list(agents) or [human.NAME]
+    seats += [best] * (game.players - len(seats))
+    if len(seats) > game.players:
+        raise ArenaError(f"{setup.game} has {game.players} {'seat' if puzzle else 'seats'}, got {len(seats)} agents")
+    spec = setup.load(seats)
+    return spec, Adviser(setup, best, hosts) if any(map(is_person, spec.boards[0].seats)) else None
+
+
+def _first_look(setup: MatchSetup) -> tuple[Game, str]:
+    """Return the game, which has the number of seats, and the agent that plays it well."""
+    registry = load(setup.plugins)
+    kind = registry.game(setup.game)
+    try:
+        game = kind(**setup.parameters)
+    except Interrupted:
+        raise
+    except BaseException:  # the spec says what is wrong with the parameters, better than this
+        bare = MatchSetup(setup.game, setup.parameters, plugins=setup.plugins, own_plugins=setup.own_plugins)
+        bare.load([human.NAME] * max(1, kind.players))
+        raise
+    return game, sensible(registry, game, setup.heuristic)
+
+
+def _announce(screen: Screen, spec: Spec) -> None:
+    board = spec.boards[0]
+    screen.say(f"{board.title}: {' against '.join([seat.label for seat in board.seats])}", "bold")
+    limits = next((seat.limits for seat in board.seats if not is_person(seat)), None)
+    if limits is not None and limits.budget:
+        most = [f"{limits.nodes:,} nodes"] if limits.nodes is not None else []
+        most += [f"{limits.seconds:g} s"] if limits.seconds is not None else []
+        screen.say(f"a decision of an agent may use {' and '.join(most)}; --limits changes that", "dim")
+    screen.say()

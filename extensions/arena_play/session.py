@@ -1,0 +1,314 @@
+"""One match at the terminal, person by person and agent by agent, by the referee's rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import sleep
+
+from arena import Action, Game, Puzzle, State
+from arena.api.cli import cut, describe, suggestion
+from arena.api.match import Ending, Forfeit, IllegalAction, Match, Player, legal_action, lost, standing
+from arena.api.spec import gives
+from arena.console.screen import Screen
+from arena.match.stepper import Stepper, stepper_of
+from arena.results import figures
+from arena_isolation.agent_process import AgentProcesses
+from arena_play.advice import Adviser, usage
+from arena_play.board_text import shown
+from arena_play.endings import because, result
+from arena_play.seats import is_person, player_of
+
+COMMANDS = {
+    "?": "lists the moves",
+    "undo": "takes back your last move, and what came after it",
+    "hint": "asks an agent; hint AGENT asks that one",
+    "eval": "tells what the heuristic says",
+    "board": "shows the board again",
+    "help": "shows this",
+    "quit": "leaves",
+}
+"""Commands and their explanations."""
+_SHORT = {"u": "undo", "h": "hint", "e": "eval", "b": "board", "q": "quit", "exit": "quit", "moves": "?"}
+MAX_COMPLAINT_CHARACTERS = 400
+"""Characters of a complaint of a game that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCommand:
+    """A command with what follows it."""
+
+    name: str
+    rest: str = ""
+
+
+class Misunderstood(Exception):
+    """A line is neither an action nor a command; the message says what was expected."""
+
+
+def texts_of(game: Game, state: State, legal: Sequence[Action]) -> list[str]:
+    """Return the text notation of all legal actions, in their order."""
+    return [game.format_action(state, action) for action in legal]
+
+
+def numbered(texts: Sequence[str]) -> bool:
+    """Tell whether numbers in the list may name actions: not if the notation itself has numbers."""
+    return not any(text.strip().isdecimal() for text in texts)
+
+
+def parse_line(game: Game, state: State, legal: Sequence[Action], line: str) -> Action | PromptCommand:
+    """Return the action or the command that a line stands for. Actions come first, so that no game loses one to a command.
+
+    `:quit` is always the command, `#3` always the third action of the list. Misunderstood says what was expected.
+    """
+    texts = texts_of(game, state, legal)
+    if line in texts:
+        return legal[texts.index(line)]
+    word, _, rest = line.removeprefix(":").partition(" ")
+    name = _SHORT.get(word.lower(), word.lower())
+    if name in COMMANDS and (name == "hint" or not rest):
+        return PromptCommand(name, rest.strip())
+    if not legal:
+        raise Misunderstood("no move is left; undo or quit")
+    number = line.removeprefix("#")
+    if number.isdecimal() and number.isascii() and len(number) < 10 and (line != number or numbered(texts)):
+        if not 1 <= int(number) <= len(legal):
+            raise Misunderstood(f"expected a number from 1 to {len(legal)}, got {number}; ? lists the moves")
+        return legal[int(number) - 1]
+    try:
+        return legal_action(game, state, line)
+    except IllegalAction as illegal:
+        complaint = illegal.complaint or f"{illegal} here"
+    except Exception as error:  # a plugin's own parser, whatever it raises
+        complaint = f"expected a move, got {line!r} ({describe(error)})"
+    near = suggestion(line, list(COMMANDS))
+    meant = f"{near} or " if near.startswith("did") else ""
+    raise Misunderstood(f"{cut(complaint, MAX_COMPLAINT_CHARACTERS)}; {meant}? lists the moves")
+
+
+class TakenBack(Exception):
+    """A person takes back his last move."""
+
+
+class Left(Exception):
+    """A person leaves."""
+
+
+class Session:
+    """A match while it is played. Every action is kept, so that moves can be taken back."""
+
+    def __init__(self, match: Match, hosts: AgentProcesses, screen: Screen, adviser: Adviser | None, delay: float) -> None:
+        self.match = match
+        self._game = match.game
+        self._hosts = hosts
+        self._screen = screen
+        self._adviser = adviser
+        self._delay = delay
+        self._stepper = self._at_start()
+        self._moves: list[tuple[int, Action]] = []
+        """Who played what."""
+        self._players: list[Player] = []
+        self._people = [is_person(seat) for seat in match.seats]
+        self._hides = gives(match.game, "observation")
+        self._watcher: int | None = None
+        """The person who has the screen; None before the first, and where nothing is hidden."""
+
+    @property
+    def state(self) -> State:
+        """Where the match stands."""
+        return self._stepper.state
+
+    def _at_start(self) -> Stepper:
+        match = self.match
+        return stepper_of(self._game, match.position.state, match.seats[0].limits.moves, match.position.key, match.repetition)
+
+    def play(self) -> None:
+        """Play to the end, or until a person leaves, and say how it ended.
+
+        Where information is hidden a person sees what his seat observes. Two persons share the screen behind a curtain.
+        """
+        if self._hides and sum(self._people) == 1:
+            self._watcher = self._people.index(True)
+        self._board()
+        if any(self._people):
+            self._screen.say("Your move in the game's notation; ? lists the moves, help the commands.", "dim")
+        try:
+            self._seat_all()
+            while self._goes_on():
+                self._turn()
+        except Forfeit as fault:
+            self._say_loss(fault.ending)
+        except Left:
+            moves = len(self._moves)
+            self._screen.say(f"left after {moves} {'move' if moves == 1 else 'moves'}")
+        else:
+            self._say_end()
+        finally:
+            self._leave()
+
+    def _goes_on(self) -> bool:
+        before = len(self._stepper.actions)
+        legal = self._stepper.turn()
+        outcomes = self._stepper.actions[before:]
+        if outcomes:
+            self._screen.say("\nchance has moved" if self._hides else f"\nchance: {', '.join(outcomes)}", "bold")
+            self._board()
+        return legal is not None and (bool(legal) or self._people[0])  # a person who is stuck may take a move back
+
+    def _turn(self) -> None:
+        state, seat = self.state, self._stepper.seat
+        player = self._players[seat]
+        fallbacks = player.fallbacks
+        try:
+            action = player.choose(state, self._game.actions(state))
+        except TakenBack:
+            self._take_back()
+            return
+        self._stepper.advance(action)
+        self._moves.append((seat, action))
+        used = "" if self._people[seat] else f" ({usage(player.used)})"
+        random = " - the budget ran out: a random move" if player.fallbacks > fallbacks else ""
+        told = not self._hides or not any(self._people) or seat == self._watcher
+        text = self._stepper.actions[-1] if told else "has moved"
+        self._screen.say(f"\n{len(self._moves)}. {self._label(seat)}: {text}{used}{random}", "bold")
+        self._board()
+        if not any(self._people) and self._delay:
+            sleep(self._delay)
+
+    def _take_back(self) -> None:
+        """Go back to the last decision of a person. Agents are made anew: what they remember has not happened."""
+        own = [number for number, (seat, _) in enumerate(self._moves) if self._people[seat]]
+        if not own:
+            self._screen.say("you have not moved yet")
+            return
+        del self._moves[own[-1] :]
+        self._stepper = self._at_start()
+        for _, action in self._moves:
+            self._stepper.turn()  # chance moves as it did
+            self._stepper.advance(action)
+        self._leave()
+        self._seat_all()
+        self._screen.say(f"\nback after move {own[-1]}", "bold")
+        self._board()
+
+    def _seat_all(self) -> None:
+        for number in range(len(self.match.seats)):
+            self._players.append(player_of(self.match, number, self._stepper.actions, self._hosts, self._ask))
+            self._players[-1].make_agent()
+
+    def _leave(self) -> None:
+        for player in self._players:
+            player.leave()
+        self._players.clear()
+
+    # Input
+
+    def _draw_curtain(self, seat: int) -> None:
+        """Hide what another person has seen until the one in `seat` has the screen."""
+        if not self._hides or sum(self._people) < 2 or self._watcher == seat:
+            return
+        self._screen.wipe()
+        try:
+            self._screen.ask(f"{self._label(seat)}, it is your turn: press Enter when nobody else looks ")
+        except EOFError:
+            raise Left from None
+        self._watcher = seat
+        self._board()
+
+    def _ask(self, seat: int, state: State, legal: Sequence[Action]) -> Action:
+        self._draw_curtain(seat)
+        texts = texts_of(self._game, state, legal)
+        if not legal:
+            self._screen.say("no move is left, and this is no solution: undo or quit", "bad")
+        prompt = f"{self._label(seat)}> "
+        while True:
+            try:
+                line = self._screen.ask(prompt, [*texts, *COMMANDS])
+                meant = parse_line(self._game, state, legal, line) if line else PromptCommand("?")
+            except EOFError:
+                raise Left from None
+            except Misunderstood as misunderstood:
+                self._screen.say(str(misunderstood), "bad")
+                continue
+            if not isinstance(meant, PromptCommand):
+                return meant
+            self._obey(meant, seat, texts)
+
+    def _obey(self, command: PromptCommand, seat: int, texts: Sequence[str]) -> None:
+        if command.name == "quit":
+            raise Left
+        if command.name == "undo":
+            raise TakenBack
+        if command.name == "?":
+            named = [f"{number}) {text}" for number, text in enumerate(texts, 1)] if numbered(texts) else texts
+            self._screen.columns(named)
+        elif command.name == "help":
+            for name, does in COMMANDS.items():
+                self._screen.say(f"  {name:7}{does}")
+            self._screen.say(
+                "  A move is its text or its number in the list; #3 is always the third move of the list, :quit a command."
+            )
+        elif command.name == "board":
+            self._board()
+        elif command.name == "eval":
+            self._screen.say(self._evaluate(seat))
+        elif self._adviser is not None and texts:
+            self._screen.say(self._adviser.hint(self._game, self._seen(seat), command.rest), "dim")
+        else:
+            self._screen.say("no hint: no move is left")
+
+    def _evaluate(self, seat: int) -> str:
+        """Return the heuristic value of the position for every seat."""
+        evaluation, name = self.match.seats[seat].evaluation, self.match.seats[seat].heuristic
+        if evaluation is None:
+            return f"{self._game.name} has no heuristic here; --heuristic NAME gives one"
+        try:
+            state = self._seen(seat)
+            if isinstance(self._game, Puzzle):
+                return f"{name}: {figures.figure(evaluation(state), 4)} to go"
+            values = [
+                f"{self._label(number)} {figures.signed(evaluation(state, number), 4)}" for number in range(self._game.players)
+            ]
+        except Exception as error:  # its author's
+            return f"{name}: {describe(error)}"
+        return f"{name}: {', '.join(values)}"
+
+    # Output
+
+    def _seen(self, seat: int) -> State:
+        """Return what a seat sees of where the match stands."""
+        return self._game.observation(self.state, seat) if self._hides else self.state
+
+    def _board(self) -> None:
+        """Show the state as whoever has the screen sees it; all of it at the end, and where nobody plays."""
+        hidden = self._hides and any(self._people) and not self._game.is_terminal(self.state)
+        if hidden and self._watcher is None:
+            return  # between two persons
+        state = self._seen(self._watcher) if hidden and self._watcher is not None else self.state
+        self._screen.put(shown(self._game, state, self._screen))
+
+    def _label(self, seat: int) -> str:
+        return self.match.seats[seat].label
+
+    def _say_loss(self, ending: Ending) -> None:
+        seat = ending.seat or 0
+        self._screen.say(f"\n{self._label(seat)} has lost: {because(ending.reason, ending.message)}", "bad")
+        if len(self._people) > 1:
+            self._screen.say(self._result(lost(self._game, ending.seat, self.state)), "bold")
+
+    def _say_end(self) -> None:
+        moves = len(self._moves)
+        counted = f"{moves} {'move' if moves == 1 else 'moves'}"
+        game = self._game
+        if isinstance(game, Puzzle):
+            if game.is_goal(self.state):
+                self._screen.say(f"\nsolved in {counted}, cost {figures.figure(self._stepper.cost, 6)}", "good")
+            else:
+                self._screen.say(f"\nnot solved: {because('move-limit' if game.actions(self.state) else 'stuck', None)}", "bad")
+        elif game.is_terminal(self.state):
+            self._screen.say(f"\n{self._result(tuple(map(float, game.returns(self.state))))}, after {counted}", "bold")
+        else:
+            told = self._result(standing(game, self.state))
+            self._screen.say(f"\n{told}: {counted} are the limit; --limits moves=N allows for more", "bold")
+
+    def _result(self, returns: Sequence[float]) -> str:
+        points = f" ({', '.join(map(figures.score, returns))})" if len(returns) > 2 else ""
+        return result([seat.label for seat in self.match.seats], returns) + points

@@ -1,0 +1,109 @@
+"""The board of the menu: a game with its parameters, a position, and the agents that are tried on it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import yaml
+
+from arena import ArenaError
+from arena.api.cli import MatchSetup, values_of
+from arena.api.spec import Board, Registry, first_game, load_spec, references, settings, with_defaults
+from arena.console.screen import Screen
+from arena.console.words import options_of
+from arena_play import human
+from arena_play.board_text import shown
+from arena_play.defaults import DECISION, SOLUTION, sensible
+
+FILE = "statistics.yaml"
+"""File name of a spec of the menu."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """A board and who is tried on it; every change makes another one. ArenaError if it cannot be as it was asked for."""
+
+    setup: MatchSetup
+    agents: tuple[str, ...]
+    board: Board
+
+    @classmethod
+    def first(cls, registry: Registry) -> "Workbench":
+        """Return the board of a new menu."""
+        name = first_game(registry, puzzle=True) or first_game(registry, puzzle=False)
+        if name is None:
+            raise ArenaError("there is no game; `arena plugins` tells what became of the plugins")
+        return cls.of(registry, name)
+
+    @classmethod
+    def of(cls, registry: Registry, name: str) -> "Workbench":
+        """Return a game with its default parameters, and sensible agents."""
+        game = with_defaults(registry.game(name))
+        if game is None:
+            raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
+        best = sensible(registry, game)
+        others = [next(iter(references(registry, game)), best)] * (game.players - 1)
+        return cls.loaded(MatchSetup(name, own_plugins=(human.__name__,)), (best, *others))
+
+    @classmethod
+    def loaded(cls, setup: MatchSetup, agents: Sequence[str]) -> "Workbench":
+        """Return the board that a setup makes for these agents."""
+        return cls(setup, tuple(agents), setup.load(agents).boards[0])
+
+    def with_parameters(self, words: Sequence[str]) -> "Workbench":
+        """Return the same game with other parameters, `KEY=VALUE`."""
+        parameters = {**self.setup.parameters, **values_of(words, what="parameters")}
+        return self.loaded(replace(self.setup, parameters=parameters, position=None), self.agents)
+
+    def another(self, asked: str) -> "Workbench":
+        """Return another board: of the next seed, of the seed or the position that is asked for."""
+        setup = self.setup.at(asked)
+        if not asked:
+            setup = replace(self.setup, seed=self.setup.seed + 1, position=None)
+        elif asked.isascii() and asked.isdecimal() and len(asked) < 19:
+            setup = replace(self.setup, seed=int(asked), position=None)
+        return self.loaded(setup, self.agents)
+
+    @property
+    def title(self) -> str:
+        """The game and the source of its position."""
+        setup = self.setup
+        given = f" ({options_of(setup.parameters)})" if setup.parameters else ""
+        return f"{setup.game}{given}, {f'seed {setup.seed}' if setup.position is None else 'own board'}"
+
+    @property
+    def parameters(self) -> str:
+        """All parameters of the game as they are."""
+        return " ".join([options_of({key: value}) for key, value in settings(self.board.game).items()])
+
+    def shown(self, screen: Screen) -> str:
+        """Return the position as text that fits the screen."""
+        return shown(self.board.game, self.board.positions[0].state, screen)
+
+    # As command lines
+
+    def watching(self) -> list[str]:
+        """Return the command that shows the agents at work."""
+        if self.board.game.players == 1:
+            return ["solve", self.setup.game, "--agent", *self.agents, *self._options(), "--animate"]
+        return ["play", self.setup.game, *self.agents, *self._options()]
+
+    def by_hand(self) -> list[str]:
+        """Return the command by which a person plays, against the first agent if it takes more than one."""
+        rivals = [] if self.board.game.players == 1 else ["human", *[self.agents[0], *self.agents[2:]]]
+        return ["play", self.setup.game, *rivals, *self._options()]
+
+    def _options(self) -> list[str]:
+        setup = self.setup
+        words = [word for key, value in setup.parameters.items() for word in ("--set", options_of({key: value}))]
+        return [*words, *(["--seed", str(setup.seed)] if setup.position is None else ["--position", setup.position])]
+
+    def spec(self, agents: Sequence[str], boards: int) -> str:
+        """Return the text of a spec that plays agents on so many boards; ArenaError if they cannot."""
+        limits = SOLUTION if self.board.game.players == 1 else DECISION
+        setup = replace(self.setup, position=None, limits=limits)
+        setup.load(agents)
+        keys = setup.keys(agents)
+        keys = {"game": keys.pop("game"), "rounds": boards, **keys}
+        load_spec(keys)
+        text: str = yaml.safe_dump(keys, sort_keys=False, default_flow_style=None, width=1000)
+        return text

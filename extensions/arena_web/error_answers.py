@@ -1,0 +1,102 @@
+"""Answers to requests that fail: a page if a browser asks for one, else JSON."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from arena import ArenaError
+from arena.api.store import StoreError
+from arena.spec.faults import dotted
+from arena.spec.parameters import explained
+from arena_web.errors import BadRequest, Refusal
+from arena_web.pages import Navigation, fault_page
+from arena_web.plugin_process import Busy, ProcessEnded, ProcessFailed
+from arena_web.tournaments import Underway
+
+_STATUSES: Sequence[tuple[type[Exception], int]] = (
+    (Busy, 429),
+    (Underway, 409),
+    (ProcessFailed, 503),
+    (StoreError, 404),
+    (ArenaError, 400),
+)
+"""The first type that fits an error decides."""
+_OWN_WORDS = {
+    "Not Found": "there is nothing at this address",
+    "There was an error parsing the body": "expected JSON",
+    "JSON decode error": "expected JSON",
+}
+"""What Starlette and FastAPI say, in words for a page."""
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """Return the refusal that answers an error of a request."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, RequestValidationError):
+        return BadRequest(*faults_of(error))
+    if isinstance(error, HTTPException):
+        return Refusal(error.status_code, _OWN_WORDS.get(error.detail, error.detail))
+    if isinstance(error, ProcessEnded):
+        return Refusal(499, "nobody waits for this any more")
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            return Refusal(status, str(error))
+    return Refusal(500, "an error of arena itself; its own output says more")
+
+
+def faults_of(error: RequestValidationError) -> list[str]:
+    """Return every fault of the body of a request, each with its place."""
+    details = error.errors()
+    if details[0]["msg"] in _OWN_WORDS:
+        return [_OWN_WORDS[details[0]["msg"]]]
+    inside = [{**detail, "loc": detail["loc"][1:]} for detail in details]  # the first says that it is in the body
+    return [f"{dotted(where) if where else 'the request'}: {message}" for where, message in explained(inside, error.body)]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorAnswers:
+    """The answers of one server to requests that fail."""
+
+    pages: Navigation
+    refusal_of: Callable[[Exception], Refusal] = refusal_of
+    hints: bool = False
+    """True if JSON has the hint as a key of its own; otherwise it follows the message."""
+
+    @property
+    def handlers(self) -> dict[Any, Any]:
+        """The exception handlers of an application."""
+        kinds = (HTTPException, RequestValidationError, ArenaError, TimeoutError, ProcessEnded, Exception)
+        return dict.fromkeys(kinds, self.answer)
+
+    async def answer(self, request: Request, error: Exception) -> Response:
+        """Answer a request that has failed."""
+        refusal = self.refusal_of(error)
+        if "text/html" in request.headers.get("accept", ""):
+            title = "Not found" if refusal.status == 404 else "That did not work"
+            return HTMLResponse(fault_page(title, _with_hint(refusal), self.pages), refusal.status, _headers(refusal, error))
+        return self.json(refusal, error)
+
+    def json(self, refusal: Refusal, error: Exception | None = None) -> Response:
+        """Return a refusal as JSON."""
+        told: dict[str, Any] = {"error": str(refusal) if self.hints else _with_hint(refusal)}
+        if self.hints:
+            told["hint"] = refusal.hint
+        elif refusal.faults:
+            told["faults"] = list(refusal.faults)
+        return JSONResponse(told, refusal.status, _headers(refusal, error))
+
+
+def _with_hint(refusal: Refusal) -> str:
+    return f"{refusal}; {refusal.hint}" if refusal.hint else str(refusal)
+
+
+def _headers(refusal: Refusal, error: Exception | None) -> dict[str, str]:
+    if refusal.status == 401:
+        return {"www-authenticate": "Bearer"}
+    return {"retry-after": "1"} if isinstance(error, Busy) else {}

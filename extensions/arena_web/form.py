@@ -1,0 +1,226 @@
+"""Turns what a page asks for into the keys of a spec: known names and plain values alone.
+
+A spec can name plugins, programs and files. What comes from a page cannot: it holds a game, agents, options and limits, and
+everything else is refused here.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError, WrapValidator
+
+from arena.api.cli import shown
+from arena.spec.faults import dotted
+from arena.spec.parameters import explained, refused
+from arena_web.errors import BadRequest
+
+MAX_AGENTS = 16
+MAX_SWEPT_VALUES = 20
+MAX_ACTIONS = 2000
+"""Actions that are played again from a position."""
+RESERVED_KEYS = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugin", "plugins", "version"})
+"""Keys of an entry that are no options of its agent."""
+
+
+def _expect(what: str) -> WrapValidator:
+    """Have a type say that `what` was expected, for whatever reason pydantic refuses a value."""
+
+    def check(value: Any, handler: Any) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            raise refused(f"expected {what}, got {'nothing' if value is None else shown(value)}") from None
+
+    return WrapValidator(check)
+
+
+def _limit_size(least: int, most: int) -> BeforeValidator:
+    """Have a list say how many values it may have, before any of them is looked at."""
+    lists = Annotated[list[Any], Field(min_length=least, max_length=most), _expect(f"from {least} to {most:,} of them")]
+    return BeforeValidator(TypeAdapter(lists).validate_python)
+
+
+def _without(names: Collection[str], what: str) -> AfterValidator:
+    def check(values: dict[str, Any]) -> dict[str, Any]:
+        for name in values:
+            if name in names:
+                raise refused(f"{name} is no {what}")
+        return values
+
+    return AfterValidator(check)
+
+
+T = TypeVar("T")
+V = TypeVar("V")
+OR_NONE = BeforeValidator(lambda given: given or None)
+OR_EMPTY = BeforeValidator(lambda given: given or {})
+# An instance, since a strict `str` refuses halves of surrogates: what a text may hold is for games and agents to say.
+Text = Annotated[InstanceOf[str], Field(max_length=200), _expect("text of at most 200 characters")]
+Label = Annotated[InstanceOf[str], Field(max_length=100), _expect("text of at most 100 characters")]
+State = Annotated[InstanceOf[str], Field(max_length=200_000), _expect("text of at most 200,000 characters")]
+Seed = Annotated[int, Field(strict=True, ge=0, le=2**53), _expect(f"a whole number from 0 to {2**53:,}")]
+Ply = Annotated[int, Field(strict=True, ge=0, le=10**6), _expect("a whole number from 0 to 1,000,000")]
+Count = Annotated[int, Field(strict=True, ge=1, le=1000), _expect("a whole number from 1 to 1,000")]
+Nodes = Annotated[int, Field(strict=True, ge=1, le=10**9), _expect("a whole number from 1 to 1,000,000,000")]
+Depth = Annotated[int, Field(strict=True, ge=1, le=10**6), _expect("a whole number from 1 to 1,000,000")]
+Seconds = Annotated[float, Field(strict=True, gt=0, le=60), _expect("a number above 0, at most 60")]
+Plain = Annotated[InstanceOf[int] | InstanceOf[float] | Text | None, _expect("a number or a word of at most 200 characters")]
+Swept = Plain | Annotated[dict[Literal["sweep"], Annotated[list[Plain], _limit_size(1, MAX_SWEPT_VALUES)]], Field(min_length=1)]
+Values = Annotated[dict[Any, V], OR_EMPTY]
+"""Parameters or options by their names."""
+
+
+class NamedForm(BaseModel, Generic[V]):
+    """A game or a heuristic by its name, with its parameters."""
+
+    name: Text
+    parameters: Annotated[Values[V], _without({"name"}, "parameter")] = {}
+
+    def keys(self) -> Any:
+        """Itself in a spec: a mapping, or its name where it has no parameters."""
+        return {"name": self.name, **self.parameters} if self.parameters else self.name
+
+
+class EntryForm(BaseModel, Generic[V]):
+    """An agent with its options, its heuristic and its label."""
+
+    agent: Text
+    options: Annotated[Values[V], _without(RESERVED_KEYS, "option of an agent")] = {}
+    heuristic: Annotated[Label | NamedForm[V] | None, OR_NONE] = None
+    label: Annotated[Label | None, OR_NONE] = None
+
+    def keys(self) -> dict[str, Any]:
+        """The entry of a spec."""
+        heuristic = self.heuristic.keys() if isinstance(self.heuristic, NamedForm) else self.heuristic
+        more = {"heuristic": heuristic, "label": self.label}
+        return {"agent": self.agent, **self.options, **{key: value for key, value in more.items() if value is not None}}
+
+
+class LimitsForm(BaseModel):
+    """The limits of a decision that a page may set."""
+
+    nodes: Nodes | None = None
+    seconds: Seconds | None = None
+    depth: Depth | None = None
+
+    def keys(self) -> dict[str, Any]:
+        """The limits of a spec, those that are set."""
+        return self.model_dump(exclude_none=True)
+
+
+def _check_names(limits: Any) -> Any:
+    for name, value in limits.items() if isinstance(limits, dict) else ():
+        if value is not None and name not in LimitsForm.model_fields:
+            raise refused(f"unknown {name!r}; expected {', '.join(sorted(LimitsForm.model_fields))}")
+    return limits
+
+
+Limits = Annotated[LimitsForm, BeforeValidator(_check_names), OR_EMPTY]
+
+
+class PlayForm(BaseModel):
+    """A game, and where chance stands in a play of it."""
+
+    game: NamedForm[Plain]
+    seed: Seed = 0
+    ply: Ply = 0
+    """The number of actions that led to the position."""
+
+
+class PositionForm(PlayForm):
+    """A request for a position: the one of `state`, or one drawn from `seed`, and those after each of `actions`."""
+
+    state: State | None = None
+    actions: Annotated[
+        list[Text], _limit_size(0, MAX_ACTIONS), BeforeValidator(lambda given: [] if given is None else given)
+    ] = []
+
+
+class ActionForm(PlayForm):
+    """A request for the position after an action."""
+
+    state: State
+    action: Text
+
+
+class AgentForm(PlayForm):
+    """A request for a move or a solution of an agent."""
+
+    state: State
+    agent: EntryForm[Plain]
+    limits: Limits = LimitsForm()
+
+
+class SpecForm(BaseModel):
+    """A request for the spec of a small tournament; `tournament_of` reads its form, and goes on after a fault."""
+
+    tournament: dict[Any, Any]
+
+
+LIMITS: TypeAdapter[LimitsForm] = TypeAdapter(Limits)
+_TOURNAMENT: dict[str, tuple[TypeAdapter[Any], Any]] = {
+    "name": (TypeAdapter(Label), None),
+    "game": (TypeAdapter(NamedForm[Swept]), None),
+    "format": (TypeAdapter(Annotated[Text | None, OR_NONE]), None),
+    "rounds": (TypeAdapter(Count), 10),
+    "openings.plies": (TypeAdapter(Count | None), None),
+    "agents": (TypeAdapter(Annotated[list[EntryForm[Swept]], _limit_size(1, MAX_AGENTS)]), None),
+    "limits": (LIMITS, None),
+    "seed": (TypeAdapter(Seed), 0),
+}
+"""The values of the form for a small tournament in the order of a spec, each with its default."""
+
+
+def limits_of(given: Any) -> dict[str, Any]:
+    """Return the limits of a decision as a spec has them."""
+    return read(LIMITS, given, "limits").keys()
+
+
+def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
+    """Return a value of a type; BadRequest with every fault of it, each with its place in `what`."""
+    try:
+        return adapter.validate_python(given)
+    except ValidationError as error:
+        raise BadRequest(*[f"{dotted((what, *where))}: {message}" for where, message in explained(error, given)]) from None
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentForm:
+    """A small tournament as far as its form is sound."""
+
+    values: dict[str, Any]
+    """The keys of a spec, in the order of a file; those with a fault are left out."""
+    faults: tuple[str, ...]
+
+    @property
+    def loadable(self) -> bool:
+        """True if enough of a spec is left for its own faults to mean something."""
+        return {"game", "agents"} <= set(self.values)
+
+
+def tournament_of(given: Any) -> TournamentForm:
+    """Return the keys of a spec from the form for a small tournament, and every fault of that form."""
+    values = read(TypeAdapter(dict[Any, Any]), given, "tournament")
+    found: dict[str, Any] = {}
+    faults: list[str] = []
+    for path, (adapter, default) in _TOURNAMENT.items():
+        key, _, inner = path.partition(".")
+        try:
+            found[key] = read(adapter, values.get(inner or key, default), path)
+        except BadRequest as error:
+            faults += error.faults
+    keys = {key: _write(key, value) for key, value in found.items()}
+    return TournamentForm({key: value for key, value in keys.items() if value not in (None, {})}, tuple(faults))
+
+
+def _write(key: str, value: Any) -> Any:
+    """Return a value of the form as a person writes it in a spec; None if it says nothing."""
+    if key == "name":
+        return value.strip() or "Tournament"
+    if key == "openings":
+        return None if value is None else {"plies": value}
+    if key == "agents":
+        keys = [entry.keys() for entry in value]
+        return [entry if len(entry) > 1 else entry["agent"] for entry in keys]
+    return value.keys() if isinstance(value, (NamedForm, LimitsForm)) else value

@@ -1,0 +1,136 @@
+"""Everything that can be chosen on a page: games with their parameters and their agents, agents with their options."""
+
+from collections.abc import Callable, Iterator, Mapping
+from inspect import Parameter, isclass
+from itertools import cycle, islice
+from typing import Any
+
+from arena import Agent, Game, Puzzle
+from arena.api.spec import (
+    Registry,
+    adapters,
+    board_module,
+    chooses,
+    first_game,
+    member,
+    parameters_of,
+    proposed,
+    references,
+    solves,
+    with_defaults,
+)
+from arena.spec.parameters import plain
+
+PEOPLE = frozenset({"human"})
+"""Agents that ask somebody at a terminal."""
+
+
+def inventory(registry: Registry) -> dict[str, Any]:
+    """Return games, agents and formats as plain values, and `first`, the game and the puzzle that pages begin with.
+
+    A game that cannot be made without being told parameters is left out.
+    """
+    modules = {name: board_module(kind) for name, kind in sorted(registry.games.items())}
+    games = [_game(registry, name, registry.games[name], module.source is not None) for name, module in modules.items()]
+    return {
+        "games": [game for game in games if game is not None],
+        "first": {"game": first_game(registry, puzzle=False), "puzzle": first_game(registry, puzzle=True)},
+        "agents": [_agent(name, kind) for name, kind in sorted(registry.agents.items()) if name not in PEOPLE],
+        "formats": [{"name": name, "kind": kind.kind} for name, kind in sorted(registry.formats.items())],
+        "notes": [
+            *[note for plugin in registry.plugins for note in plugin.notes],
+            *[f"game {name}: {module.note}" for name, module in modules.items() if module.note is not None],
+        ],
+    }
+
+
+def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[str, Any] | None:
+    game = with_defaults(kind)
+    if game is None:  # it can still be played from a spec
+        return None
+    fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
+    return {
+        "name": name,
+        "summary": summary(kind),
+        "players": game.players,
+        "puzzle": isinstance(game, Puzzle),
+        "alone": game.players == 1,
+        "path_matters": isinstance(game, Puzzle) and game.path_matters,
+        "drawn": drawn,
+        "parameters": list(form_fields(kind)),
+        "agents": fit,
+        "proposed": proposed(registry, game, informed=True),
+        "entries": _entries(registry, game),
+        "heuristics": [_heuristic(registry, name, heuristic) for heuristic in registry.heuristics_of(name)],
+        "default_heuristic": kind.default_heuristic,
+    }
+
+
+def _entries(registry: Registry, game: Game) -> list[str]:
+    """The agents of a tournament that nobody has changed: references of a game, then what is proposed, some more than once if it
+    has more seats; solvers, those that want a heuristic first.
+    """
+    if isinstance(game, Puzzle):
+        solvers = proposed(registry, game, informed=True)
+        return sorted(solvers, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
+    found = list(dict.fromkeys([*references(registry, game), *proposed(registry, game, informed=True)]))
+    return [*islice(cycle(found), max(game.players, min(3, len(found))))]
+
+
+def _heuristic(registry: Registry, game: str, name: str) -> dict[str, Any]:
+    """A heuristic with its parameters: only classes have some, behind the game."""
+    kind = registry.heuristic(game, name)
+    own = list(parameters_of(kind))[1:] if isclass(kind) else []
+    return {"name": name, "parameters": [one for one in form_fields(kind) if one["name"] in own]}
+
+
+def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "summary": summary(kind),
+        "chooses": chooses(kind),
+        "solves": solves(kind),
+        "uses_heuristic": asks_estimates(kind),
+        "options": list(form_fields(kind)),
+    }
+
+
+def asks_estimates(kind: type[Agent]) -> bool:
+    """Tell whether an agent may ask for estimates, so that a form offers it heuristics."""
+    return bool(kind.wants_heuristic or member(kind, "uses_heuristic"))
+
+
+def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of a class that a field of a form can hold, each with its default and its field."""
+    for name, parameter in parameters_of(constructor).items():
+        field = _field(constructor, name)
+        if field is not None:
+            default = None if parameter.default is Parameter.empty else plain(parameter.default)
+            yield {"name": name, "default": default, **field}
+
+
+def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
+    """The field of a form for a parameter; None if no field can hold its values."""
+    try:
+        schema: Mapping[str, Any] = adapters(constructor)[name].json_schema()
+    except Exception:  # a hint that JSON Schema cannot say
+        return None
+    choices = schema.get("anyOf", [schema])
+    named = [choice for choice in choices if choice.get("type") != "null"]
+    if len(named) != 1:
+        return None
+    one, optional = named[0], len(named) < len(choices)
+    if "enum" in one or "const" in one:
+        return {"kind": "choice", "choices": one.get("enum", [one.get("const")]), "optional": optional}
+    if one.get("type") == "boolean":
+        return {"kind": "flag", "optional": optional}
+    if one.get("type") in ("integer", "number"):
+        low = one.get("minimum", one.get("exclusiveMinimum"))
+        high = one.get("maximum", one.get("exclusiveMaximum"))
+        return {"kind": one["type"], "low": low, "high": high, "optional": optional}
+    return {"kind": "text", "optional": optional} if one.get("type") == "string" else None
+
+
+def summary(kind: Any) -> str:
+    """Return the first line of the docstring of a class."""
+    return next(iter((kind.__doc__ or "").strip().splitlines()), "") if isclass(kind) else ""

@@ -1,0 +1,94 @@
+"""Which matches of a store a page asks for: by board, agent, opponent, result, ending and length."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator
+
+from arena.api.match import FAULTS
+from arena.api.results import BoardInfo
+from arena.api.store import Store
+from arena.results.match_list import outcome, seated
+from arena.store.rows import returns_of, seats_of
+
+PLACED = "FROM place p JOIN record r ON r.number = p.record"
+"""The matches on the boards of the last run, as every question here begins."""
+FAILED = ", ".join([f"'{reason}'" for reason in (*sorted(FAULTS), "void")])
+
+
+def whole_number(text: Any) -> Any:
+    """Return the number of up to nine digits in a text from an address; None if there is none."""
+    if not isinstance(text, str):
+        return text
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+Number = Annotated[int | None, BeforeValidator(whole_number)]
+
+
+class MatchFilter(BaseModel, frozen=True):
+    """Conditions on matches, also as an address has them; None and empty texts are none. Entries are named by their labels."""
+
+    board: Number = None
+    agent: str = ""
+    opponent: str = ""
+    """Somebody else at the table; without `agent` of no effect."""
+    result: str = ""
+    """`win`, `draw` or `loss` of the agent; without one, of the first seat."""
+    ending: str = ""
+    """A termination; `failed` for all that are a fault, `unsolved` for puzzles that were not solved."""
+    shortest: Number = None
+    longest: Number = None
+    """Bounds of the number of moves."""
+
+    def where(self, store: Store, boards: Sequence[BoardInfo]) -> tuple[str, list[Any]]:
+        """Return the condition in SQL, beginning with WHERE, and its values. It reads results that occur from the store."""
+        parts: list[str] = ["1"]
+        values: list[Any] = []
+        for part, given in (self._seats(boards), self._ending(), self._length()):
+            parts += part
+            values += given
+        if self.result:
+            found = self._like_result(store, boards, " AND ".join(parts), values)
+            parts.append(f"r.termination <> 'void' AND {found[0]}")
+            values += found[1]
+        return f"WHERE {' AND '.join(parts)}", values
+
+    def _seats(self, boards: Sequence[BoardInfo]) -> tuple[list[str], list[Any]]:
+        """Who sits at the table: entries have numbers of their own on every board."""
+        wanted = [label for label in (self.agent, self.opponent if self.agent else "") if label]
+        if not wanted and self.board is None:
+            return [], []
+        part, values = seated([(number, sheet) for number, sheet in enumerate(boards) if self.board in (None, number)], wanted)
+        return [part], values
+
+    def _ending(self) -> tuple[list[str], list[Any]]:
+        if self.ending == "failed":
+            return [f"r.termination IN ({FAILED})"], []
+        if self.ending == "unsolved":
+            return ["r.solved = 0"], []
+        return (["r.termination = ?"], [self.ending]) if self.ending else ([], [])
+
+    def _length(self) -> tuple[list[str], list[Any]]:
+        bounds = [("r.moves >= ?", self.shortest), ("r.moves <= ?", self.longest)]
+        return [part for part, bound in bounds if bound is not None], [bound for _, bound in bounds if bound is not None]
+
+    def _like_result(self, store: Store, boards: Sequence[BoardInfo], where: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
+        """The condition for a result, from all combinations of seats and returns that occur: some thousands at the most."""
+        if not self.agent:
+            rows = store.query(f"SELECT DISTINCT r.returns {PLACED} WHERE {where}", values)
+            texts = [text for (text,) in rows if outcome(returns_of(text), 0) == self.result]
+            return f"r.returns IN ({', '.join('?' * len(texts))})", texts
+        found: list[Any] = []
+        for board, seats, returns in store.query(f"SELECT DISTINCT p.board, p.seats, r.returns {PLACED} WHERE {where}", values):
+            seat = seats_of(seats).index(boards[board].labels.index(self.agent))
+            if outcome(returns_of(returns), seat) == self.result:
+                found += [board, seats, returns]
+        rows_ = ", ".join(["(?, ?, ?)"] * (len(found) // 3))
+        return (f"(p.board, p.seats, r.returns) IN (VALUES {rows_})" if found else "0"), found
+
+
+class MatchPage(MatchFilter, frozen=True):
+    """A page of the matches that a filter lets through."""
+
+    page: Number = None

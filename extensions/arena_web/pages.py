@@ -1,0 +1,42 @@
+"""The pages as they are sent, by one template: a frame that a module of its own fills; and the files they need."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from arena_web.views import static_files
+
+OWN = Path(__file__).parent
+KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+Navigation = Sequence[tuple[str, str]]
+"""Names and addresses."""
+PAGES: Navigation = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzzles"), ("New", "/new"))
+"""Entries of the navigation."""
+
+
+@cache
+def _template() -> Template:
+    loader = FileSystemLoader(OWN / "templates")
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return made.get_template("page.html")
+
+
+def page(title: str, module: str, path: str, pages: Navigation = PAGES, **data: str) -> str:
+    """Return a page: its title, the module that fills it, which entry of the navigation it is, and what it is told."""
+    return _template().render(title=title, module=module, path=path, data=data, pages=pages)
+
+
+def fault_page(title: str, message: str, pages: Navigation = PAGES) -> str:
+    """Return a page that says why there is none at an address, and leads back."""
+    return _template().render(title=title, module=None, path="", data={}, pages=pages, message=message)
+
+
+def files(*folders: Path) -> dict[str, tuple[bytes, str]]:
+    """Every file that a page can ask for, by its name: what is in it, and of what kind. Nothing else is ever sent.
+
+    Those of `folders` are among them.
+    """
+    own = {file.name: file for folder in (OWN / "static", *folders) for file in folder.iterdir() if file.suffix in KINDS}
+    return {name: (file.read_bytes(), KINDS[file.suffix]) for name, file in {**static_files(), **own}.items()}

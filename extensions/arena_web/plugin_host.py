@@ -1,0 +1,29 @@
+"""A helper process that does for pages whatever needs games and agents: `python -m arena_web.plugin_host PLUGIN...`.
+
+The server never runs a plugin's code itself: it ends this process where it takes too long or too much memory, or where the page
+that asked is gone.
+"""
+
+import json
+import sys
+from typing import Any
+
+from arena.api.run import serve, take_pipes
+from arena.api.spec import load_plugins
+from arena_web.requests import Requests
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    pipes, plugins = take_pipes(), tuple(sys.argv[1:])
+    requests = Requests(load_plugins(plugins), plugins)
+
+    def answer(asked: Any) -> bytes:
+        reply = requests.answer(asked)  # the values of games may be of any type
+        return json.dumps(reply, allow_nan=False, default=str).encode() + b"\n"
+
+    serve(answer, *pipes)
+
+
+if __name__ == "__main__":
+    main()

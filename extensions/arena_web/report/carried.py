@@ -1,0 +1,256 @@
+"""The matches that a report carries with all their positions, packed so that a page of thousands stays small."""
+
+import base64
+import json
+import shlex
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from arena import Game
+from arena.api.cli import describe
+from arena.api.match import FAULTS, Record
+from arena.api.spec import BoardModule, Registry, board_module
+from arena.api.store import Store
+from arena.plugins.members import ignored
+from arena.schedule.board_info import known_game
+from arena.spec.named_code import named_code
+from arena.store.run import Run
+from arena_web.report.evidence import Evidence, Findings, MatchSummary
+from arena_web.views import Frame, MatchView, text_view, view
+
+MAX_PACK_MATCHES = 40
+"""Matches in one pack at the most: the page unpacks one of them at a time."""
+FULL_PACK_CHARACTERS = 4_000_000
+"""Characters at which a pack is closed although it has fewer."""
+MAX_POSITIONS = 200_000
+"""Of all matches that are carried: as many as take seconds to be played through again."""
+MAX_CHARACTERS = 12_000_000
+"""Of all packs."""
+FRAME = ("number", "state", "rendered", "grid", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
+"""The values of a frame that are kept, as a list in this order; the label follows from the seat."""
+_FRAME = attrgetter(*FRAME)
+
+
+FAILED, DECISIVE, OTHER = range(3)
+"""The ranks of matches: lost by a fault, void or unsolved; decisive or solved; draws."""
+
+
+class Chosen(NamedTuple):
+    """A match of a board."""
+
+    board: int
+    match: MatchSummary
+
+
+class _Turn(NamedTuple):
+    """The sort key of a match: ranks after each other, in each all pairings of all boards in turn."""
+
+    rank: int
+    turn: int
+    board: int
+    place: int
+
+
+def chosen(boards: Sequence[Evidence], most: int, positions: int) -> list[Chosen]:
+    """At most so many matches, with at most so many positions in all: the failures first, then the decisive ones.
+
+    Failures take half of the room, and what the others leave of the rest, so that there is always something else to see.
+    """
+    failed, others = _in_turn(boards)
+    first = _within(failed, most // 2, positions // 2)
+    places, room = most - len(first), positions - _positions(first)
+    second = _within(others, places, room)
+    more = _within(failed[len(first) :], places - len(second), room - _positions(second))
+    return [*first, *more, *second]
+
+
+def _within(wanted: Sequence[Chosen], most: int, positions: int) -> list[Chosen]:
+    """The first of them, for as long as there is room."""
+    kept: list[Chosen] = []
+    for one in wanted[: max(0, most)]:
+        positions -= _positions([one])
+        if positions < 0:
+            break
+        kept.append(one)
+    return kept
+
+
+def _positions(matches: Sequence[Chosen]) -> int:
+    return sum(one.match.positions for one in matches)
+
+
+def _in_turn(boards: Sequence[Evidence]) -> tuple[list[Chosen], list[Chosen]]:
+    """The failures, and the others, each in the order in which they are taken."""
+    seen: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
+    turns: list[tuple[_Turn, MatchSummary]] = []
+    for evidence in boards:
+        for match in sorted(evidence.matches, key=lambda match: match.place):
+            rank = rank_of(match)
+            group = (evidence.number, rank, match.seats)
+            turns.append((_Turn(rank, seen[group], evidence.number, match.place), match))
+            seen[group] += 1
+    turns.sort(key=lambda item: item[0])
+    failed = [Chosen(turn.board, match) for turn, match in turns if turn.rank == FAILED]
+    return failed, [Chosen(turn.board, match) for turn, match in turns[len(failed) :]]
+
+
+def rank_of(match: MatchSummary) -> int:
+    """FAILED, DECISIVE or OTHER."""
+    if match.void or match.termination in FAULTS or match.solved is False:
+        return FAILED
+    return DECISIVE if match.solved or len(set(match.returns)) > 1 else OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Matches as the page lists, filters and shows them."""
+
+    listed: tuple[dict[str, Any], ...]
+    packs: tuple[str, ...]
+    """Base64 of the zlib stream of a JSON list of matches; `pack` and `at` in `listed` say where each is."""
+    of: int
+    """The number of matches on the boards."""
+    trouble: str | None
+    """The reason why matches are not shown on boards; None if they are."""
+    boards: Mapping[str, str]
+    """The sources of the modules that draw games, by the names of the games."""
+    notes: tuple[str, ...]
+    """Boards and grids that cannot be used."""
+
+
+def carried(store: Store, found: Findings, most: int, registry: Registry) -> Carried:
+    """As many of the matches as were asked for and have room, packed; their games are those of a registry."""
+    games = _games(found.run, registry)
+    packs = _Packs()
+    wanted = chosen(found.boards, most, MAX_POSITIONS)
+    for start in range(0, len(wanted), MAX_PACK_MATCHES):
+        part = wanted[start : start + MAX_PACK_MATCHES]
+        records = _records(store, [one.match.place for one in part])
+        for one in part:
+            record = records[one.match.place]
+            packs.add(_line(record, one), _show(games, record, found.boards[one.board].sheet.game, one.board))
+        if packs.size > MAX_CHARACTERS:
+            break
+    of = sum(len(evidence.matches) for evidence in found.boards)
+    boards = {name: module.source for name, module in games.modules.items() if module.source is not None}
+    return Carried(tuple(packs.listed), tuple(packs.done()), of, games.trouble, boards, tuple(games.notes))
+
+
+class _Packs:
+    """Packs as they fill."""
+
+    def __init__(self) -> None:
+        self.listed: list[dict[str, Any]] = []
+        self.size = 0
+        self._closed: list[str] = []
+        self._open: list[str] = []
+
+    def add(self, line: Mapping[str, Any], shown: Mapping[str, Any]) -> None:
+        self.listed.append({**line, "pack": len(self._closed), "at": len(self._open)})
+        self._open.append(json.dumps(shown, separators=(",", ":"), allow_nan=False))
+        if len(self._open) == MAX_PACK_MATCHES or sum(map(len, self._open)) > FULL_PACK_CHARACTERS:
+            self._close()
+
+    def done(self) -> list[str]:
+        if self._open:
+            self._close()
+        return self._closed
+
+    def _close(self) -> None:
+        text = f"[{','.join(self._open)}]"
+        self._closed.append(base64.b64encode(zlib.compress(text.encode(), 9)).decode())
+        self.size += len(self._closed[-1])
+        self._open = []
+
+
+@dataclass(slots=True)
+class _Games:
+    """The games of the boards, by their numbers."""
+
+    of: Mapping[int, Game] = field(default_factory=dict)
+    modules: Mapping[str, BoardModule] = field(default_factory=dict)
+    """The modules that draw the games, by their names."""
+    notes: dict[str, None] = field(default_factory=dict)
+    """All that cannot be used, in the order in which it was met."""
+    trouble: str | None = None
+    """The reason why some are missing."""
+
+    def told(self, game: dict[str, Any]) -> dict[str, Any]:
+        """What a view tells of a game, with the board that draws it, and what is wrong with that or with its grid."""
+        name, note = game["name"], game["note"]
+        if note is not None:
+            self.notes[f"game {name}: {note}"] = None
+        module = self.modules[name]
+        return {**game, "board": name if module.source is not None else None, "note": module.note or note}
+
+
+def _games(run: Run, registry: Registry) -> _Games:
+    """The games that are known here: a store names plugins, and is no reason to load one."""
+    games = {number: game for number, sheet in enumerate(run.boards) if (game := known_game(sheet, registry)) is not None}
+    kinds = {game.name: type(game) for game in games.values()}
+    modules = {name: board_module(kind) for name, kind in kinds.items()}
+    notes = [
+        f"game {name}: {note}"
+        for name, kind in kinds.items()
+        for note in (*ignored(kind), modules[name].note)
+        if note is not None
+    ]
+    unknown = dict.fromkeys([str(sheet.game["name"]) for number, sheet in enumerate(run.boards) if number not in games])
+    return _Games(games, modules, dict.fromkeys(notes), _trouble(run, list(unknown)) if unknown else None)
+
+
+def _trouble(run: Run, unknown: Sequence[str]) -> str:
+    plugins = [plugin for plugin in named_code(run.document, run.plugins_asked).values() if plugin is not None]
+    option = shlex.join([word for plugin in plugins for word in ("--plugin", plugin)]) or "--plugin FILE"
+    return f"{', '.join(unknown)}: not known here, so its matches are shown as text alone; with {option} they are drawn."
+
+
+def _records(store: Store, places: Sequence[int]) -> dict[int, Record]:
+    marks = ",".join("?" * len(places))
+    query = f"SELECT p.number, r.id FROM place p JOIN record r ON r.number = p.record WHERE p.number IN ({marks})"  # noqa: S608
+    keys = {place: key.hex() for place, key in store.query(query, places)}
+    records = store.found(sorted(set(keys.values())))
+    return {place: records[key][0] for place, key in keys.items()}
+
+
+def _show(games: _Games, record: Record, described: Mapping[str, Any], board: int) -> dict[str, Any]:
+    """A match for the player of the views."""
+    game = games.of.get(board)
+    if game is None or game.name != record.game:
+        return _compact(text_view(record, described))
+    try:
+        shown = view(game, record, drawn=games.modules[record.game].source is not None)
+        return {**_compact(shown), "game": games.told(shown.game)}
+    except Exception as error:  # a plugin's own fault: the other matches go on
+        return _compact(text_view(record, described, [f"the match cannot be shown: {describe(error)}"]))
+
+
+def _compact(shown: MatchView) -> dict[str, Any]:
+    plain = {one.name: getattr(shown, one.name) for one in fields(shown)}  # asdict would copy everything deeply
+    plain["frames"] = [_values(frame) for frame in shown.frames]
+    return plain
+
+
+def _values(frame: Frame) -> list[Any]:
+    """The values that FRAME names. Times are rounded: their further digits are noise, which does not compress."""
+    *values, seconds = _FRAME(frame)
+    return [*values, None if seconds is None else float(f"{seconds:.3g}")]
+
+
+def _line(record: Record, one: Chosen) -> dict[str, Any]:
+    """A match in the list: `seats` are the numbers of its entries on the board."""
+    match = one.match
+    return {
+        "id": record.id,
+        "board": one.board,
+        "seats": match.seats,
+        "returns": match.returns,
+        "solved": match.solved,
+        "termination": match.termination,
+        "rank": rank_of(match),
+        "moves": match.moves,
+    }

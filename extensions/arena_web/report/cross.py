@@ -1,0 +1,81 @@
+"""The heat map of scores of each agent against each."""
+
+from typing import TYPE_CHECKING
+
+from arena.api.results import Leaderboard
+from arena.results.figures import fixed
+from arena_web.report.palette import Palette
+from arena_web.report.plot import MOST_ROWS, Plot, room_for, row_height, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+READABLE = 4.2
+"""The least size in points in which shares are written into their squares."""
+NUMBERED = 14
+"""Up to how many agents each column has its number."""
+MARGINS = 16.0
+"""Points of the width of a plot that neither labels nor squares take."""
+DIGIT = 0.64
+"""The width of a digit, as a part of the size of its font."""
+STRENGTH = 0.6
+"""Opacity of the colour of a clean sweep: the number on it must stay readable."""
+
+Scores = tuple[tuple[float | None, ...], ...]
+
+
+def cross_plot(board: Leaderboard) -> Plot | None:
+    """The score of each agent against each as a heat map; None where nobody has met anyone."""
+    if board.cross is None or not any(share is not None for row in board.cross for share in row):
+        return None
+    labels = [row["agent"] for row in board.rows]
+    kept, note = room_for(range(len(labels)), MOST_ROWS)
+    scores = tuple([tuple([board.cross[one][other] for other in kept]) for one in kept])
+    return Plot(
+        "cross",
+        "Cross-table",
+        "The share of the points that each row took from each column: blue above one half, vermillion below, "
+        f"stronger the further from it. Columns stand in the order of the rows.{note}",
+        ("Agent", *labels),
+        tuple([(label, *row) for label, row in zip(labels, board.cross, strict=True)]),
+        row_height(len(kept)) + 0.05 * len(kept),
+        lambda axes, palette: _draw(axes, palette, [f"{short(labels[k])}  {k + 1}" for k in kept], scores),
+    )
+
+
+def _size(axes: "Axes", labels: list[str]) -> float:
+    """The size in points in which a share of five characters fits its square beside these labels, the usual one at the most."""
+    from matplotlib import rcParams
+    from matplotlib.textpath import TextPath
+
+    usual = rcParams["font.size"]
+    widest = max([TextPath((0, 0), label, size=usual).get_extents().width for label in labels])
+    squares = 72 * axes.figure.bbox.width / axes.figure.dpi - widest - MARGINS
+    return float(min(usual, 0.96 * squares / len(labels) / (5 * DIGIT)))
+
+
+def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> None:
+    from matplotlib.collections import PatchCollection
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Rectangle
+
+    squares, colours, size = [], [], _size(axes, labels)
+    for row, shares in enumerate(scores):
+        for column, share in enumerate(shares):
+            squares.append(Rectangle((column - 0.48, row - 0.46), 0.96, 0.92))
+            shade = palette.grid if share is None else palette.blue if share >= 0.5 else palette.vermillion
+            colours.append(to_rgba(shade, 0.35 if share is None else STRENGTH * abs(2 * share - 1)))
+            if share is not None and size >= READABLE:
+                axes.text(column, row, fixed(100 * share, 1), ha="center", va="center", fontsize=size)
+    axes.add_collection(PatchCollection(squares, facecolors=colours, edgecolors="none"))
+    places = range(len(labels))
+    axes.set_yticks(places, labels)
+    named = [place for place in places if len(labels) <= NUMBERED or (place + 1) % 5 == 0]
+    axes.set_xticks(named, [str(place + 1) for place in named])
+    axes.set_xlim(-0.5, len(labels) - 0.5)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.xaxis.tick_top()
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)

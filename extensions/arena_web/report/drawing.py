@@ -1,0 +1,119 @@
+"""All plots of a board, and how matplotlib draws them: as SVG in the colours of a page, or as a file of its own."""
+
+import io
+import re
+import warnings
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from arena import ArenaError
+from arena.version import install_command
+from arena_web.report.cross import cross_plot
+from arena_web.report.evidence import Evidence
+from arena_web.report.palette import PAGE, PAPER, VARIABLES, Palette
+from arena_web.report.plot import Plot, printable
+from arena_web.report.puzzle_plots import budget_plot, cactus_plot, scatter_plot
+from arena_web.report.ratings import convergence_plot, ratings_plot
+
+WIDTH = 4.0
+"""Of every plot, in inches: it fits a column of a paper, and a phone."""
+FORMATS = ("png", "svg", "pdf")
+"""File formats of a plot."""
+_TIMELESS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def require() -> None:
+    """Raise ArenaError, which says what to install, if matplotlib or Jinja2 is missing."""
+    for name, what in (("matplotlib.figure", "plots need matplotlib"), ("jinja2", "pages need Jinja2")):
+        try:
+            import_module(name)
+        except ImportError as error:
+            why = "cannot be imported" if find_spec(name.partition(".")[0]) else "is not installed"
+            raise ArenaError(f"{what}, which {why} ({error}); try: {install_command('report')}") from error
+
+
+def plots_of(evidence: Evidence) -> list[Plot]:
+    """The plots that a board has something to show in, in the order in which they are shown."""
+    if evidence.sheet.kind == "versus":
+        found = [ratings_plot(evidence.board), cross_plot(evidence.board)]
+    elif evidence.sheet.kind == "score":
+        found = []
+    else:
+        best_two = evidence.ranked[:2]
+        scatter = scatter_plot(evidence, *best_two) if len(best_two) == 2 else None
+        found = [budget_plot(evidence), cactus_plot(evidence), scatter]
+    return [plot for plot in (*found, convergence_plot(evidence)) if plot is not None]
+
+
+def inline(plot: Plot, key: str) -> str:
+    """A plot as an `<svg>` for a page: its colours are CSS variables, its text is text, its ids begin with `key`."""
+    text = _draw(plot, "svg", PAGE).decode()
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
+    text = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)  # it would be the page's
+    text = re.sub(r"<[^>]*>", lambda tag: _of_page(tag[0], key), text)
+    head, _, rest = text.partition(">")
+    head = re.sub(r' (width|height)="[^"]*"', "", head)
+    names = f'class="drawing" role="img" aria-labelledby="{key}-title" aria-describedby="{key}-desc"'
+    title, desc = escape(plot.title), escape(printable(plot.text))
+    return f'{head} {names}><title id="{key}-title">{title}</title><desc id="{key}-desc">{desc}</desc>{rest}'
+
+
+def _of_page(tag: str, key: str) -> str:
+    """A tag of an SVG with ids that begin with `key`, and with the page's colours and font. Text is left as it is."""
+    tag = re.sub(r'( id="| xlink:href="#|url\(#)', rf"\g<1>{key}-", tag)
+    tag = re.sub(r"font-family: [^;\"]*; | transform=\"rotate\(-0 [^\"]*\"", "", tag)
+    return re.sub("|".join(VARIABLES), lambda colour: VARIABLES[colour[0]], tag)
+
+
+def whole(plot: Plot, style: str) -> bytes:
+    """A plot as a file of its own, in one of FORMATS, dark on white."""
+    return _draw(plot, style, PAPER)
+
+
+def _draw(plot: Plot, style: str, palette: Palette) -> bytes:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    out = io.BytesIO()
+    with warnings.catch_warnings(), rc_context(_settings(palette)):
+        warnings.simplefilter("ignore")  # of glyphs that a font lacks: on a page the browser finds them
+        figure = Figure(figsize=(WIDTH, plot.height), layout="constrained")
+        plot.draw(figure.add_subplot(), palette)
+        if style != "svg":
+            figure.set_facecolor("white")
+        figure.savefig(out, format=style, metadata=_TIMELESS.get(style), dpi=300, transparent=style == "svg")
+    return out.getvalue()
+
+
+def _settings(palette: Palette) -> dict[str, Any]:
+    return {
+        "axes.axisbelow": True,
+        "axes.edgecolor": palette.grid,
+        "axes.facecolor": "none",
+        "axes.grid": True,
+        "axes.labelcolor": palette.muted,
+        "axes.labelsize": 8.5,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.unicode_minus": False,
+        "font.family": "DejaVu Sans",
+        "font.size": 8.5,
+        "grid.color": palette.grid,
+        "grid.linewidth": 0.6,
+        "legend.fontsize": 8.5,
+        "legend.frameon": False,
+        "legend.labelcolor": palette.ink,
+        "lines.linewidth": 1.5,
+        "lines.markersize": 5,
+        "pdf.fonttype": 42,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "arena",
+        "text.color": palette.ink,
+        "text.parse_math": False,
+        "xtick.color": palette.grid,
+        "xtick.labelcolor": palette.muted,
+        "ytick.color": palette.grid,
+        "ytick.labelcolor": palette.ink,
+    }

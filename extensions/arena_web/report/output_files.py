@@ -1,0 +1,117 @@
+"""Writes the files of `-o`, if nothing is in the way."""
+
+import errno
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from arena import ArenaError
+from arena.api.cli import say
+from arena.spec.document import is_database
+from arena.whole_files import write_whole
+
+PLOTS = frozenset({".png", ".svg", ".pdf"})
+"""Suffixes of files with plots."""
+
+
+def write_output(place: Path, content: bytes) -> None:
+    """Put a file in its place in one step, so that nobody ever sees half of it; ArenaError says what is in the way.
+
+    Where the place is a symbolic link, the file that it leads to is replaced, and the link stays.
+    """
+    target = _target(place)
+    mask = os.umask(0)
+    os.umask(mask)
+    try:
+        write_whole(target, content, mode=0o666 & ~mask)
+    except OSError as error:
+        raise _explain(place, error) from error
+
+
+def check_place(place: Path) -> None:
+    """Raise ArenaError where a file could not be written, or must not, before anything is done in vain.
+
+    A database is never written over: it may hold the matches of a night, and be the very store of the report. What is no regular
+    file, such as a device or a pipe, is left alone, and not even opened.
+    """
+    target = _target(place)
+    if not target.parent.is_dir():
+        raise ArenaError(f"-o {place}: there is no folder {target.parent}; make it, or name another place")
+    if target.is_dir():
+        raise ArenaError(f"-o {place}: a folder; expected the name of a file to write, as in -o report.html")
+    if _holds_matches(place) or _holds_matches(target):
+        raise ArenaError(f"-o {place}: a database, or part of one, which a report would destroy; name another place")
+    try:
+        with tempfile.NamedTemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise _explain(place, error) from error
+
+
+def _target(place: Path) -> Path:
+    """The final path of a file, symbolic links followed; ArenaError if something else than a file lies there."""
+    target = Path(os.path.realpath(place))
+    try:
+        kind = place.stat().st_mode  # not of the target: where a process names its own pipes, no path leads to them
+    except FileNotFoundError:
+        return target
+    except OSError as error:
+        raise _explain(place, error) from error
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        what = next((word for is_one, word in _OTHERS if is_one(kind)), "no regular file")
+        raise ArenaError(f"-o {place}: {what}; expected the name of a file to write, as in -o report.html")
+    return target
+
+
+_OTHERS = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+"""Kinds of what is no regular file, and must not be replaced by one."""
+
+
+def _holds_matches(place: Path) -> bool:
+    """True if a place, of a regular file or of none, is that of a database, or of the files that SQLite keeps beside one."""
+    for ending in ("-wal", "-shm", "-journal"):
+        if place.name.endswith(ending) and place.with_name(place.name.removesuffix(ending)).exists():
+            return True
+    return is_database(place)
+
+
+def folder_for(place: Path) -> None:
+    """Make a folder for files, where it is not there, in one that is; ArenaError says what is in the way.
+
+    Plots that are in it already are told of.
+    """
+    if place.exists() and not place.is_dir():
+        raise ArenaError(f"-o {place}: a file; expected the name of a folder for the plots, as in -o plots")
+    if not place.absolute().parent.is_dir():
+        raise ArenaError(f"-o {place}: there is no folder {place.absolute().parent}; make it, or name another place")
+    try:
+        place.mkdir(exist_ok=True)
+        there = sum(file.suffix in PLOTS for file in place.iterdir())
+    except OSError as error:
+        raise _explain(place, error) from error
+    check_place(place / "plot")
+    if there:
+        plots = f"{there:,} {'plot' if there == 1 else 'plots'}"
+        say(f"note: {place} holds {plots} already; those of the same name are replaced, all others stay")
+
+
+def _explain(place: Path, error: OSError) -> ArenaError:
+    remedy = _REMEDIES.get(error.errno or 0, "name a place in a folder that is there and writable")
+    return ArenaError(f"-o {place}: cannot be written: {error.strerror}; {remedy}")
+
+
+_FULL = "make room there, or name a place on another disk"
+_REMEDIES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: "allow larger files there (ulimit -f), or name another place",
+    errno.ELOOP: "the links there lead in a circle; name another place",
+    errno.ENAMETOOLONG: "give it a shorter name",
+}
+"""Remedies for errors for which a writable folder would not help."""

@@ -1,0 +1,163 @@
+"""The page of a report: one file that needs nothing else, neither a network nor a server.
+
+Its content is put together here and written by `templates/`. Jinja escapes all text, so that no label and no message of a plugin
+becomes HTML; only arena's own scripts and styles, and the drawings, are marked as HTML already.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.api.store import Run
+from arena.results.cells import bracket_table
+from arena.results.tables import document, overall, replay_command
+from arena_web.report.carried import FRAME, Carried
+from arena_web.report.drawing import inline, plots_of
+from arena_web.report.evidence import Evidence, Findings
+from arena_web.report.html_tables import leaderboard_table, numbers_table, overall_table, ties_table
+from arena_web.report.plot import Plot, printable
+from arena_web.views import STATIC, board_script, bundle
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+OWN = Path(__file__).parent
+WORDS = 1.5
+"""Inches of a plot's heading and words."""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""The content security policy: the page may run its own scripts and load nothing at all."""
+
+
+def page(found: Findings, matches: Carried) -> bytes:
+    """The whole page as UTF-8. The same findings and matches give the same bytes."""
+    from markupsafe import Markup
+
+    boards = [evidence.board for evidence in found.boards]
+    means = overall(boards)
+    text = (
+        environment()
+        .get_template("page.html")
+        .render(
+            policy=POLICY,
+            style=style(),
+            library=Markup(_safe(bundle())),  # noqa: S704 - too
+            board_scripts=[Markup(_safe(board_script(*board))) for board in sorted(matches.boards.items())],  # noqa: S704 - made safe
+            script=Markup(_safe(_file(OWN / "static" / "report.js"))),  # noqa: S704 - arena's own
+            run=found.run,
+            summary=_summary(found),
+            origin=origin(found),
+            overall=means and {"table": overall_table(means), "note": means.note},
+            boards=[_board(evidence) for evidence in found.boards],
+            drawing=drawing,
+            matches=matches,
+            leaderboards=document(found.run, boards),
+            listing=_listing(found, matches),
+        )
+    )
+    return text.encode("utf-8", "backslashreplace")
+
+
+@cache
+def environment() -> "Environment":
+    """The environment of the templates, which escapes all text."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(OWN / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"zip": zip, "numbers_table": numbers_table, "replay_command": replay_command}
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    return made
+
+
+def style() -> "Markup":
+    """The style sheets of the views and of the report."""
+    from markupsafe import Markup
+
+    return Markup(_file(STATIC / "style.css") + _file(OWN / "static" / "report.css"))  # noqa: S704 - arena's own
+
+
+def drawing(plot: Plot, key: str) -> "Markup":
+    """A plot as an element of a page; `key` is the prefix of its ids."""
+    from markupsafe import Markup
+
+    return Markup(inline(plot, f"{key}-{plot.name}"))  # noqa: S704 - matplotlib escapes its texts
+
+
+def key_of(evidence: Evidence) -> str:
+    """The prefix of a board's ids."""
+    return f"board-{evidence.number + 1}"
+
+
+def _file(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _summary(found: Findings) -> str:
+    count = sum(len(evidence.matches) for evidence in found.boards)
+    agents = len({label for evidence in found.boards for label in evidence.sheet.labels})
+    parts = [_count(count, "match", "matches"), _count(len(found.boards), "board"), _count(agents, "agent")]
+    return f"{', '.join(parts)}; {_seed(found.run)}."
+
+
+def _seed(run: Run) -> str:
+    if run.commitment is None:
+        return f"seed {run.seed}"
+    known = "seed secret until the run ends" if run.seed is None else f"seed {run.seed}"
+    return f"{known}, commitment {run.commitment}"
+
+
+def _count(count: int, what: str, several: str | None = None) -> str:
+    return f"{count:,} {what if count == 1 else several or what + 's'}"
+
+
+def origin(found: Findings) -> str:
+    """The store and the run that a page was made of, in a sentence."""
+    run = found.run
+    ended = f"ended {run.ended}" if run.ended else "not ended yet"
+    versions = ", ".join([f"{name} {version}" for name, version in run.versions.items()])
+    return f"From {found.store}: a run that started {run.started} and {ended}, with {versions}."
+
+
+def _board(evidence: Evidence) -> dict[str, Any]:
+    board = evidence.board
+    return {
+        "key": key_of(evidence),
+        "title": board.title,
+        "store": board.store,
+        "has_rows": bool(board.rows),
+        "table": leaderboard_table(board),
+        "bracket": None if (bracket := bracket_table(board)) is None else ties_table(bracket, board.title),
+        "remarks": board.remarks,
+        "failures": board.failures,
+        "stacks": stacks_of(plots_of(evidence)),
+    }
+
+
+def stacks_of(plots: Sequence[Plot]) -> list[list[Plot]]:
+    """The plots in two columns of about one height, so that a tall one leaves no hole beside it."""
+    columns: tuple[list[Plot], list[Plot]] = [], []
+    for plot in plots:
+        min(columns, key=lambda column: sum(one.height + WORDS for one in column)).append(plot)
+    return [column for column in columns if column]
+
+
+def _listing(found: Findings, matches: Carried) -> dict[str, Any]:
+    boards = [
+        {"title": evidence.board.title, "labels": evidence.sheet.labels, "versus": evidence.sheet.kind == "versus"}
+        for evidence in found.boards
+    ]
+    return {"replay": replay_command(found.store, ""), "boards": boards, "frame": FRAME, "matches": matches.listed}
+
+
+def _safe(script: str) -> str:
+    """A script of arena's own, or of a plugin, that does not end the element that it stands in."""
+    return "\n" + re.sub("</(script)", r"<\\/\1", script, flags=re.IGNORECASE).replace("<!--", "<\\!--")

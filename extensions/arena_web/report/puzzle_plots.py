@@ -1,0 +1,240 @@
+"""The plots of a puzzle board: solved by budget, the cactus plot, and the scatter plot of two entries; all by nodes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, inf, log10
+from typing import TYPE_CHECKING, NamedTuple
+
+from arena.results.attempts import stopped
+from arena.stats.solved_share import BudgetStep, share_at, solved_by_budget
+from arena_web.report.evidence import Evidence
+from arena_web.report.palette import Palette
+from arena_web.report.plot import (
+    MOST_LINES,
+    Plot,
+    count_axis,
+    legend,
+    lines_height,
+    log_axis,
+    room_for,
+    share_axis,
+    short,
+    tick_text,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINE_POINTS = 150
+"""The most points of a line that are drawn: more cannot be seen."""
+CACTUS_COLUMNS = 8
+"""The most columns of the table behind a cactus plot."""
+SCATTER_POINTS = 1_000
+"""The most points of a scatter plot: more cannot be told apart, and make a page slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One agent's solved share by budget, as far as that is known."""
+
+    steps: tuple[BudgetStep, ...]
+    end: float
+    """The least that an attempt spent which a limit stopped: nobody knows what it would have done with more."""
+
+    def at(self, budget: float) -> float | None:
+        return share_at(self.steps, budget) if budget <= self.end else None
+
+
+def budget_plot(evidence: Evidence) -> Plot | None:
+    """The solved share against the nodes of an attempt; None if nothing was solved."""
+    lines = _budget_lines(evidence)
+    budgets = _round_budgets([step.budget for line in lines for step in line.steps], max(line.end for line in lines))
+    if not budgets:
+        return None
+    kept, note = room_for(evidence.ranked, MOST_LINES)
+    labels = evidence.sheet.labels
+    if any(line.end < budgets[-1] for line in lines):
+        note = f" A line ends where a limit stopped an attempt: what more would have brought is not known.{note}"
+    return Plot(
+        "budget-nodes",
+        "Solved by budget of nodes",
+        f"The share of positions that each agent solved with at most so many nodes an attempt.{note}",
+        ("Agent", *[f"{budget:.10g}" for budget in budgets]),
+        tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in evidence.ranked]),
+        lines_height(len(kept)),
+        lambda axes, palette: _draw_budget(axes, palette, budgets, [(labels[entry], lines[entry]) for entry in kept]),
+    )
+
+
+def _budget_lines(evidence: Evidence) -> list[_Line]:
+    """The line of every entry, in the order of the sheet."""
+    labels = evidence.sheet.labels
+    used: list[list[float | None]] = [[] for _ in labels]
+    ends = [inf for _ in labels]
+    for match in evidence.scored:
+        entry, nodes = match.seats[0], max(1, match.effort.nodes)
+        used[entry].append(nodes if match.solved else None)
+        if not match.solved and stopped(evidence.sheet.limits_of(entry), match.termination, *match.effort):
+            ends[entry] = min(ends[entry], nodes)
+    return [_Line(solved_by_budget(costs), end) for costs, end in zip(used, ends, strict=True)]
+
+
+def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
+    """Powers of ten around all budgets at which a share grows; `most`, up to which shares are known, instead of any above it.
+
+    Empty where nothing is known to grow.
+    """
+    if not budgets:
+        return ()
+    low, high = floor(log10(min(budgets))), floor(log10(max(budgets))) + 1
+    powers = [float(f"1e{power}") for power in range(low, high + 1)]
+    if powers[-1] <= most:
+        return tuple(powers)
+    below = [power for power in powers if power < most]
+    return (*below, most) if below else ()
+
+
+def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines: Sequence[tuple[str, _Line]]) -> None:
+    for number, (label, line) in enumerate(lines):
+        steps = [step for step in line.steps if step.budget <= line.end]
+        drawn = steps[:: max(1, len(steps) // LINE_POINTS)] + steps[-1:]
+        places = [budgets[0], *[step.budget for step in drawn], max(budgets[0], min(line.end, budgets[-1]))]
+        shares = [0.0, *[step.share for step in drawn], steps[-1].share if steps else 0.0]
+        style = palette.line(number)
+        axes.plot(places, shares, label=short(label), drawstyle="steps-post", markevery=(1, max(1, len(places) // 5)), **style)
+    axes.set_xscale("log")
+    near = budgets[-1] / 4  # the label of a power of ten near the last budget would overlap the one of that
+    axes.set_xticks(budgets, [tick_text(budget) if budget <= near or budget == budgets[-1] else "" for budget in budgets])
+    axes.set_xlim(budgets[0], budgets[-1])
+    axes.set_xlabel("Nodes")
+    axes.minorticks_off()
+    share_axis(axes)
+    legend(axes)
+
+
+def cactus_plot(evidence: Evidence) -> Plot | None:
+    """How many positions each agent solves with so many nodes each; None if nothing was solved."""
+    labels = evidence.sheet.labels
+    solved: list[list[int]] = [[] for _ in labels]
+    for match in evidence.scored:
+        if match.solved:
+            solved[match.seats[0]].append(max(1, match.effort.nodes))
+    for nodes in solved:
+        nodes.sort()
+    most = max(map(len, solved), default=0)
+    if most == 0:
+        return None
+    kept, note = room_for(evidence.ranked, MOST_LINES)
+    counts = _round_counts(most)
+    return Plot(
+        "cactus-nodes",
+        "Positions solved, by nodes",
+        "The solved positions of each agent, sorted by their nodes: the line says with how many nodes each it "
+        f"solves so many of them (a cactus plot). The further right and the lower, the better.{note}",
+        ("Agent", *[f"{count:,} solved" for count in counts]),
+        tuple(
+            [
+                (labels[entry], *[solved[entry][count - 1] if count <= len(solved[entry]) else None for count in counts])
+                for entry in evidence.ranked
+            ]
+        ),
+        lines_height(len(kept)),
+        lambda axes, palette: _draw_cactus(axes, palette, [(labels[entry], solved[entry]) for entry in kept]),
+    )
+
+
+def _round_counts(most: int) -> list[int]:
+    """1, 2, 5, 10 ... below `most`, and `most`, thinned out to CACTUS_COLUMNS."""
+    counts = [digit * 10**power for power in range(len(str(most))) for digit in (1, 2, 5) if digit * 10**power < most]
+    return [*counts[-(CACTUS_COLUMNS - 1) :], most]
+
+
+def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[tuple[str, list[int]]]) -> None:
+    for number, (label, efforts) in enumerate(lines):
+        every = max(1, len(efforts) // LINE_POINTS)
+        places = sorted({*range(0, len(efforts), every), *([len(efforts) - 1] if efforts else [])})
+        drawn = [efforts[place] for place in places]
+        marks = (0, max(1, len(places) // 5))
+        axes.plot([place + 1 for place in places], drawn, label=short(label), markevery=marks, **palette.line(number))
+    known = [effort for _, efforts in lines for effort in efforts]
+    log_axis(axes.yaxis, min(known) / 1.5, max(known) * 1.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("Positions solved")
+    axes.set_ylabel("Nodes each")
+    count_axis(axes)
+    legend(axes)
+
+
+class ScatterPoint(NamedTuple):
+    """The nodes of two entries on one position; None where an entry has not solved it."""
+
+    round: int
+    one: int | None
+    other: int | None
+
+
+def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter") -> Plot | None:
+    """The nodes of two entries, by their numbers, on each position that either has solved; None where there is none."""
+    points = _points(evidence, one, other)
+    if not points:
+        return None
+    labels = evidence.sheet.labels[one], evidence.sheet.labels[other]
+    kept = points[:: -(-len(points) // SCATTER_POINTS)]
+    note = f" The plot and its numbers have {len(kept):,} of {len(points):,} positions." if len(kept) < len(points) else ""
+    return Plot(
+        name,
+        f"{labels[0]} and {labels[1]}, position by position",
+        f"{_describe_points(points, labels)}{note}",
+        ("Position", f"Nodes of {labels[0]}", f"Nodes of {labels[1]}"),
+        tuple([(point.round + 1, point.one, point.other) for point in kept]),
+        4.0,
+        lambda axes, palette: _draw_scatter(axes, palette, labels, kept),
+    )
+
+
+def _points(evidence: Evidence, one: int, other: int) -> list[ScatterPoint]:
+    """The positions that both have met and either has solved."""
+    met: dict[int, dict[int, int | None]] = {one: {}, other: {}}
+    for match in evidence.scored:
+        if match.seats[0] in met:
+            met[match.seats[0]][match.round] = match.effort.nodes if match.solved else None
+    both = sorted(met[one].keys() & met[other].keys())
+    points = [ScatterPoint(round_, met[one][round_], met[other][round_]) for round_ in both]
+    return [point for point in points if point.one is not None or point.other is not None]
+
+
+def _describe_points(points: Sequence[ScatterPoint], labels: tuple[str, str]) -> str:
+    """The counts of points on either side of the diagonal, and at the edges, in words."""
+    one, other = labels
+    pairs = [(point.one, point.other) for point in points if point.one is not None and point.other is not None]
+    fewer = [sum(a < b for a, b in pairs), sum(b < a for a, b in pairs)]
+    alone = [sum(point.other is None for point in points), sum(point.one is None for point in points)]
+    text = (
+        f"Each point is a position, with the nodes of {one} across and those of {other} up. Of {len(pairs):,} that both solved, "
+        f"{one} took fewer on {fewer[0]:,} (above the line), {other} on {fewer[1]:,} (below it), and {len(pairs) - sum(fewer):,} "
+        "are ties, on the line."
+    )
+    if any(alone):
+        text += f" Triangles at the edge were solved by one alone: {alone[0]:,} by {one} (top), {alone[1]:,} by {other} (right)."
+    return text
+
+
+def _draw_scatter(axes: "Axes", palette: Palette, labels: tuple[str, str], points: Sequence[ScatterPoint]) -> None:
+    known = [max(1, nodes) for point in points for nodes in (point.one, point.other) if nodes is not None]
+    low, high = min(known) / 1.5, max(known) * 1.5
+    edge = high * (high / low) ** 0.06
+    axes.plot([low, high], [low, high], color=palette.muted, linewidth=1)
+    groups = (
+        ("o", palette.blue, [point for point in points if point.one is not None and point.other is not None]),
+        ("^", palette.vermillion, [point for point in points if point.other is None]),
+        (">", palette.green, [point for point in points if point.one is None]),
+    )
+    for marker, colour, group in groups:
+        across = [edge if point.one is None else max(1, point.one) for point in group]
+        up = [edge if point.other is None else max(1, point.other) for point in group]
+        axes.scatter(across, up, s=14, marker=marker, color=colour, alpha=0.7, linewidths=0)
+    for axis in (axes.xaxis, axes.yaxis):
+        log_axis(axis, low, edge * (high / low) ** 0.03)
+    axes.set_aspect("equal")
+    axes.set_xlabel(f"Nodes of {short(labels[0])}")
+    axes.set_ylabel(f"Nodes of {short(labels[1])}")

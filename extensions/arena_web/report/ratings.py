@@ -1,0 +1,122 @@
+"""The plots of ratings with their intervals, and of ratings, solved shares or mean returns over the run."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from arena.api.results import Leaderboard, Row
+from arena.format import Kind
+from arena.results.rating_curve import CURVES, Point, curve_of
+from arena_web.report.evidence import Evidence
+from arena_web.report.palette import Palette
+from arena_web.report.plot import (
+    MOST_LINES,
+    MOST_ROWS,
+    Plot,
+    count_axis,
+    legend,
+    lines_height,
+    room_for,
+    row_height,
+    share_axis,
+    short,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def ratings_plot(board: Leaderboard) -> Plot | None:
+    """Every agent's rating with its 95 % interval or bound; None where nobody is rated."""
+    rated = [row for row in board.rows if row.get("rating") is not None]
+    if not rated:
+        return None
+    kept, note = room_for(range(len(rated)), MOST_ROWS)
+    if board.unrated:
+        note = f" Where the leaderboard has a ?, the interval is too wide for the mark to mean much.{note}"
+    shown = [rated[k] for k in kept]
+    zero = "the field's mean" if board.anchor is None else board.anchor
+    source = "" if board.method is None else f" ({board.method})"
+    return Plot(
+        "ratings",
+        "Ratings",
+        f"Elo about {zero}. Lines are 95 % intervals from pairs of games{source}; an arrow has no bound on its side, a hollow "
+        f"mark no interval at all.{note}",
+        ("Agent", "Elo", "From", "To"),
+        tuple([(row["agent"], row["rating"], row["rating_low"], row["rating_high"]) for row in rated]),
+        row_height(len(shown)),
+        lambda axes, palette: _draw(axes, palette, shown, zero),
+    )
+
+
+def _draw(axes: "Axes", palette: Palette, rows: list[Row], zero: str) -> None:
+    left, right = _reach(rows)
+    axes.axvline(0, color=palette.muted, linewidth=0.8)
+    for place, row in enumerate(rows):
+        _interval(axes, palette, row, place, (left, right))
+    axes.set_yticks(range(len(rows)), [short(row["agent"]) for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(left, right)
+    axes.locator_params(axis="x", nbins=6)
+    axes.set_xlabel(f"Elo about {short(zero)}")
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+
+
+def _interval(axes: "Axes", palette: Palette, row: Row, place: int, ends: tuple[float, float]) -> None:
+    from matplotlib.markers import CARETLEFT, CARETRIGHT  # their tips are where they are put
+
+    elo, low, high = row["rating"], row["rating_low"], row["rating_high"]
+    known = low is not None or high is not None
+    if known:
+        start, end = ends[0] if low is None else low, ends[1] if high is None else high
+        axes.plot([start, end], [place, place], color=palette.blue, linewidth=2.2, solid_capstyle="butt")
+        for bound in (low, high):
+            if bound is not None:
+                axes.plot([bound], [place], marker="|", color=palette.blue, markersize=8, markeredgewidth=1.6)
+        for bound, tip, marker in ((low, ends[0], CARETLEFT), (high, ends[1], CARETRIGHT)):
+            if bound is None:
+                axes.plot([tip], [place], marker=marker, color=palette.blue, markersize=8, clip_on=False)
+    axes.plot([elo], [place], "o", color=palette.blue, markersize=7, markerfacecolor=palette.blue if known else "none")
+
+
+def _reach(rows: list[Row]) -> tuple[float, float]:
+    """The ends of the axis, with room for all that there is."""
+    seen = [row[key] for row in rows for key in ("rating", "rating_low", "rating_high") if row[key] is not None] + [0.0]
+    room = max(30.0, 0.08 * (max(seen) - min(seen)))
+    return min(seen) - room, max(seen) + room
+
+
+def convergence_plot(evidence: Evidence) -> Plot | None:
+    """The ratings, solved shares or mean returns after each twentieth of the matches; None with less than two points."""
+    kind = evidence.sheet.kind
+    points = curve_of(evidence.sheet, tuple(evidence.scored))
+    if len(points) < 2:
+        return None
+    labels = evidence.sheet.labels
+    kept, note = room_for([entry for entry in evidence.ranked if entry in points[-1].values], MOST_LINES)
+    what = CURVES[kind]
+    versus = kind == "versus"
+    values = "Ratings, fitted anew to all matches until then" if versus else f"{what}s of all attempts until then"
+    return Plot(
+        "convergence",
+        "Ratings over the run" if versus else f"{what} over the run",
+        f"{values}, in the order in which they were played.{note}",
+        ("Matches", *[labels[entry] for entry in evidence.ranked]),
+        tuple([(point.played, *[point.values.get(entry) for entry in evidence.ranked]) for point in points]),
+        lines_height(len(kept), 2.6),
+        lambda axes, palette: _draw_curves(axes, palette, [(labels[entry], entry) for entry in kept], points, kind),
+    )
+
+
+def _draw_curves(axes: "Axes", palette: Palette, entries: Sequence[tuple[str, int]], points: Sequence[Point], kind: Kind) -> None:
+    for number, (label, entry) in enumerate(entries):
+        known = [(point.played, point.values[entry]) for point in points if entry in point.values]
+        played, values = zip(*known, strict=True)
+        axes.plot(played, values, label=short(label), markevery=(number % 4, 4), **palette.line(number))
+    axes.set_xlabel("Matches played")
+    count_axis(axes)
+    if kind != "puzzle":
+        axes.set_ylabel("Elo" if kind == "versus" else CURVES[kind])
+    else:
+        share_axis(axes)
+    legend(axes)

@@ -1,0 +1,336 @@
+"""Answers of plugins to pages: positions, actions, moves and solutions of agents, views of matches, specs."""
+
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from arena import CHANCE, ArenaError, Game, PluginError, Puzzle, SpecError, State
+from arena.api.cli import describe
+from arena.api.match import Chance, IllegalAction, Match, Record, has_chance, legal_action, match_id, play_match
+from arena.api.spec import Board, BoardModule, Registry, board_module, gives, load_spec, overrides, real_place, solves, validated
+from arena.api.store import Store
+from arena.match.chance_streams import MOST_OUTCOMES, endless
+from arena.schedule.board_info import known_game
+from arena.spec.faults import dotted
+from arena.spec.named_code import named_code
+from arena.spec.parameters import explained
+from arena.store.run import ForeignCode
+from arena_isolation.agent_process import AgentProcesses
+from arena_isolation.remote import player_maker
+from arena_web.errors import BadRequest
+from arena_web.form import ActionForm, AgentForm, NamedForm, Plain, PositionForm, tournament_of
+from arena_web.inventory import inventory
+from arena_web.seat_forms import entry_facts, play_on
+from arena_web.views import depicted, described, text_view, view
+
+Reply = dict[str, Any]
+
+
+class StoreRequests:
+    """Does what requests about a store ask for, with the plugins of one registry."""
+
+    def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
+        self._registry = registry
+        self._plugins = plugins
+
+    def view(self, asked: Mapping[str, Any]) -> Reply:
+        """A match of a store as a view. The store is named by the server, never by a page."""
+        with Store.open(asked["store"]) as store:
+            record, place = store.record(asked["id"])
+            run = store.last()
+        number = run.board_of(record.game, place)
+        if number is None:
+            raise BadRequest(f"the last run of this store does not play {record.game}")
+        try:
+            spec = run.load(self._allowed_code(asked))
+        except (ForeignCode, SpecError, PluginError) as error:
+            sheet = run.boards[number]
+            game = known_game(sheet, self._registry)
+            missing = f"{record.game} is not known here, so its moves are shown as text; {error}"
+            told = show_match(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
+            return {**told, "play_on": None}
+        board = spec.boards[number]
+        told = show_match(board.game, record)
+        if place is None or max(place.pairing.seats) >= len(board.seats):  # of a ladder, who has left play
+            return {**told, "play_on": None}
+        return {**told, "play_on": play_on(spec, board, [board.seats[entry] for entry in place.pairing.seats])}
+
+    def entry(self, asked: Mapping[str, Any]) -> Reply:
+        """What an entry of the last run of a store is: its options, limits and source, board by board."""
+        with Store.open(asked["store"]) as store:
+            spec = store.last().load(self._allowed_code(asked))
+        return {"entry": entry_facts(spec, asked["label"])}
+
+    def _allowed_code(self, asked: Mapping[str, Any]) -> Collection[str]:
+        """The places of code that whoever started the server has named: by `--plugin`, or in the spec that is played."""
+        allowed = dict.fromkeys(map(real_place, self._plugins))
+        if asked.get("spec") is None:
+            return allowed
+        spec = load_spec(asked["spec"], plugins=self._plugins)
+        return {**allowed, **named_code(spec.document, spec.plugins)}
+
+
+def show_match(game: Game, record: Record) -> Reply:
+    """Return a match as a view with the board that draws it."""
+    module = board_module(type(game))
+    found = view(game, record, drawn=module.source is not None).as_dict()
+    return {"view": {**found, "game": with_board(found["game"], module)}}
+
+
+def with_board(told: Reply, module: BoardModule) -> Reply:
+    """Return what is told of a game, with the source of the module that draws it; the server gives that an address."""
+    return {**told, "board": module.source, "note": module.note or told.get("note")}
+
+
+class Situations:
+    """The positions of one play of a game, as frames: the board, the view of each seat, and the legal actions.
+
+    The server keeps nothing between two requests. Chance follows from the seed of the play and the number of actions played so
+    far, so that it deals the same if moves are taken back, and if a kept address is opened again.
+    """
+
+    def __init__(self, game: Game, seed: int) -> None:
+        self._game = game
+        self._seed = seed
+        self._chance = has_chance(game)
+        self._hides = gives(game, "observation")
+        self._drawn = board_module(type(game)).source is not None
+
+    def settle(self, state: State, ply: int) -> tuple[State, Reply]:
+        """Return the state after chance has moved, `ply` actions into the play, and that position as a frame.
+
+        `chance` tells the outcomes where no seat hides anything from another.
+        """
+        outcomes: list[str] = []
+        if self._chance:
+            state, outcomes = self._dealt(state, Chance.of(self._game, f"play/{self._seed}", ply))
+        return state, {**self._frame(state), "ply": ply, "chance": [] if self._hides else outcomes}
+
+    def after(self, state: State, text: str, ply: int) -> tuple[State, Reply]:
+        """Return the state after an action and what chance does then, with its frame; BadRequest where it is not legal."""
+        game = self._game
+        if game.is_terminal(state) or game.to_move(state) == CHANCE:
+            raise BadRequest(f"{text} is not legal here")
+        try:
+            action = legal_action(game, state, text)
+        except IllegalAction as illegal:
+            told = f"{text} is not legal here" if illegal.complaint is None else f"action: {illegal.complaint}"
+            raise BadRequest(told) from illegal
+        played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
+        after, frame = self.settle(game.result(state, action), ply + 1)
+        return after, frame | played
+
+    def _dealt(self, state: State, chance: Chance) -> tuple[State, list[str]]:
+        game = self._game
+        outcomes: list[str] = []
+        while not game.is_terminal(state) and game.to_move(state) == CHANCE:
+            if len(outcomes) >= MOST_OUTCOMES:
+                raise endless(game)
+            outcome = chance.outcome(state)
+            outcomes.append(game.format_action(state, outcome))
+            state = game.result(state, outcome)
+        return state, outcomes
+
+    def _frame(self, state: State) -> Reply:
+        game = self._game
+        over = game.is_terminal(state)
+        return {
+            **self._show(state),
+            "seen": self._seen(state),
+            "action": None,
+            "seat": None,
+            "label": None,
+            "to_move": None if over else game.to_move(state),
+            "actions": [] if over else [game.format_action(state, action) for action in game.actions(state)],
+            "over": bool(over),
+            "returns": list(map(float, game.returns(state))) if over else None,
+            "nodes": None,
+            "evaluations": None,
+            "depth": None,
+            "value": None,
+            "seconds": None,
+        }
+
+    def _seen(self, state: State) -> Sequence[Reply] | None:
+        """The position as each seat sees it; None where all see everything."""
+        if not self._hides:
+            return None
+        return [self._show(self._game.observation(state, seat)) for seat in range(self._game.players)]
+
+    def _show(self, state: State) -> Reply:
+        return {"state": self._game.format_state(state), **depicted(self._game, state, drawn=self._drawn)._asdict()}
+
+
+class Requests:
+    """Does what requests ask for, one at a time, with the plugins of one registry."""
+
+    def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
+        self._registry = registry
+        self._plugins = plugins
+        stored = StoreRequests(registry, plugins)
+        self._known: dict[str, Callable[[Mapping[str, Any]], Reply]] = {
+            "inventory": lambda asked: inventory(registry),
+            "position": lambda asked: self.position(_read(PositionForm, asked)),
+            "apply": lambda asked: self.apply(_read(ActionForm, asked)),
+            "move": lambda asked: self.move(_read(AgentForm, asked)),
+            "solve": lambda asked: self.solve(_read(AgentForm, asked)),
+            "spec": lambda asked: self.spec(asked.get("tournament")),
+            "view": stored.view,
+            "entry": stored.entry,
+        }
+
+    def answer(self, asked: Mapping[str, Any]) -> Reply:
+        """Return the answer to a request; `{"error": ...}` with the reason if it fails."""
+        try:
+            return self._known[asked["do"]](asked)
+        except SpecError as error:
+            return _refuse(_faults_of(error))
+        except BadRequest as error:
+            return _refuse(error.faults)
+        except ArenaError as error:
+            return {"error": str(error)}
+        except Exception as error:  # a game's
+            return {"error": describe(error)}
+
+    def position(self, asked: PositionForm) -> Reply:
+        """Return a position: the one of `state`, or one drawn from `seed`; `frames` has it with those after each of `actions`.
+
+        Chance moves by `seed` and `ply`, the number of actions that led to `state`.
+        """
+        game = self._game(asked.game)
+        situations = Situations(game, asked.seed)
+        state = game.initial(random.Random(asked.seed)) if asked.state is None else _state(game, asked.state)
+        state, frame = situations.settle(state, asked.ply)
+        frames = [frame]
+        for text in asked.actions:
+            state, frame = situations.after(state, text, frames[-1]["ply"])
+            frames.append(frame)
+        return {"game": with_board(described(game), board_module(type(game))), "frame": frames[0], "frames": frames}
+
+    def apply(self, asked: ActionForm) -> Reply:
+        """Return the position after `action`, and after what chance does then, by `seed` and `ply` as in `position`."""
+        game = self._game(asked.game)
+        return {"frame": Situations(game, asked.seed).after(_state(game, asked.state), asked.action, asked.ply)[1]}
+
+    def move(self, asked: AgentForm) -> Reply:
+        """Return an agent's move at a position: its action, the resources it used, and the position after it."""
+        board = self._board(asked, moves=1)
+        game = board.game
+        record = _play(board)
+        if record.termination in ("void", "gave-up") or (record.seat is not None and not record.actions):
+            reason = f": {record.message}" if record.message else ""
+            return {"error": f"{record.labels[0]}: {record.termination}{reason}"}
+        text = record.actions[0] if record.actions else _towards(game, board.positions[0].state, record)
+        if text is None:
+            return {"error": f"{record.labels[0]} has no next action to offer from here; another agent may have one"}
+        reply = self.apply(ActionForm(game=asked.game, state=asked.state, action=text, seed=asked.seed, ply=asked.ply))
+        used = record.decisions[0] if record.decisions else None
+        label = record.labels[0]
+        more = {"label": label} if used is None else {**used.as_dict(), "label": label}
+        more["seat"] = reply["frame"]["seat"]
+        return {"frame": reply["frame"] | more, "fallbacks": record.fallbacks}
+
+    def solve(self, asked: AgentForm) -> Reply:
+        """Return an agent's solution of a puzzle, from a position to the end, as a view."""
+        board = self._board(asked)
+        if not isinstance(board.game, Puzzle):
+            raise BadRequest(f"{board.name} is no puzzle")
+        return show_match(board.game, _play(board))
+
+    def spec(self, given: Any) -> Reply:
+        """Return the spec of a form as YAML, and how many matches it has; BadRequest with all its faults."""
+        tournament = tournament_of(given)
+        values, faults = tournament.values, list(tournament.faults)
+        try:
+            spec = load_spec(values, plugins=self._plugins) if tournament.loadable else None
+        except SpecError as error:
+            faults += _faults_of(error)
+        if faults:
+            raise BadRequest(*faults)
+        assert spec is not None
+        written = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
+        return {"yaml": written, "matches": spec.size, "notes": list(spec.notes)}
+
+    def _game(self, given: NamedForm[Plain]) -> Game:
+        kind = self._registry.game(given.name)
+        faults: list[str] = []
+        values = validated(
+            kind, given.parameters, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}")
+        )
+        if values is None:
+            raise BadRequest("\n".join(faults))
+        return _parse("game", lambda: kind(**values))  # type: ignore[no-any-return]
+
+    def _board(self, asked: AgentForm, moves: int | None = None) -> Board:
+        """Return the board of a small spec: one position, and one agent in every seat."""
+        game = self._game(asked.game)
+        text = game.format_state(_state(game, asked.state))
+        entry = asked.agent.keys()
+        entry.pop("label", None)
+        limits = asked.limits.keys()
+        if moves is not None and not (isinstance(game, Puzzle) and solves(self._registry.agent(entry["agent"]))):
+            limits["moves"] = moves
+        spec = load_spec(
+            {
+                "game": asked.game.keys(),
+                "agents": [entry, *[{**entry, "label": f"seat {seat}"} for seat in range(1, game.players)]],
+                "positions": [text],
+                "limits": limits,
+                "isolation": "none",  # this very process is the isolation
+                "seed": asked.seed + asked.ply,
+            },
+            plugins=self._plugins,
+        )
+        return spec.boards[0]
+
+
+T = TypeVar("T", bound=BaseModel)
+
+
+def _read(kind: type[T], asked: Mapping[str, Any]) -> T:
+    """Return the form of a request; BadRequest with all its faults."""
+    try:
+        return kind.model_validate(asked)
+    except ValidationError as error:
+        raise BadRequest(*[f"{dotted(where)}: {message}" for where, message in explained(error, asked)]) from None
+
+
+def _faults_of(error: SpecError) -> list[str]:
+    return [f"{fault.where}: {fault.message}" if fault.where else fault.message for fault in error.faults]
+
+
+def _refuse(faults: Sequence[str]) -> Reply:
+    return {"error": "\n".join(faults), "faults": list(faults)}
+
+
+def _state(game: Game, text: str) -> State:
+    return _parse("position", lambda: game.parse_state(text))
+
+
+def _parse(what: str, parse: Callable[[], Any]) -> Any:
+    try:
+        return parse()
+    except ValueError as error:
+        raise BadRequest(f"{what}: {error}") from error
+
+
+def _play(board: Board) -> Record:
+    seats = (board.seats[0],) * board.game.players
+    position = board.positions[0]
+    match = Match(match_id(position.key, seats, seats[0].limits.moves), board.game, position, seats, 0)
+    with AgentProcesses() as processes:
+        return play_match(match, make_player=player_maker(processes))
+
+
+def _towards(game: Game, state: State, record: Record) -> str | None:
+    """An action from a position towards an answer, for puzzles that can tell whether an answer fits a position."""
+    if not isinstance(game, Puzzle) or not record.solved or record.answer is None or not overrides(game, "is_answer"):
+        return None
+    answer = game.parse_state(record.answer)
+    for action in game.actions(state):
+        if game.is_answer(game.result(state, action), answer):
+            return game.format_action(state, action)
+    return None

@@ -1,0 +1,69 @@
+"""The command serve: pages in a browser until Ctrl-C or SIGTERM."""
+
+import asyncio
+import socket
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from arena import ArenaError
+from arena.api.cli import plugin_option, results_alone
+from arena.spec.document import is_database
+from arena.version import install_command
+from arena_web.spec_check import check_spec
+
+NEEDED = ("fastapi", "sse_starlette", "uvicorn", "jinja2")
+MISSING = f"arena serve needs FastAPI, sse-starlette, uvicorn and Jinja2; install them with: {install_command('web')}"
+
+
+@click.command()
+@click.argument("what", metavar="[STORE|FOLDER|SPEC]", required=False)
+@click.option("--host", metavar="H", default="127.0.0.1", show_default=True, help="The interface; others need a token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
+@plugin_option
+def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
+    """Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC to play."""
+    if any(find_spec(name) is None for name in NEEDED):
+        raise ArenaError(MISSING)
+    from arena_web.server import host as hosted  # needs an extra
+
+    with results_alone() as out:
+        shown = {} if what is None else _find(Path(what), plugins)
+        with bind_socket(host, port) as listening:
+            asyncio.run(hosted(listening, host, plugins, out, **shown))
+    return 0
+
+
+def _find(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
+    """Return what to show: a `folder`, or a `store` and the `spec` to play into it.
+
+    ArenaError for the faults of a spec, before anything starts.
+    """
+    if path.is_dir():
+        return {"folder": path}
+    if not path.is_file():
+        raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, a folder of stores, or a spec")
+    if is_database(path):
+        return {"store": path}
+    check_spec(path, plugins)
+    return {"store": Path("results") / f"{path.stem}.db", "spec": path}
+
+
+def bind_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket; ArenaError if the address cannot be had."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ArenaError(f"--host {host}: {error.strerror or error}; name an address of this machine") from error
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise ArenaError(
+            f"cannot listen on {host} port {port}: {error.strerror}; choose another with --port, or 0 for any"
+        ) from error
+    return listening

@@ -1,0 +1,59 @@
+"""JavaScript modules as pages need them: served one by one, or as plain scripts for a page that is a single file."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from arena.plugins.board_files import EXPORT, IMPORT, exports_of
+
+STATIC = Path(__file__).with_name("static")
+"""The folder of arena's own modules and the style sheet."""
+
+
+def static_files() -> dict[str, Path]:
+    """Return every file of the views, by the name under which a page asks for it: `board.js`, `style.css`."""
+    return {file.name: file for file in sorted(STATIC.iterdir()) if file.suffix in {".js", ".css"}}
+
+
+def bundle(entry: str = "player.js") -> str:
+    """Return one script that defines `arenaModules`, all that `entry` needs by their file names, and `arena`, which is `entry`.
+
+    It knows the two forms of import and the exported declarations that the modules are written in, and nothing else.
+    """
+    sources = {name: file.read_text(encoding="utf-8") for name, file in static_files().items() if name.endswith(".js")}
+    order: list[str] = []
+    _visit(entry, sources, order)
+    parts = [f"arenaModules[{json.dumps(name)}] = {_wrap(sources[name])};" for name in order]
+    return "\n".join(["const arenaModules = {};", *parts, f"const arena = arenaModules[{json.dumps(entry)}];", ""])
+
+
+def board_script(name: str, source: str) -> str:
+    """Return a script that makes the module of a board known by the name of its game; it stands behind that of `bundle`."""
+    return f'arenaModules["board.js"].addBoard({json.dumps(name)}, {_wrap(source)});\n'
+
+
+def served(source: str) -> str:
+    """Return the module of a board for a page that loads modules: what it imports has the addresses of a server."""
+    return IMPORT.sub(lambda found: f'import {found["names"]} from "/static/{found["file"]}";', source)
+
+
+def _visit(name: str, sources: Mapping[str, str], order: list[str]) -> None:
+    """Append a module to `order`, after all that it imports."""
+    for found in IMPORT.finditer(sources[name]):
+        if found["file"] not in order:
+            _visit(found["file"], sources, order)
+    order.append(name)
+
+
+def _wrap(source: str) -> str:
+    """Return an expression that runs a module in a scope of its own; its value is an object of the exports."""
+    exported = ", ".join(sorted(exports_of(source)))
+    text = EXPORT.sub(lambda found: f"{found['kind']} {found['name']}", IMPORT.sub(_constant, source))
+    return f'(() => {{\n"use strict";\n{text}\nreturn {{ {exported} }};\n}})()'
+
+
+def _constant(found: re.Match[str]) -> str:
+    names = re.sub(r"^\*\s+as\s+", "", found["names"])
+    target = re.sub(r"\s+as\s+", ": ", names) if names.startswith("{") else names
+    return f"const {target} = arenaModules[{json.dumps(found['file'])}];"

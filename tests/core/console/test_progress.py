@@ -1,0 +1,193 @@
+"""What is seen while a run goes on: live on a terminal, a line now and then elsewhere, nothing with --quiet."""
+
+import io
+import re
+import signal
+import subprocess
+import sys
+import time
+from math import ceil
+from pathlib import Path
+
+import pytest
+
+from arena import run
+from arena.console.progress import Progress, duration
+from arena.results.cells import board_table
+from arena.results.leaderboard import leaderboards
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
+from arena.spec import load_spec
+from arena.stats.sprt import Sprt, expected_pairs
+from arena.tournament.results import PlayedMatch
+from tests.conftest import at_terminal
+
+SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "minimax"]}
+
+
+class Terminal(io.StringIO):
+    """A stream that calls itself a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def watched(stream: io.StringIO, *, quiet: bool = False, every: float = 0.05) -> str:
+    spec = load_spec(SPEC)
+    stage = MatchRunner(spec)
+    with Progress(spec.boards, 6, stream, quiet=quiet, every=every) as progress:
+        for scheduled in Schedule(spec).take(6):
+            progress.note(PlayedMatch(*scheduled, stage.play(scheduled)))
+        time.sleep(0.6 if stream.isatty() else 0.2)
+    return stream.getvalue()
+
+
+def test_plain_lines_where_there_is_no_terminal() -> None:
+    """Done, of how many, how fast; without control characters."""
+    lines = watched(io.StringIO()).splitlines()
+    assert lines
+    assert all(re.fullmatch(r"[0-6]/6 matches, [\d.,]+/s(, .* left)?", line) for line in lines)
+    assert lines[-1].startswith("6/6 matches")
+
+
+def test_the_time_left_is_that_of_the_forecast() -> None:
+    """Not that of the 100,000 pairs that a test may take: about as many as Wald's formula says, and fewer once it is clear."""
+    keys = {"sprt": {"elo1": 60}}
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["greedy", "random"], "format": {"name": "head-to-head", "test": keys}})
+    plan, stage = Schedule(spec), MatchRunner(spec)
+    progress = Progress(spec.boards, spec.size, io.StringIO())
+    progress.expect(plan.expected)
+    at_first = 2 * 4 * ceil(expected_pairs(Sprt(0, 60), 0) / 4)  # four pairs between two looks
+    assert progress.line().startswith(f"0/~{at_first} matches")
+    played = 0
+    while batch := plan.take(1):
+        progress.expect(plan.expected)
+        record = stage.play(batch[0])
+        progress.note(PlayedMatch(*batch[0], record))
+        plan.tell(batch[0], record.returns)
+        played += 1
+        left = re.match(r"(\d+)/~(\d+) matches", progress.line())
+        assert left is not None
+        assert played <= int(left[2]) <= 2 * at_first
+    progress.expect(plan.expected)
+    assert progress.line().startswith(f"{played}/~{played} matches")
+    assert played < at_first
+
+
+def test_who_plays_is_asked_anew_each_time() -> None:
+    """On a cluster, where workers come and go."""
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 3})
+    progress, staff = Progress(spec.boards, 6, io.StringIO()), ["1 worker", "no worker"]
+    progress.ask(staff.pop)
+    progress.say(0, "a word")
+    assert [progress.line(), progress.line()] == [
+        "0/6 matches, 0.00/s, no worker, a word", "0/6 matches, 0.00/s, 1 worker, a word"
+    ]  # fmt: skip
+
+
+def test_nothing_when_it_shall_be_quiet() -> None:
+    """Neither on a terminal nor elsewhere."""
+    assert watched(io.StringIO(), quiet=True) == watched(Terminal(), quiet=True) == ""
+
+
+def test_standings_on_a_terminal() -> None:
+    """Below the line."""
+    seen = watched(Terminal())
+    assert "6/6 matches" in seen
+    assert "tic-tac-toe, so far:" in seen
+    assert "minimax" in seen
+
+
+def test_standings_have_headings_and_the_ratings_of_the_leaderboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After all matches they are what the final table says, in its own columns; narrow terminals have fewer of them."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("arena.console.progress.SECONDS_BETWEEN_RATINGS", 0.0)
+    played = run({**SPEC, "agents": ["random", "greedy", "lookahead"], "rounds": 4})
+    stream = Terminal()
+    with Progress(played.spec.boards, len(played.played), stream) as progress:
+        for one in played.played:
+            progress.note(one)
+        time.sleep(1.5)
+    lines = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", stream.getvalue()).splitlines()
+    assert {tuple(line.split()) for line in lines if "Agent" in line} == {
+        ("Agent", "Elo", "95", "%", "interval", "Games", "W", "D", "L", "Score")
+    }
+    board = board_table(leaderboards(played)[0])
+    wanted = ("agent", "rating", "games", "wins", "draws", "losses", "score")
+    places = [number for number, column in enumerate(board.columns) if column.key in wanted]
+    final = {" ".join([row[place] for place in places]) for row in board.cells}
+    assert final <= {" ".join(line.split()) for line in lines}
+
+
+def test_durations_are_written_as_people_say_them() -> None:
+    """From seconds to days."""
+    spoken = {0: "0 s", 59.4: "59 s", 60: "1 min", 200: "3 min 20 s", 7500: "2 h 5 min", 93600: "1 d 2 h"}
+    assert {seconds: duration(seconds) for seconds in spoken} == spoken
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
+    """An agent that swallows the first one does not keep the user waiting; in a terminal, with real signals."""
+    (tmp_path / "deaf.py").write_text(
+        "from arena import Agent, hookimpl\n"
+        "class Deaf(Agent):\n"
+        '    """Hears nothing."""\n'
+        '    name = "deaf"\n'
+        "    def choose(self, game, state, search):\n"
+        "        open('thinking', 'w').close()\n"
+        "        while True:\n"
+        "            try:\n"
+        "                while True: sum(range(1000))\n"
+        "            except BaseException: pass\n"
+        "@hookimpl\ndef arena_agents(): return [Deaf]\n"
+    )
+    code = "import arena; from arena.processes.interrupts import user_interrupts\n"
+    spec = {"game": "tic-tac-toe", "agents": ["deaf", "random"], "plugins": ["deaf.py"]}
+    code += f"with user_interrupts(at_once=True): arena.run({spec!r})"
+    started = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
+    while not (tmp_path / "thinking").exists():
+        time.sleep(0.02)
+    time.sleep(0.3)  # from there it is not far to where it is deaf
+    started.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert started.poll() is None
+    started.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    assert started.wait(10) == 130
+    assert time.monotonic() - began < 2
+
+
+def test_the_live_view_leaves_the_screen_as_it_was(tmp_path: Path) -> None:
+    """In a real pseudo-terminal of 60 columns: standings are seen, and when it is over only the result is left on stdout."""
+    (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 40\nagents: [random, type-a, type-a-plus]\n")
+    words = ("run", "some.yaml", "--no-store", "--workers", "1")
+    result, seen = at_terminal(tmp_path, *words, TERM="xterm", COLUMNS="60", LINES="20")
+    assert "type-a-plus" in result
+    assert b"/240 matches" in seen
+    assert b"so far:" in seen
+    assert seen.rstrip().endswith((b"\x1b[2K", b"\x1b[?25h", b"\x1b[1A\x1b[2K"))
+
+
+def test_a_dumb_terminal_has_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot draw anything in place."""
+    monkeypatch.setenv("TERM", "dumb")
+    seen = watched(Terminal())
+    assert "\x1b" not in seen
+    assert "6/6 matches" in seen
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_a_narrow_terminal_cuts_labels_and_no_figures(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wide characters take two columns."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    label = "somebody with a name that no narrow terminal has room for"
+    spec = load_spec({**SPEC, "agents": [{"agent": "random", "label": label}, {"agent": "minimax", "label": "東京" * 20}]})
+    with Progress(spec.boards, 6, stream):
+        time.sleep(0.5)
+    seen = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", stream.getvalue())
+    rows = [row for row in re.split(r"[\r\n]+", seen) if "…" in row]
+    assert {re.sub(r".*…", "", row).split()[0] for row in rows} == {"-"}, "nobody has an Elo yet"
+    assert {row.split()[-1] for row in rows} == {"-"}, "nor a score"
+    assert {row.strip()[:4] for row in rows} == {"some", "東京東京"}
+    assert all(len(row) + row.count("東") + row.count("京") <= columns for row in rows)

@@ -1,0 +1,192 @@
+"""Chance is drawn by the referee from streams that all pairings share, and a seat is given its observation alone."""
+
+import random
+from collections import Counter
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena import CHANCE, Game, Limits, play, uniform
+from arena.match.contradictions import contradiction
+from arena.match.replay import Differs, against_rules, steps
+from tests.core.match.chancy import Noter, Race, TwoCards
+
+PLUGIN = str(Path(__file__).with_name("chancy.py"))
+
+
+def test_outcomes_are_among_the_actions_and_moves_are_decisions() -> None:
+    """Two cards, then two or three actions; every decision is that of the seat whose turn it was."""
+    record = play(TwoCards(), [Noter(), Noter()], seed=3)
+    cards, played = record.actions[:2], record.actions[2:]
+    assert len(set(cards)) == 2 <= len(played) == record.moves == len(record.decisions)
+    assert set(cards) < set("JQK")
+    assert set(played) <= {"pass", "bet"}
+    assert [decision.seat for decision in record.decisions] == [number % 2 for number in range(len(played))]
+    assert record.returns in [(-2, 2), (-1, 1), (1, -1), (2, -2)]
+
+
+def test_every_deal_comes_as_often() -> None:
+    """Six deals over 1,200 matches: chi-square with 5 degrees of freedom is below 20.5 in 99.9 of 100 cases (seeds are fixed)."""
+    deals = Counter("".join(play(TwoCards(), [Noter(), Noter()], seed=seed).actions[:2]) for seed in range(1200))
+    assert len(deals) == 6
+    assert sum((count - 200) ** 2 / 200 for count in deals.values()) < 20.5
+
+
+def drawn(key: str, repetition: int, name: str) -> random.Random:
+    """The stream of a name as `docs/reference` has it: 64 bits of a hash seed Python's generator."""
+    text = f"{key}/chance/{repetition}/{name}"
+    return random.Random(int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big"))
+
+
+def test_one_number_decides_by_the_cumulated_probabilities() -> None:
+    """Faces of a die by hand, from a stream for each seat; the order of the seats' throws does not matter to them."""
+    results = arena.run({"game": "race", "agents": ["random", "noter"], "rounds": 5, "plugins": [PLUGIN]})
+    positions = results.spec.boards[0].positions
+    for one in results.played:
+        streams = [drawn(positions.key(one.pairing.round), 0, str(seat)) for seat in (0, 1)]
+        thrown = [
+            (decision.seat, one.record.actions[place + 1])
+            for place, decision in zip(
+                [place for place, text in enumerate(one.record.actions) if text in ("throw", "wait")],
+                one.record.decisions,
+                strict=True,
+            )
+            if one.record.actions[place] == "throw"
+        ]
+        assert thrown == [(seat, str(1 + int(6 * streams[seat].random()))) for seat, _ in thrown]
+
+
+def test_all_pairings_and_seat_orders_of_a_round_meet_the_same_deals() -> None:
+    """And those of other rounds, and of another repetition of a position, other ones."""
+    agents = ["random", "noter", {"agent": "random", "label": "other"}]
+    spec: dict[str, Any] = {"game": "two-cards", "agents": agents, "rounds": 30, "plugins": [PLUGIN]}
+    dealt: dict[int, set[tuple[str, ...]]] = {}
+    for one in arena.run(spec).played:
+        dealt.setdefault(one.pairing.round, set()).add(one.record.actions[:2])
+    assert [len(deals) for deals in dealt.values()] == [1] * 30
+    assert len({next(iter(deals)) for deals in dealt.values()}) == 6
+    del spec["rounds"]
+    repeated = arena.run({**spec, "positions": ["('', '')"] * 30})
+    assert len({one.record.actions[:2] for one in repeated.played}) == 6
+
+
+def test_an_agent_is_given_its_observation() -> None:
+    """Its own card and a question mark, in each of 50 matches."""
+    Noter.given.clear()
+    for seed in range(50):
+        play(TwoCards(), [Noter(), Noter()], seed=seed)
+    assert len(Noter.given) >= 100
+    for seat, (cards, _) in Noter.given:
+        assert cards[seat] in "JQK"
+        assert cards[1 - seat] == "?"
+
+
+class Broken(TwoCards):
+    """Two cards whose first deal is not what it should be."""
+
+    def __init__(self, outcomes: Any) -> None:
+        self.outcomes = outcomes
+
+    def chance_outcomes(self, state: Any) -> Any:
+        return self.outcomes if not state[0] else super().chance_outcomes(state)
+
+    def actions(self, state: Any) -> Any:
+        return list("JQK") if not state[0] else super().actions(state)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told"),
+    [
+        ([("J", 0.5), ("Q", 0.25), ("K", 0.25 + 1e-8)], "add up to 1.00000001"),
+        ([("J", 0.5), ("Q", 0.5), ("K", 0.0)], "'K' the probability 0; expected one above 0"),
+        ([("J", 0.75), ("Q", 0.5), ("K", -0.25)], "the probability -0.25"),
+        ([("J", float("nan")), ("Q", 0.5), ("K", 0.5)], "the probability nan"),
+        (uniform("JQ"), "gave the outcomes ['J', 'Q'], and actions gave ['J', 'Q', 'K']"),
+        (uniform("JQQ"), "the outcomes"),
+        (["J", "Q", "K"], "expected pairs"),
+        (None, "expected pairs"),
+    ],
+)
+def test_what_chance_cannot_be_makes_the_match_void(outcomes: Any, told: str) -> None:
+    """It is the game that is at fault, and the message says how."""
+    record = play(Broken(outcomes), [Noter(), Noter()])
+    assert record.termination == "void"
+    assert told in (record.message or "")
+
+
+def test_chance_without_outcomes_is_told() -> None:
+    """A game that gives CHANCE and no `chance_outcomes`."""
+
+    class Half(Game):
+        name = "half"
+
+        def initial(self, rng: random.Random) -> Any:
+            return 0
+
+        def to_move(self, state: Any) -> int:
+            return CHANCE
+
+        def actions(self, state: Any) -> Any:
+            return [1]
+
+        def result(self, state: Any, action: Any) -> Any:
+            return 1
+
+        def returns(self, state: Any) -> Any:
+            return (0.0, 0.0)
+
+    record = play(Half(), [Noter(), Noter()])
+    assert record.termination == "void"
+    assert "half: to_move gave CHANCE, and the game has no chance_outcomes" in (record.message or "")
+
+
+def test_a_seat_at_fault_loses_the_most_and_others_keep_the_sum() -> None:
+    """Two chips in Kuhn's poker, and what follows from it is no contradiction."""
+
+    class Wild(Noter):
+        name = "wild"
+
+        def choose(self, game: Game, state: Any, search: Any) -> Any:
+            return "raise"
+
+    record = play(TwoCards(), [Noter(), Wild()])
+    assert (record.termination, record.seat, record.returns) == ("illegal-action", 1, (2.0, -2.0))
+    assert contradiction(record, TwoCards()) is None
+
+
+def test_the_move_limit_counts_decisions() -> None:
+    """Two cards are no moves: a limit of 1 ends after the first action, with nothing won."""
+    record = play(TwoCards(), [Noter(), Noter()], limits=Limits(moves=1))
+    assert (record.termination, record.moves, len(record.actions), record.returns) == ("move-limit", 1, 3, (0.0, 0.0))
+    assert contradiction(record, TwoCards()) is None
+    *_, last = found = list(steps(TwoCards(), record))
+    assert against_rules(TwoCards(), record, found[0], last, 1) == []
+
+
+def test_a_replay_follows_chance_and_tells_what_cannot_be() -> None:
+    """Outcomes belong to nobody, decisions to their seats; a card cannot be dealt twice, nor a move be counted that was none."""
+    game, record = TwoCards(), play(TwoCards(), [Noter(), Noter()], seed=3)
+    *_, last = found = list(steps(game, record))
+    assert [step.seat for step in found[:4]] == [None, CHANCE, CHANCE, 0]
+    assert [step.decision for step in found[3:]] == list(record.decisions)
+    assert against_rules(game, record, found[0], last) == []
+    twice = record._replace(actions=(record.actions[0], *record.actions[0:1], *record.actions[2:]))
+    with pytest.raises(Differs, match="action 2"):
+        list(steps(game, twice))
+    miscounted = record._replace(moves=len(record.actions))
+    assert against_rules(game, miscounted, found[0], last) != []
+
+
+def test_openings_count_decisions() -> None:
+    """Three random plies of the race; chance moves between them, and the throw that is left to come is the match's own."""
+    spec = {"game": "race", "agents": ["random", "noter"], "rounds": 20, "openings": {"plies": 3}, "plugins": [PLUGIN]}
+    results = arena.run(spec)
+    points = [sum(Race().parse_state(one.record.position)[1]) for one in results.played]
+    assert {one.record.termination for one in results.played} == {"normal"}
+    assert 0 < max(points) < 12
+    assert len(set(points)) > 3
+    movers = {Race().to_move(Race().parse_state(one.record.position)) for one in results.played}
+    assert movers <= {1, CHANCE}

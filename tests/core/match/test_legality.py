@@ -1,0 +1,83 @@
+"""Which legal action a text stands for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from arena import Game
+from arena.match.replay import IllegalAction, legal_action
+
+
+class Squares(Game):
+    """Actions are tuples; `b2` is what the game reads, `(b, 2)` what it writes."""
+
+    name = "squares"
+
+    def initial(self, rng: Any) -> Any:
+        return None
+
+    def to_move(self, state: Any) -> int:
+        return 0
+
+    def result(self, state: Any, action: Any) -> Any:
+        return state
+
+    def returns(self, state: Any) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        return [("a", 1), ("b", 2)]
+
+    def parse_action(self, state: Any, text: str) -> Any:
+        if len(text) != 2:
+            raise ValueError("expected a letter and a digit" if text else "")
+        return (text[0], int(text[1]))
+
+    def format_action(self, state: Any, action: Any) -> str:
+        return f"({action[0]}, {action[1]})"
+
+
+@pytest.mark.parametrize("text", ["b2", "(b, 2)"])
+def test_what_the_game_reads_and_what_it_writes_stand_for_an_action(text: str) -> None:
+    assert legal_action(Squares(), None, text) == ("b", 2)
+
+
+def test_the_action_is_the_games_own_object() -> None:
+    legal = [(1000, 1000)]
+
+    class Own(Squares):
+        def actions(self, state: Any) -> Sequence[Any]:
+            return legal
+
+        def parse_action(self, state: Any, text: str) -> Any:
+            return (int(text), int(text))
+
+    assert legal_action(Own(), None, "1000") is legal[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("c3", None),
+        ("nonsense", "expected a letter and a digit"),
+        ("", "ValueError"),
+        ("(c, 3)", "expected a letter and a digit"),
+    ],
+)
+def test_anything_else_is_illegal_with_the_parsers_complaint(text: str, complaint: str | None) -> None:
+    with pytest.raises(IllegalAction) as raised:
+        legal_action(Squares(), None, text)
+    assert str(raised.value) == f"{text!r} is not legal"
+    found = raised.value.complaint
+    assert (found is None) == (complaint is None)
+    assert complaint is None or (found is not None and found.startswith(complaint))
+
+
+def test_other_errors_of_the_game_are_passed_on() -> None:
+    class Broken(Squares):
+        def parse_action(self, state: Any, text: str) -> Any:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        legal_action(Broken(), None, "b2")

@@ -1,0 +1,115 @@
+"""Openings that differ: counts by the rules of the game, and keys by their documented text."""
+
+import json
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import arena
+from arena import Results
+from arena.cli import cli
+from arena.spec import load_spec
+
+CUP: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 40, "openings": {"plies": 2}, "agents": ["random", "greedy"]}
+"""72 openings, so that 40 draws have some of them twice: the chance of none is 1 in 10 ** 7."""
+
+
+def cup(**keys: Any) -> dict[str, Any]:
+    return {**CUP, **keys}
+
+
+def openings(results: Results) -> list[str]:
+    """The opening of every round, which both of its games share."""
+    found: dict[int, set[str]] = {}
+    for played in results.played:
+        found.setdefault(played.pairing.round, set()).add(played.record.position)
+    assert all(len(texts) == 1 for texts in found.values())
+    return [found[number].pop() for number in sorted(found)]
+
+
+def ids(results: Results) -> list[str]:
+    return [played.record.id for played in results.played]
+
+
+def test_no_round_has_the_opening_of_an_earlier_one() -> None:
+    """The first draws repeat some; 40 rounds have 40 openings, and those that were new at once stay as they were drawn."""
+    positions = load_spec(CUP).boards[0].positions
+    drawn, kept = [positions._drawn(number, 0).text for number in range(40)], openings(arena.run(CUP))
+    first = [number for number, text in enumerate(drawn) if text not in kept[:number]]
+    assert len(set(drawn)) < 40 == len(set(kept))
+    assert [number for number in range(40) if positions.redraws.of(number) == 0] == first
+    assert [kept[number] for number in first] == [drawn[number] for number in first]
+
+
+def test_every_opening_is_found_before_one_repeats() -> None:
+    """Nine first moves: nine rounds have them all, and three rounds more repeat one each."""
+    found = openings(arena.run(cup(rounds=12, openings={"plies": 1})))
+    assert len(set(found[:9])) == len(set(found)) == 9
+
+
+def test_the_number_of_repeats_is_said(tmp_path: Path) -> None:
+    """By `arena validate` and by `arena run`, of a board that has not enough openings alone."""
+    few, enough = tmp_path / "few.yaml", tmp_path / "enough.yaml"
+    few.write_text(json.dumps(cup(rounds=12, openings={"plies": 1})))
+    enough.write_text(json.dumps(CUP))
+    told = "note: tic-tac-toe: 3 of 12 rounds repeat the opening of an earlier one; 1,000 draws found no other of 1 ply\n"
+    assert told in CliRunner().invoke(cli, ["validate", str(few)], standalone_mode=False).stderr
+    assert told in CliRunner().invoke(cli, ["run", str(few), "--no-store"], standalone_mode=False).stderr
+    assert "note" not in CliRunner().invoke(cli, ["validate", str(enough)], standalone_mode=False).stderr
+
+
+def test_the_key_of_a_position_says_how_often_it_was_drawn_anew() -> None:
+    """The hash of its canonical text; without `redraw` where the first draw stands, as ever."""
+    positions = load_spec(CUP).boards[0].positions
+    anew = {number: positions.redraws.of(number) for number in range(40)}
+    assert max(anew.values()) >= 1
+    for number, redraw in anew.items():
+        text = {"game": "tic-tac-toe", "openings": {"plies": 2}, "parameters": {}, "position": number, "seed": 0}
+        text |= {"redraw": redraw} if redraw else {}
+        written = json.dumps(text, sort_keys=True, separators=(",", ":"))
+        assert positions.key(number) == blake2b(written.encode(), digest_size=16).hexdigest()
+
+
+def test_given_positions_have_openings_that_differ_too() -> None:
+    """One position given eight times, from which eight moves lead."""
+    spec = {key: value for key, value in CUP.items() if key != "rounds"} | {"positions": ["x../.../..."] * 8}
+    assert len(set(openings(arena.run({**spec, "openings": {"plies": 1}})))) == 8
+
+
+def test_more_rounds_and_more_workers_change_nothing() -> None:
+    """The rounds that were there keep their matches, and two processes come to the same as one."""
+    whole = arena.run(cup(rounds=50))
+    assert ids(whole)[:80] == ids(arena.run(CUP))
+    both = arena.run(cup(rounds=50), workers=2)
+    assert [one.record.timeless() for one in both.played] == [one.record.timeless() for one in whole.played]
+
+
+@pytest.mark.parametrize("plies", [{}, {"openings": None}])
+def test_a_board_without_openings_draws_nothing(plies: dict[str, Any]) -> None:
+    """Keys of positions follow from the numbers alone."""
+
+    class Unwilling(arena.Game):
+        """Gives no position."""
+
+        name = "unwilling"
+
+        def initial(self, rng: Any) -> Any:
+            raise AssertionError
+
+        to_move = actions = result = returns = initial  # type: ignore[assignment]
+
+    from arena.match.match import Positions
+
+    assert Positions(Unwilling(), "unwilling", {}, 0).key(1000) != Positions(Unwilling(), "unwilling", {}, 0).key(1001)
+
+
+def test_a_match_of_a_round_drawn_anew_is_played_again_by_replay(tmp_path: Path) -> None:
+    """From its own position, by the spec that the store keeps."""
+    path = tmp_path / "cup.db"
+    results, redraws = arena.run(CUP, store=path), load_spec(CUP).boards[0].positions.redraws
+    last = max(number for number in range(40) if redraws.of(number))
+    told = CliRunner().invoke(cli, ["replay", str(path), ids(results)[2 * last]], standalone_mode=False).output
+    assert "the rules agree, and the agents have played the same again" in told

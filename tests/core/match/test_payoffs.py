@@ -1,0 +1,229 @@
+"""Returns of any range: checked, mapped to the scale of searches and back, kept at faults and limits, and freed of luck."""
+
+import random
+import re
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import CHANCE, Agent, Game, Limits, Search, play
+from arena.counting import Meter, counting_view
+from arena.identity import Stream
+from arena.match.contradictions import contradiction
+from arena.match.luck import adjusted_returns
+from arena.match.record import Record
+from arena.match.replay import against_rules, steps
+from arena.returns import scaled, unscaled
+from arena.search import SharedStart
+from arena_games.tic_tac_toe import TicTacToe
+from tests.core.match.chancy import Noter, Race, TwoCards, lead
+
+
+class Scores(Game):
+    """Three seats gather what they name, in turns, for three rounds; nobody loses what another wins."""
+
+    name = "scores"
+    players = 3
+    zero_sum = False
+    min_return = -5.0
+    max_return = 30.0
+    default_moves = 9
+
+    def initial(self, rng: random.Random) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return len(state) % 3
+
+    def actions(self, state: Any) -> Any:
+        return range(10) if len(state) < 9 else []
+
+    def result(self, state: Any, action: Any) -> Any:
+        return (*state, action)
+
+    def returns(self, state: Any) -> Any:
+        return [sum(state[seat::3]) for seat in range(3)]
+
+    def standing(self, state: Any) -> Any:
+        return self.returns(state)
+
+
+class Wild(Agent):
+    """Names 4, and from its third decision on what is no action."""
+
+    name = "wild"
+    copes = frozenset({"chance", "hidden-information"})
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return 4 if len(state) < 6 else "none"
+
+
+def against_the_rules(game: Game, record: Record) -> list[str]:
+    """What the record contradicts, by itself and by the rules."""
+    *_, last = found = list(steps(game, record))
+    return [*against_rules(game, record, found[0], last, record.moves), *filter(None, [contradiction(record, game)])]
+
+
+def test_where_nobody_loses_what_others_win_a_fault_costs_the_seat_alone() -> None:
+    """Two rounds of 4 each stand; whoever fails in the third has the least."""
+    record = play(Scores(), [Wild(), Wild(), Wild()])
+    assert (record.termination, record.seat, record.returns) == ("illegal-action", 0, (-5, 8, 8))
+    assert against_the_rules(Scores(), record) == []
+    assert against_the_rules(Scores(), record._replace(returns=(-5.0, 9.0, 8.0))) != []
+    assert against_the_rules(Scores(), record._replace(returns=(0.0, 8.0, 8.0))) != []
+
+
+def test_what_seats_have_is_the_result_at_the_move_limit() -> None:
+    """The second seat has moved once less."""
+    record = play(Scores(), [Wild(), Wild(), Wild()], limits={"moves": 4})
+    assert (record.termination, record.returns) == ("move-limit", (8, 4, 4))
+    assert against_the_rules(Scores(), record) == []
+    assert against_the_rules(Scores(), record._replace(returns=(8.0, 4.0, 5.0))) != []
+
+
+def test_a_game_names_its_own_limit_of_moves() -> None:
+    """Where nobody names another one; nine moves are the whole game here."""
+
+    class Short(Scores):
+        default_moves = 2
+
+    class Odd(Scores):
+        default_moves = "many"  # type: ignore[assignment]
+
+    first = [Noter(), Noter(), Noter()]
+    assert play(Scores(), first).termination == "normal"
+    assert play(Short(), first).moves == play(Short(), first, limits={"depth": 3}).moves == 2
+    assert play(Short(), first, limits={"moves": 3}).moves == play(Short(), first, limits=Limits(moves=3)).moves == 3
+    assert play(Odd(), first).moves == 9
+
+
+@pytest.mark.parametrize(
+    ("returns", "told"),
+    [
+        ((31, 0, 0), r"expected values in \[-5, 30\]"),
+        ((-5.5, 0, 0), r"expected values in \[-5, 30\]"),
+        ((0, 0), "2 values for 3 seats"),
+        ((float("nan"), 0, 0), "expected values in"),
+    ],
+)
+def test_returns_beyond_what_the_game_promises_make_the_match_void(returns: Any, told: str) -> None:
+    """The game is at fault, and no seat."""
+
+    class Lying(Scores):
+        def returns(self, state: Any) -> Any:
+            return returns
+
+    record = play(Lying(), [Noter(), Noter(), Noter()])
+    assert record.termination == "void"
+    assert re.search(told, record.message or "")
+
+
+def test_a_standing_that_cannot_be_makes_the_match_void() -> None:
+    """A value for each seat, finite."""
+
+    class Lying(Scores):
+        def standing(self, state: Any) -> Any:
+            return (0.0, float("inf"), 0.0)
+
+    record = play(Lying(), [Noter(), Noter(), Noter()], limits={"moves": 2})
+    assert (record.termination, record.returns) == ("void", (0, 0, 0))
+    assert "standing gave" in (record.message or "")
+
+
+def search_of(game: Game) -> Search:
+    """What an agent is given, without a heuristic."""
+    meter = Meter()
+    return Search(counting_view(game, meter), None, Limits(), meter, Stream("seat"), SharedStart(game, Stream("start")))
+
+
+def test_a_search_values_returns_on_one_scale() -> None:
+    """Linearly, from the least at -1 to the most at 1; those of today's games as they are."""
+    search = search_of(Scores())
+    assert [search.evaluate((9,) * 9, 0), search.evaluate((0,) * 9, 0)] == pytest.approx([29 / 35, -25 / 35])
+    won = TicTacToe().parse_state("xxx/oo./...")
+    assert [search_of(TicTacToe()).evaluate(won, seat) for seat in (0, 1)] == [1, -1]
+    assert search_of(TwoCards()).evaluate(("KQ", "bb"), 1) == -1
+
+
+@given(st.floats(-1, 1), st.floats(-100, 100), st.floats(0.01, 100))
+def test_the_scale_goes_both_ways(value: float, low: float, span: float) -> None:
+    """For any range; where it is open, values stay as they are."""
+
+    class Some(TwoCards):
+        min_return, max_return = low, low + span
+
+    class Open(TwoCards):
+        min_return, max_return = low, float("inf")
+
+    assert low - 1e-9 <= unscaled(Some(), value) <= low + span + 1e-9
+    assert scaled(Some(), unscaled(Some(), value)) == pytest.approx(value, abs=1e-9)
+    assert unscaled(Open(), value) == scaled(Open(), value) == value
+
+
+class Quick(Race):
+    """A race to 3, whose value is quickly known."""
+
+    name = "race"
+    target = 3
+
+
+def test_luck_is_taken_off_without_bias() -> None:
+    """Over all that can come, with its probability, the mean of the corrected returns is that of the returns; any V will do."""
+    game = Quick()
+    for evaluation in (None, partial(lead, game), lambda state, player=0: 0.3 * player - 0.1 * state[1][0]):
+        plain = corrected = Fraction(0)
+        for probability, actions in plays(game, game.initial(random.Random())):
+            record = made(game, actions)
+            plain += probability * Fraction(record.returns[0])
+            corrected += probability * Fraction(adjusted_returns(game, record, evaluation)[0])  # type: ignore[index]
+        assert float(corrected) == pytest.approx(float(plain), abs=1e-12)
+
+
+def test_with_the_true_value_no_luck_is_left() -> None:
+    """Corrected by the exact value of every state, each match is worth the value of the first."""
+    game = Quick()
+    values: dict[Any, float] = {}
+
+    def value(state: Any) -> Fraction:
+        if game.is_terminal(state):
+            return Fraction(int(game.returns(state)[0]))
+        if state not in values:
+            after = [game.result(state, action) for action in (range(1, 7) if game.to_move(state) == CHANCE else ["throw"])]
+            values[state] = sum(map(value, after), Fraction(0)) / len(after)  # type: ignore[assignment]
+        return values[state]  # type: ignore[return-value]
+
+    def evaluation(state: Any, player: int = 0) -> float:
+        return float(value(state)) * (1 - 2 * player)
+
+    first = float(value(game.initial(random.Random())))
+    for _, actions in plays(game, game.initial(random.Random())):
+        assert adjusted_returns(game, made(game, actions), evaluation) == pytest.approx((first, -first), abs=1e-12)
+
+
+def plays(game: Game, state: Any) -> Any:
+    """Every play in which all always throw: its probability and its actions."""
+    if game.is_terminal(state):
+        yield Fraction(1), ()
+    elif game.to_move(state) == CHANCE:
+        for face in range(1, 7):
+            for probability, actions in plays(game, game.result(state, face)):
+                yield probability / 6, (str(face), *actions)
+    else:
+        for probability, actions in plays(game, game.result(state, "throw")):
+            yield probability, ("throw", *actions)
+
+
+SOME = play(TicTacToe(), [Noter(), Noter()])
+
+
+def made(game: Game, actions: tuple[str, ...]) -> Record:
+    """A record of these actions."""
+    state = game.initial(random.Random())
+    for text in actions:
+        state = game.result(state, game.parse_action(state, text))
+    start = game.format_state(game.initial(random.Random()))
+    return SOME._replace(position=start, actions=actions, returns=tuple(game.returns(state)), decisions=())

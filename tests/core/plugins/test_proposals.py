@@ -1,0 +1,163 @@
+"""Whoever carries a flag is a reference opponent, or is proposed: agents of plugins as those that came with arena."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import load_plugins
+from arena.plugins.proposals import first_game, proposed, references
+from arena.plugins.registry import Registry
+from arena_play.defaults import sensible
+from arena_web.inventory import inventory
+from tests.conftest import arena_in
+
+FLAGGED = """
+from arena import Agent, hookimpl
+
+class First(Agent):
+    "Plays the first action; a reference, and proposed."
+    name = "first"
+    reference = {reference!r}
+    proposed = {proposed!r}
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Plain(First):
+    "Derives from it, and carries no flag."
+    name = "plain"
+
+@hookimpl
+def arena_agents():
+    return [First, Plain]
+"""
+TRIED = """
+from arena import Agent, hookimpl
+
+class Last(Agent):
+    "Plays the last action."
+    name = "last"
+    needs = frozenset({"two-player"})
+
+    def choose(self, game, state, search):
+        return game.actions(state)[-1]
+
+@hookimpl
+def arena_agents():
+    return [Last]
+"""
+
+
+def flagged(folder: Path, reference: Any = True, weights: Any = None) -> Registry:
+    (folder / "flagged.py").write_text(FLAGGED.format(reference=reference, proposed=weights or {}))
+    return load_plugins([folder / "flagged.py"])
+
+
+WITHOUT_CHANCE = ("tic-tac-toe", "connect-four", "othello", "sliding-tiles", "n-queens", "sudoku")
+
+
+def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
+    """As they were while arena knew its agents by their names."""
+    games = {name: registry.games[name]() for name in WITHOUT_CHANCE}
+    players = ["random", "greedy", "lookahead", "alpha-beta", "mcts"]
+    solvers = ["random", "greedy", "bfs", "best-first", "a-star"]
+    assert {name: references(registry, game) for name, game in games.items()} == {
+        "tic-tac-toe": players,
+        "connect-four": players,
+        "othello": players,
+        "sliding-tiles": solvers,
+        "n-queens": [*solvers, "hill-climb", "min-conflicts"],
+        "sudoku": solvers,
+    }
+    assert {name: sensible(registry, game) for name, game in games.items()} == {
+        "tic-tac-toe": "alpha-beta",
+        "connect-four": "alpha-beta",
+        "othello": "alpha-beta",
+        "sliding-tiles": "a-star",
+        "n-queens": "dfs",
+        "sudoku": "dfs",
+    }
+    assert proposed(registry, games["othello"], informed=False)[0] == "mcts"
+    assert {name: proposed(registry, game, informed=True)[:2] for name, game in games.items() if game.players == 1} == {
+        "sliding-tiles": ["a-star", "ida-star"],
+        "n-queens": ["min-conflicts", "dfs"],
+        "sudoku": ["dfs", "a-star"],
+    }
+    told = inventory(registry)
+    assert told["first"] == {"game": "tic-tac-toe", "puzzle": "sliding-tiles"}
+    assert {game["name"]: game["entries"] for game in told["games"] if game["name"] in games} == {
+        "tic-tac-toe": players[:3],
+        "connect-four": players[:3],
+        "othello": players[:3],
+        "sliding-tiles": ["a-star", "ida-star", "dfs"],
+        "n-queens": ["a-star", "ida-star", "min-conflicts"],
+        "sudoku": ["a-star", "ida-star", "dfs"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("reference", "games"),
+    [(True, {"othello", "sudoku"}), ("games", {"othello"}), ("puzzles", {"sudoku"}), (False, set()), ("yes", set())],
+)
+def test_a_plugin_brings_a_reference(tmp_path: Path, reference: Any, games: set[str]) -> None:
+    """Behind arena's own; what derives from it is none."""
+    registry = flagged(tmp_path, reference)
+    found = {name: references(registry, registry.game(name)()) for name in ("othello", "sudoku")}
+    assert {name for name, names in found.items() if names[-1] == "first"} == games
+    assert all("plain" not in names for names in found.values())
+
+
+def test_a_plugin_brings_who_is_proposed(tmp_path: Path) -> None:
+    registry = flagged(tmp_path, weights={"zero-sum": 6})
+    assert sensible(registry, registry.game("othello")()) == "first"
+    assert sensible(registry, registry.game("sudoku")()) == "dfs"
+    assert next(one["proposed"][0] for one in inventory(registry)["games"] if one["name"] == "othello") == "first"
+
+
+def test_an_unknown_trait_is_ignored_with_a_note(tmp_path: Path) -> None:
+    registry = flagged(tmp_path, weights={"chess": 6})
+    (note,) = registry.plugins[-1].notes
+    assert "agent first" in note
+    assert "proposed: expected a mapping of traits to whole numbers, got {'chess': 6}" in note
+    assert sensible(registry, registry.game("othello")()) == "alpha-beta"
+
+
+def test_without_flags_the_first_that_can_play_is_taken() -> None:
+    registry = load_plugins(entry_points=False, environ=False)
+    assert first_game(registry, puzzle=True) is None
+    registry = load_plugins()
+    for agent in ("alpha-beta", "mcts", "expectimax"):
+        del registry.agents[agent]
+    assert sensible(registry, registry.game("othello")()) == "greedy"
+
+
+def test_arena_show_lists_the_flags(tmp_path: Path) -> None:
+    flagged(tmp_path, weights={"zero-sum": 6, "heuristic": 7})
+    arena = arena_in(tmp_path)
+    first, plain = [arena("show", name, "--plugin", "flagged.py").stdout for name in ("first", "plain")]
+    assert "  reference: games, puzzles\n  proposed: zero-sum 6, heuristic 7\n" in first
+    assert "reference" not in plain.partition("\n")[2].partition("carries no flag.")[2]
+    assert "  reference: games\n" in arena("show", "mcts").stdout
+
+
+@pytest.mark.slow
+def test_arena_try_sets_agents_against_references_of_plugins(tmp_path: Path) -> None:
+    flagged(tmp_path)
+    (tmp_path / "last.py").write_text(TRIED)
+    tried = arena_in(tmp_path)("try", "last.py", "--game", "tic-tac-toe", "--plugin", "flagged.py")
+    assert tried.returncode == 0, tried.stderr
+    rows = re.findall(r"^\d+ ~? +(\S+) {2,}", tried.stdout, re.MULTILINE)
+    assert set(rows) == {"last", "first", "random", "greedy", "lookahead", "alpha-beta", "mcts"}
+
+
+@pytest.mark.slow
+def test_a_person_plays_who_is_proposed(tmp_path: Path) -> None:
+    flagged(tmp_path, weights={"two-player": 9})
+    command = [sys.executable, "-m", "arena", "play", "tic-tac-toe", "--plugin", "flagged.py"]
+    done = subprocess.run(command, input="9\n", capture_output=True, text=True, cwd=tmp_path, check=False, timeout=60)
+    assert "first" in done.stdout
+    assert "alpha-beta" not in done.stdout

@@ -1,0 +1,110 @@
+"""A search engine of a plugin file: its loop runs, and if it cannot go on, the agent decides once more."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ENGINE = """
+from arena import Agent, hookimpl
+from arena.counting import GoPlain
+from arena.parts import SearchEngine
+
+
+class Drawing(Agent):
+    name = "drawing"
+
+    def choose(self, game, state, search):
+        legal = game.actions(state)
+        loop = search.compiled("last-of", legal=len(legal))
+        return search.rng.choice(legal) if loop is None else loop(search, legal)
+
+
+class Served:
+    ran = True
+
+    def __init__(self, search):
+        self.search, self.before = search, search.rng.getstate()
+
+    def undo(self, reason):
+        self.search.rng.setstate(self.before)
+        engine.tired = reason
+
+
+class Engine:
+    tired = None
+
+    def find_loop(self, search, loop, options):
+        if loop != "last-of" or self.tired is not None:
+            return None
+        search.served = Served(search)
+        return self.pick if options["legal"] == 9 else self.give_up
+
+    def pick(self, search, legal):
+        return legal[-1]
+
+    def give_up(self, search, legal):
+        search.rng.random()
+        raise GoPlain("tired")
+
+
+engine = Engine()
+
+
+class Own(SearchEngine):
+    def prepare(self, spec, note, seconds=None):
+        if seconds is None:
+            note(f"own gets ready for {spec.boards[0].name}")
+        return super().prepare(spec, note, seconds)
+
+    def describe(self, game, evaluation=None):
+        return f"by hand in {game.name}"
+
+    def loop_of(self, agent, game=None):
+        return "last-of" if agent.name == "drawing" else None
+
+
+@hookimpl
+def arena_agents():
+    return [Drawing]
+
+
+@hookimpl
+def arena_search_engines():
+    return [Own("own", engine.find_loop)]
+"""
+PLAYED = """
+import arena
+from arena.plugins.sources import load_plugins
+from arena_games.tic_tac_toe import TicTacToe
+registry = load_plugins([{file!r}])
+drawing = registry.agent("drawing")
+record = arena.play(TicTacToe(), [drawing(), drawing()], seed=4)
+plain = arena.play(TicTacToe(), [drawing(), drawing()], seed=4)
+print(record.timing, plain.timing, record.actions[0], record.actions[0] == plain.actions[0])
+print(registry.plugins[-1].source.name == {file!r}, registry.plugins[-1].names)
+"""
+
+
+def test_an_engine_of_a_plugin_file(tmp_path: Path) -> None:
+    """In the first move it takes the last of nine squares; in the second it gives up, and has drawn nothing."""
+    file = tmp_path / "engine.py"
+    file.write_text(ENGINE)
+    code = PLAYED.format(file=str(file))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    timing, names = done.stdout.splitlines()
+    assert timing == "{'compiled': True} None 9 False"
+    assert names == "True ('agent drawing', 'search-engine own')"
+
+
+def test_what_an_engine_tells_commands(tmp_path: Path) -> None:
+    """Its words on a game and an agent, and its note before a run."""
+    (tmp_path / "engine.py").write_text(ENGINE)
+    (tmp_path / "spec.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [drawing, random]\nplugins: [engine.py]\n")
+
+    def arena(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "arena", *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert "  own: by hand in tic-tac-toe\n" in arena("show", "tic-tac-toe", "--plugin", "engine.py").stdout
+    assert "  own: by the engine last-of, " in arena("show", "drawing", "--plugin", "engine.py").stdout
+    assert "own gets ready for tic-tac-toe\n" in arena("run", "spec.yaml", "--no-store").stderr

@@ -1,0 +1,405 @@
+"""`arena compare` and `arena stats`: every figure recomputed from the records by scipy, or taken from published matches."""
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from statistics import fmean, geometric_mean
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+import arena
+from arena.cli import cli
+from arena.match.record import Record
+from arena.results.leaderboard import leaderboards
+from arena.results.tables import render
+from arena.stats.sprt import Sprt, log_likelihood_ratio
+
+PUZZLE = {
+    "game": {"name": "sliding-tiles", "shuffle": 30},
+    "rounds": 60,
+    "seed": 5,
+    "limits": {"nodes": 2000, "moves": 60},
+    "agents": [
+        {"agent": "greedy", "heuristic": "manhattan", "label": "by distance"},
+        {"agent": "greedy", "heuristic": "misplaced", "label": "by place"},
+        {"agent": "a-star", "heuristic": "manhattan"},
+        {"agent": "a-star", "heuristic": "manhattan", "weight": 3},
+    ],
+}
+GIVES_UP = {"agent": "hill-climb", "label": "climb"}
+GAME = {
+    "game": "tic-tac-toe",
+    "rounds": 30,
+    "openings": {"plies": 2},
+    "agents": ["random", "greedy", {"agent": "lookahead", "depth": 2}],
+}
+
+
+def called(*arguments: str) -> Any:
+    """The command's result, its error output apart."""
+    return CliRunner().invoke(cli, [*arguments], catch_exceptions=True, standalone_mode=False)
+
+
+@pytest.fixture(scope="module")
+def puzzle(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Record]]:
+    path = tmp_path_factory.mktemp("store") / "puzzle.db"
+    return path, list(arena.run(PUZZLE, store=path).records)
+
+
+@pytest.fixture(scope="module")
+def game(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Record]]:
+    path = tmp_path_factory.mktemp("store") / "game.db"
+    return path, list(arena.run(GAME, store=path).records)
+
+
+def by_position(records: list[Record], label: str) -> dict[str, list[Record]]:
+    """Attempts of an agent; the same position may be drawn twice."""
+    found: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.labels == (label,):
+            found[record.position].append(record)
+    return found
+
+
+def nodes(record: Record) -> int:
+    return sum(decision.nodes for decision in record.decisions)
+
+
+def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) -> None:
+    """Solved shares with an exact binomial test, moves and nodes where both solved, PAR2, and the gap to the shortest."""
+    path, records = puzzle
+    (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
+    (found,) = board["pairs"]
+    one, other, best = (by_position(records, label) for label in ("by distance", "by place", "a-star(weight=1.0)"))
+    met = [pair for position in one for pair in zip(one[position], other[position], strict=True)]
+    assert found["solved"] == [
+        sum(bool(a.solved and b.solved) for a, b in met),
+        (alone := sum(bool(a.solved and not b.solved) for a, b in met)),
+        (theirs := sum(bool(b.solved and not a.solved) for a, b in met)),
+        sum(not a.solved and not b.solved for a, b in met),
+    ]
+    assert alone > theirs
+    assert found["difference"] == pytest.approx((alone - theirs) / 60)
+    assert found["low"] < found["difference"] < found["high"]
+    assert found["p_value"] == pytest.approx(binomtest(alone, alone + theirs).pvalue)
+    both = [(a, b) for a, b in met if a.solved and b.solved]
+    moves = found["moves"]
+    assert moves["estimate"]["value"] == pytest.approx(fmean((a.moves or 0) - (b.moves or 0) for a, b in both))
+    assert moves["estimate"]["low"] <= moves["estimate"]["value"] <= moves["estimate"]["high"]
+    assert found["nodes"]["estimate"]["value"] == pytest.approx(geometric_mean([nodes(a) / nodes(b) for a, b in both]))
+    assert found["nodes"]["one"] == pytest.approx(typical := geometric_mean([nodes(a) for a, _ in both]))
+    assert found["nodes"]["one"] / found["nodes"]["other"] == pytest.approx(found["nodes"]["estimate"]["value"])
+    line = f"Nodes, the {len(both)} both solved, geometric mean "
+    text = called("compare", str(path), "by distance", "by place").output
+    assert re.search(rf"^{line} +{typical:.3g} ", text, re.MULTILINE)
+    assert found["nodes"]["estimate"]["low"] < 1 <= found["nodes"]["estimate"]["high"]
+    assert " times fewer nodes" not in text  # as far as this goes, the other may take as few
+    told = r"told apart by solution length \([^)]*\)(,| or) nodes \(x 0\.\d+ to 1\S*\)"  # and time, as the machine has it
+    assert re.search(told, text)
+    limit = max(nodes(record) for pair in met for record in pair)
+    assert found["limit_nodes"] == limit
+    assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(a) if a.solved else 2 * limit for a, _ in met))
+    gaps = [(a.cost or 0) / (best[a.position][0].cost or 1) - 1 for a, _ in met if a.solved]
+    assert found["optima"] == 60
+    assert found["gaps"][0] == pytest.approx(fmean(gaps))
+    for row in found["by_nodes"]:
+        assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
+
+
+def test_no_share_is_told_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
+    """Searches stopped at 300 nodes: the last row is 300, not 500; of seconds, where the first of them was stopped."""
+    spec = {**PUZZLE, "limits": {"nodes": 300}, "agents": ["bfs", "a-star", "greedy"]}
+    records = list(arena.run(spec, store=tmp_path / "limited.db").records)
+    (board,) = json.loads(called("compare", str(tmp_path / "limited.db"), "--format", "json").output)
+    pairs = {(pair["one"], pair["other"]): pair for pair in board["pairs"]}
+    for names, found in pairs.items():
+        searches = [record for record in records if record.labels[0] in set(names) - {"greedy"}]
+        cut = [record for record in searches if not record.solved]
+        assert {nodes(record) for record in cut} == {300}
+        assert found["by_nodes"][-1]["budget"] == 300
+        assert found["by_seconds"][-1]["budget"] <= min(record.decisions[0].seconds for record in cut) + 1e-9
+    text = called("compare", str(tmp_path / "limited.db"), "bfs", "a-star").output
+    assert re.search(r"^ *300 +\d", text, re.MULTILINE)
+    assert not re.search(r"^ *500 ", text, re.MULTILINE)
+
+
+def test_attempts_that_end_by_themselves_limit_no_table(tmp_path: Path) -> None:
+    """A climb that gives up at once would not have solved more with more nodes, so the search's rows all stand."""
+    spec = {"game": "n-queens", "rounds": 20, "limits": {"nodes": 20_000}, "agents": [GIVES_UP, "min-conflicts"]}
+    records = list(arena.run(spec, store=tmp_path / "queens.db").records)
+    first, second = ([record for record in records if record.labels[0] == label] for label in ("climb", "min-conflicts"))
+    assert 0 < sum(bool(record.solved) for record in first) < 20
+    assert all(record.solved for record in second)
+    (board,) = json.loads(called("compare", str(tmp_path / "queens.db"), "--format", "json").output)
+    last = board["pairs"][0]["by_nodes"][-1]
+    assert last["budget"] >= max(nodes(record) for record in records if record.solved)
+    assert (last["one"], last["other"]) == (fmean(bool(record.solved) for record in first), 1.0)
+
+
+def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None:
+    """The better one comes first, whichever was named first, with the bounds and the chance of the numbers."""
+    path, _ = puzzle
+    (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
+    (found,) = board["pairs"]
+    low, high = round(100 * found["low"]), round(100 * found["high"])
+    start = f"by distance solves {low} to {high} points more than by place (95 %), p = {found['p_value']:.0e}"  # then maybe time
+    for names in (("by distance", "by place"), ("by place", "by distance")):
+        assert start in called("compare", str(path), *names).output
+    alike = called("compare", str(path), "a-star(weight=1.0)", "a-star(weight=3.0)").output
+    assert re.search(
+        r"^Where both solve, a-star\(weight=1.0\) finds solutions [\d.]+ moves shorter than a-star\(weight=3.0\)",
+        alike,
+        re.MULTILINE,
+    )
+    assert re.search(r"They cannot be told apart by what they solve \(-\d+ to \d+ points, p = 1\)", alike)
+
+
+def test_many_comparisons_are_corrected(puzzle: tuple[Path, list[Record]]) -> None:
+    """Six pairs of four agents, the chances corrected as statsmodels and R do it: step down, never falling."""
+    path, _ = puzzle
+    (board,) = json.loads(called("compare", str(path), "--format", "json").output)
+    pairs = sorted(board["pairs"], key=lambda pair: float(pair["p_value"]))
+    assert len(pairs) == 6
+    worst = 0.0
+    for rank, pair in enumerate(pairs):
+        worst = max(worst, min(1.0, (6 - rank) * pair["p_value"]))
+        assert pair["p_value_holm"] == pytest.approx(worst)
+    assert "after correction for several" in called("compare", str(path)).output
+
+
+def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) -> None:
+    """Pentanomial counts from the records: one position, seats swapped, and alike pairs once where nobody drew."""
+    path, records = game
+    (board,) = json.loads(called("compare", str(path), "greedy", "random", "--format", "json").output)
+    (found,) = board["pairs"]
+    scores: dict[tuple[str, int], list[float]] = defaultdict(list)
+    seen: Counter[tuple[str, ...]] = Counter()
+    for record in records:
+        if set(record.labels) == {"greedy", "random"}:
+            number = seen[record.position, *record.labels]
+            seen[record.position, *record.labels] += 1
+            scores[record.position, number].append(float(record.returns[record.labels.index("greedy")] + 1) / 2)
+    counts = Counter(sum(pair) for pair in scores.values())
+    assert sum(counts.values()) == 30
+    assert sum(points * count for points, count in counts.items()) == pytest.approx(found["worth"]["score"] * 60)
+    text = called("compare", str(path), "greedy", "random").output
+    assert f"greedy scores {100 * found['worth']['score']:.1f} % (" in text
+    own = [record for record in records if set(record.labels) == {"greedy", "random"}]
+    distinct = {(record.labels, record.position, record.actions) for record in own}
+    assert (found["games"], found["distinct"]) == (60, len(distinct))
+    assert f"in 30 pairs of games{f' (60 games, {len(distinct)} distinct)' if len(distinct) < 60 else ''}. Elo" in text
+    assert "By all games of the board, on its scale (draws and the first seat taken out), greedy is +" in text
+    lines = called("compare", str(path)).output.splitlines()
+    assert lines[2].split() == ["random", "greedy", "lookahead"]
+    cells = [re.findall(r"([+-]\d+) \((?:above |below )?([\d.]+) %\)", line) for line in lines[4:7]]
+    assert int(cells[0][0][0]) == -int(cells[1][0][0]) == round(-found["table"]["elo"])
+
+
+def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
+    """What says of half a run that it is not finished says nothing of both halves, as the leaderboard does; nobody ended it."""
+    (tmp_path / "cup.yaml").write_text(json.dumps({**GAME, "rounds": 4}))
+    stores = [str(tmp_path / f"{half}.db") for half in ("one", "two", "both")]
+    for half in (0, 1):
+        called("run", str(tmp_path / "cup.yaml"), "--store", stores[half], "--shard", f"{half + 1}/2", "--quiet")
+    merged = called("merge", stores[2], *stores[:2])
+    assert merged.return_value == 0
+    halves, both = called("compare", stores[0]), called("compare", stores[2])
+    assert "the run is not finished" in halves.stderr
+    assert both.stderr == ""
+    assert "not finished" not in called("leaderboard", stores[2]).output
+
+
+STUBBORN = """
+from arena import Agent, hookimpl
+
+class Stubborn(Agent):
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Silent(Stubborn):
+    name = "silent"
+
+class Drawing(Stubborn):
+    name = "drawing"
+
+    def choose(self, game, state, search):
+        search.rng.random()
+        return super().choose(game, state, search)
+
+@hookimpl
+def arena_agents():
+    return [Silent, Drawing]
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "counted", "folded"),
+    [
+        ("drawing", "in 20 pairs of games (40 games, 2 distinct).", False),
+        ("alpha-beta", "in 1 pair of games (40 games, 2 distinct).", True),
+    ],
+)
+def test_what_is_counted_is_said(other: str, counted: str, folded: bool, tmp_path: Path) -> None:
+    """Two games, over and over: one pair where nobody drew a number, else twenty, which the board does not call worthless."""
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["silent", other], "plugins": [str(tmp_path / "stubborn.py")]}
+    results = arena.run(spec, store=tmp_path / "twice.db")
+    text = called("compare", str(tmp_path / "twice.db")).output
+    assert counted in text
+    assert ("Fewer than two pairs that differ" in text) == folded
+    assert "By all games of the board" not in text  # there are only these two
+    remarks = render(results, leaderboards(results))
+    assert "40 games, 2 distinct." in remarks
+    assert ("Repeated games say nothing new" in remarks) == folded
+
+
+LOSER = """
+from arena import Agent, hookimpl
+
+class Loser(Agent):
+    name = "loser"
+
+    def choose(self, game, state, search):
+        raise ValueError(search.rng.random())
+
+@hookimpl
+def arena_agents():
+    return [Loser]
+"""
+
+
+def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
+    """An agent that loses all of 60 pairs: were it as good, that would happen once in 2 ** 60 times, not never."""
+    (tmp_path / "loser.py").write_text(LOSER)
+    spec = {"game": "tic-tac-toe", "rounds": 60, "agents": ["random", "greedy", "loser"], "plugins": [str(tmp_path / "loser.py")]}
+    arena.run(spec, store=tmp_path / "lost.db")
+    for named in ([], ["random", "loser"]):
+        text = called("compare", str(tmp_path / "lost.db"), *named).output
+        assert "random is better than loser: 100.0 % of the points, p < 1e-15" in text
+        assert "0, 0, 0, 0, 60." in text
+        assert not re.search(r"p = 0(?!\.)", text)
+
+
+def test_the_calculator_gives_published_figures() -> None:
+    """A match of a public framework: 11.84 plus or minus 4.83 Elo, a ratio of 2.91; and 120, 80, 200."""
+    text = called("stats", "--pentanomial", "24", "609", "1406", "767", "42", "--sprt", "0", "3").output
+    assert "Elo difference +11.8 (" in text
+    assert "Margin ± 4.83." in text
+    assert "LLR 2.91 (-2.94 to 2.94), not decided yet." in text
+    found = json.loads(called("stats", "120", "80", "200", "--format", "json").output)
+    assert found["elo"] == pytest.approx(-70.44, abs=0.01)
+    assert found["elo_low"] < found["elo"] < found["elo_high"]
+
+
+def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
+    """Nothing but a bound."""
+    text = called("stats", "6", "0", "0").output
+    assert "Elo difference none: all points went one way (above +" in text
+    assert "nan" not in text
+    assert "inf" not in called("stats", "0", "0", "0").output
+
+
+@pytest.mark.parametrize("score", [0, 1, 2, 4])
+def test_a_test_of_alike_pairs_is_foretold_to_the_pair(score: int) -> None:
+    """Five pairs that all came out alike have no variance to go by; the least number that decides is found by counting up."""
+
+    def counts(pairs: int) -> list[str]:
+        return [str(pairs * (place == score)) for place in range(5)]
+
+    needed = next(
+        n for n in range(6, 5000) if Sprt(0, 10).verdict(log_likelihood_ratio([int(count) for count in counts(n)], Sprt(0, 10)))
+    )
+    text = called("stats", "--pentanomial", *counts(5), "--sprt", "0", "10").output
+    assert f"The test takes about {needed:,} pairs in all at this score" in text
+
+
+def test_what_is_foretold_is_never_less_than_what_was_played() -> None:
+    """51 pairs that have not decided take more than 51; nothing is foretold of none."""
+    text = called("stats", "--pentanomial", "0", "1", "0", "0", "50", "--sprt", "0", "10").output
+    foretold = re.search(r"takes about (\d+) pairs in all", text)
+    assert "not decided yet" in text
+    assert foretold is not None
+    assert 51 < int(foretold[1]) < 99  # a clean sweep of 99 decides
+    assert "in all" not in called("stats", "--pentanomial", "0", "0", "0", "0", "0", "--sprt", "0", "10").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("by distanse", "by place"), "'by distanse'; did you mean 'by distance'?"),
+        (("by place",), "expected two different entries or more, got by place; there are by distance, by place"),
+        (("by place", "by place"), "expected two different entries or more"),
+    ],
+)
+def test_bad_calls_of_compare(puzzle: tuple[Path, list[Record]], arguments: tuple[str, ...], words: str) -> None:
+    """What was expected, what came, and what there is."""
+    assert words in str(called("compare", str(puzzle[0]), *arguments).exception)
+
+
+def test_entries_that_never_met(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
+    """A store whose run has begun and no more."""
+    assert "no store" in str(called("compare", str(tmp_path / "none.db"), "a", "b").exception)
+    path = tmp_path / "gauntlet.db"
+    arena.run({**GAME, "rounds": 2, "format": "gauntlet"}, store=path)
+    refused = str(called("compare", str(path), "greedy", "lookahead").exception)
+    assert refused.endswith("greedy and lookahead have met on no board yet; there is nothing to compare")
+
+
+@pytest.mark.parametrize("arguments", [("6", "0"), ("6", "-1", "0"), ("6", "x", "0"), ("1", "2", "3", "--sprt", "0", "3")])
+def test_bad_calls_of_stats(arguments: tuple[str, ...]) -> None:
+    """Refused as a fault of the call."""
+    assert type(called("stats", *arguments).exception).__module__.startswith("click")
+
+
+@pytest.mark.parametrize("count", ["-1", "1.5", "x", "1000000000001", "9" * 5000])
+def test_a_count_that_is_none_is_told_what_was_expected(count: str) -> None:
+    told = called("stats", count, "0", "3").exception
+    assert f"expected whole numbers from 0 to 1,000,000,000,000, got {count!r}" in str(told)
+
+
+def test_a_misspelt_option_of_stats_is_no_count() -> None:
+    told = called("stats", "--pentanomal", "1", "2", "3").exception
+    assert isinstance(told, click.NoSuchOption)
+    assert told.possibilities == ["--pentanomial"]
+
+
+def test_many_games_are_worth_what_their_odds_say() -> None:
+    """2.5 points lost of a million million: 400 log10(odds)."""
+    found = json.loads(called("stats", str(10**12), "1", "2", "--format", "json").output)
+    assert found["elo"] == pytest.approx(400 * math.log10(10**12 / 2.5), abs=0.1)
+
+
+THREE = """
+from arena import Game, hookimpl
+
+class Three(Game):
+    name = "three"
+    players = 3
+    def initial(self, rng): return (rng.randint(8, 20), 0)
+    def to_move(self, state): return state[1]
+    def actions(self, state): return [number for number in (1, 2, 3) if number <= state[0]]
+    def result(self, state, action): return (state[0] - action, (state[1] + 1) % 3)
+    def returns(self, state): return tuple([1 if seat == (state[1] - 1) % 3 else -0.5 for seat in range(3)])
+
+@hookimpl
+def arena_games(): return [Three]
+"""
+
+
+def test_three_seats_are_compared_by_their_ratings(tmp_path: Path) -> None:
+    """The difference of the leaderboard's ratings; no pairs of games, which there are none of, and no columns of two seats."""
+    (tmp_path / "three.py").write_text(THREE)
+    agents = ["random", "greedy", "mcts", {"agent": "lookahead", "depth": 2}]
+    spec = {"game": "three", "rounds": 4, "agents": agents, "limits": {"nodes": 60}, "plugins": [str(tmp_path / "three.py")]}
+    results = arena.run(spec, store=tmp_path / "three.db")
+    (board,) = leaderboards(results)
+    ratings = {row["agent"]: row["rating"] for row in board.rows}
+    text = called("compare", str(tmp_path / "three.db"), "mcts", "random").output
+    assert f"By all games of the board mcts is {ratings['mcts'] - ratings['random']:+.0f} Elo from random (" in text
+    assert "1st seat" not in render(results, [board])

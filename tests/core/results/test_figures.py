@@ -1,0 +1,108 @@
+"""Figures as a person writes them, the same in Python and in the browser."""
+
+import json
+import math
+import random
+import shutil
+import subprocess
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.results import figures
+from arena_web.views import static_files
+
+WRITTEN = [
+    (None, "-"), (0, "0"), (-0.0, "0"), (5, "5"), (7.5, "7.5"), (10, "10"), (300, "300"), (0.5, "0.5"),
+    (12.34, "12.3"), (159.93, "160"), (0.01234567, "0.0123"), (0.001, "0.001"), (0.00004, "0.00004"), (1e-7, "0.0000001"),
+    (999.4, "999"), (999.7, "1,000"), (1000, "1,000"), (1000.5, "1,001"), (12345.6, "12,346"),
+    (1e22, "10,000,000,000,000,000,000,000"),
+    (-999.7, "-1,000"), (-0.00004, "-0.00004"), (9.999e-8, "0.0000001"), (1.234e-9, "1.23e-9"), (5e-324, "4.94e-324"),
+    (2.125, "2.13"), (-2.125, "-2.13"), (0.3, "0.3"), (0.1 + 0.2, "0.3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "text"), WRITTEN)
+def test_a_figure_is_written_as_a_person_does(value: float | None, text: str) -> None:
+    """Three digits, thousands set apart, no exponent down to 1e-7, no minus before nothing."""
+    assert figures.figure(value) == text
+
+
+def test_the_browser_writes_the_same(missing: Callable[[str, str], None], tmp_path: Path) -> None:
+    """The function of the pages over the same values, and over some thousands of every magnitude."""
+    node = shutil.which("node")
+    if node is None:
+        missing("languages", "Node is not installed")
+    rng = random.Random(13)
+    values = [value for value, _ in WRITTEN]
+    values += [rng.choice((-1, 1)) * rng.uniform(1, 10) * 10.0 ** rng.randint(-12, 18) for _ in range(3000)]
+    values += [rng.randint(-8000, 8000) / 8 for _ in range(500)]  # halves of the last digit among them
+    values += [10.0**power * (1 + near) for power in range(-12, 16) for near in (-1e-3, -1e-4, -1e-12, 0, 1e-12)]
+    times = [abs(value) for value in values if value is not None and abs(value) < 1e9] + [0, 5e-7, 0.0995, 0.99951, 99.995, 100.5]
+    found = [sign * (1 - plies * 1e-6) for sign in (1, -1) for plies in (0, 1, 3, 1999, 2000, 5000)] + [0, 0.5, 1.5, -0.99, 1e-9]
+    (tmp_path / "figures.mjs").write_text(
+        f"import {{ duration, figure, worth }} from {json.dumps(static_files()['dom.js'].as_uri())};\n"
+        f"const values = {json.dumps(values)}, times = {json.dumps(times)}, found = {json.dumps(found)};\n"
+        "const figures = [3, 4].map((digits) => values.map((value) => figure(value, digits)));"
+        "console.log(JSON.stringify([...figures, times.map(duration), found.map(worth)]));"
+    )
+    done = subprocess.run([str(node), str(tmp_path / "figures.mjs")], capture_output=True, text=True, check=True)
+    *shown, told, said = json.loads(done.stdout)
+    for digits, written in zip((3, 4), shown, strict=True):
+        assert written == [figures.figure(value, digits) for value in values]
+    assert told == [figures.duration(seconds) for seconds in times]
+    assert said == [figures.worth(value) for value in found]
+
+
+def test_times_and_values_are_told_in_words() -> None:
+    """A win in n plies is worth 1 - n * 1e-6; a loss minus that."""
+    assert [figures.duration(seconds) for seconds in (0, 0.00004, 0.0123, 0.5, 2, 1234.5)] == [
+        "0 µs", "40 µs", "12.3 ms", "500 ms", "2.00 s", "1,235 s"
+    ]  # fmt: skip
+    assert [figures.worth(value) for value in (1, 1 - 3e-6, -1 + 2e-6, 0.12345, -0.0)] == [
+        "win", "win in 3", "loss in 2", "0.1235", "0"
+    ]  # fmt: skip
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_figure_is_off_by_half_a_digit_at_most(value: float) -> None:
+    """Half of the third digit, or half of one from 1,000 up."""
+    text = figures.figure(value)
+    off = abs(Decimal(text.replace(",", "")) - Decimal(value))
+    assert off <= (Decimal("0.5") if abs(value) >= 1000 else abs(Decimal(value)) / 200)
+    assert "e" not in text or abs(value) < 1e-7
+    assert not text.startswith("-0") or value < 0
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (figures.share(0.12345), "12.3 %"),
+        (figures.share(None), "-"),
+        (figures.share(2 / 3, 0), "67 %"),
+        (figures.elo(-0.3), "+0"),
+        (figures.elo(-70.44, 1), "-70.4"),
+        (figures.elo(-0.04, 1), "+0.0"),
+        (figures.signed(999.7), "+1,000"),
+        (figures.signed(-1.5), "-1.5"),
+        (figures.count(12345), "12,345"),
+        (figures.score(12.25), "12.25"),
+        (figures.percentage_points(-0.004), "0"),
+        (figures.likelihood(0.9995), "above 99.9 %"),
+        (figures.p_value(0.0312), "p = 0.031"),
+        (figures.p_value(1.2e-8), "p = 1e-08"),
+        (figures.p_value(math.ulp(0)), "p < 1e-15"),
+        (figures.between("+3", None), "above +3"),
+        (figures.between(None, None), "-"),
+        (figures.share(-0.0002), "0.0 %"),
+        (figures.score(-0.0), "0"),
+        (figures.fixed(-0.004, 2), "0.00"),
+    ],
+)
+def test_shares_elo_and_p_values(written: str, text: str) -> None:
+    """Each kind of number has one form."""
+    assert written == text

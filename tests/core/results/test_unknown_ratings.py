@@ -1,0 +1,156 @@
+"""Ratings that are not known well enough are not shown, and boards are ranked by what is shown."""
+
+import json
+import math
+import re
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import arena
+from arena.results.cells import board_table
+from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.rating import MIN_DECISIVE_PAIRS
+from arena.results.tables import overall, render
+
+QUICK = {"game": "tic-tac-toe", "rounds": 2, "seed": 2026, "agents": ["random", "greedy", "lookahead", "type-a-plus"]}
+SURE: dict[str, Any] = {
+    "game": "tic-tac-toe",
+    "rounds": 30,
+    "seed": 3,
+    "agents": ["random", "greedy", {"agent": "random", "label": "lot"}],
+}
+
+LOSER = """
+from arena import Agent, hookimpl
+
+class Loser(Agent):
+    name = "loser"
+    def choose(self, game, state, search):
+        return None
+
+@hookimpl
+def arena_agents():
+    return [Loser]
+"""
+
+
+def shown(board: Leaderboard) -> dict[str, tuple[str, str]]:
+    """The texts of rating and interval by agent."""
+    table = board_table(board)
+    columns = [table.headings.index(heading) for heading in ("Agent", "Elo", "95 % interval")]
+    return {row[columns[0]]: (row[columns[1]], row[columns[2]]) for row in table.cells}
+
+
+def wide(row: dict[str, Any]) -> bool:
+    """Whether an interval reaches more than 300 to either side, or to no end."""
+    low, high = row["rating_low"], row["rating_high"]
+    return low is None or high is None or high - low > 600
+
+
+def test_a_rating_with_a_wide_interval_is_a_question_mark() -> None:
+    """In the table alone: JSON keeps the numbers. An agent without a point has one bound, which is shown."""
+    results = arena.run(QUICK)
+    (board,) = leaderboards(results)
+    assert [wide(row) for row in board.rows] == [True] * 4
+    texts = shown(board)
+    assert {agent: text for agent, text in texts.items() if agent != "random"} == dict.fromkeys(
+        ("lookahead", "type-a-plus", "greedy"), ("?", "?")
+    )
+    lost = next(row for row in board.rows if row["agent"] == "random")
+    assert (lost["wins"], lost["draws"]) == (0, 0)
+    assert texts["random"] == ("?", f"below {round(lost['rating_high'])}")
+    told = json.loads(render(results, [board], "json"))["boards"][0]["rows"]
+    assert all(isinstance(row["rating"], float) for row in told)
+    text = render(results, [board])
+    assert "400 are ten wins to one loss, draws apart" in text
+    assert "Ranked by score." in text
+    assert "? of random: all points or none" in text
+
+
+def test_a_rating_with_a_narrow_interval_is_a_number() -> None:
+    """Thirty rounds in which everybody wins and loses; no word about pairs that are wanting."""
+    results = arena.run(SURE)
+    (board,) = leaderboards(results)
+    assert [wide(row) for row in board.rows] == [False] * 3
+    for row in board.rows:
+        assert shown(board)[row["agent"]] == (
+            f"{row['rating']:+.0f}", f"{row['rating_low']:+.0f} to {row['rating_high']:+.0f}"
+        )  # fmt: skip
+    assert not board.unrated
+    assert "decisive" not in render(results, [board])
+
+
+def test_the_pairs_that_are_wanting_follow_from_the_root() -> None:
+    """Intervals shrink with the root of the number of pairs: what is said after few rounds does, and less does not."""
+    spec = {**SURE, "rounds": 2, "seed": 6}
+    (few,) = leaderboards(arena.run(spec))
+    assert few.unrated
+    [told] = re.findall(r"It takes about (\d+) decisive pairs of games in all; there are (\d+)", render(arena.run(spec), [few]))
+    needed, decisive = map(int, told)
+    widest = max(row["rating_high"] - row["rating_low"] for row in few.rows) / 600
+    assert needed == max(9, math.ceil(decisive * widest**2))
+    rounds = math.ceil(2 * needed / decisive * 1.5)
+    (more,) = leaderboards(arena.run({**spec, "rounds": rounds}))
+    assert not more.unrated
+
+
+def test_equals_need_six_decisive_pairs() -> None:
+    """The winner of a decisive pair of equals is a fair coin, whose variance is 1/4: n of them determine the logarithm of the
+    odds to 2 / sqrt(n), and one unit of that is 400 / ln 10 Elo.
+    """
+    half = NormalDist().inv_cdf(0.975) * 2 * 400 / math.log(10)
+    assert half / math.sqrt(MIN_DECISIVE_PAIRS) <= 300 < half / math.sqrt(MIN_DECISIVE_PAIRS - 1)
+
+
+def test_a_gauntlet_is_ranked_by_ratings_only_where_all_are_shown() -> None:
+    """One rule for the whole board, which is told: with too few games the scores decide."""
+    field = ["greedy", "random", {"agent": "random", "label": "lot"}]
+    for rounds, by in ((2, "score"), (40, "rating")):
+        results = arena.run({**SURE, "agents": field, "format": "gauntlet", "rounds": rounds})
+        (board,) = leaderboards(results)
+        assert any(map(wide, board.rows)) == (by == "score")
+        merits = [row[by] for row in board.rows]
+        assert merits == sorted(merits, reverse=True)
+        assert [row["rank"] for row in board.rows] == [1 + sum(other > mine for other in merits) for mine in merits]
+        assert ("Ranked by Elo." in render(results, [board])) == (by == "rating")
+
+
+def test_the_anchor_has_a_rating() -> None:
+    """It is 0 by definition, and has no interval."""
+    (board,) = leaderboards(arena.run({**SURE, "anchor": "lot"}))
+    assert shown(board)["lot"] == ("+0", "-")
+    assert "lot" not in board.unrated
+
+
+def test_the_table_of_all_games_shows_no_mean_of_what_is_not_shown() -> None:
+    """Of two boards, both of few games."""
+    boards = leaderboards(arena.run({**QUICK, "game": None, "games": ["tic-tac-toe", "connect-four"],
+                                     "agents": ["random", "greedy"]}))  # fmt: skip
+    found = overall(boards)
+    assert found is not None
+    assert [row[-1] for row in found.rows] == ["?", "?"]
+    assert all(row["mean_rating"] is not None for board in boards for row in board.rows)
+
+
+def test_sorting_by_elo_puts_those_that_are_shown_first(tmp_path: Path) -> None:
+    """The agent that lost everything has the lowest rating, which nobody knows: it comes last in either direction."""
+    plugin = tmp_path / "loser.py"
+    plugin.write_text(LOSER)
+    for sort in ("rating", "-rating"):
+        spec = {**SURE, "agents": [*SURE["agents"], "loser"], "plugins": [str(plugin)], "anchor": "lot", "sort": sort}
+        (board,) = leaderboards(arena.run(spec))
+        assert board.unrated == {"loser"}
+        rows = board_table(board).rows
+        assert rows[3]["agent"] == "loser"
+        ratings = [row["rating"] for row in rows[:3]]
+        assert ratings == sorted(ratings, reverse=sort == "-rating")
+
+
+def test_solvers_that_tie_are_ranked_by_nodes() -> None:
+    """Both solve all at the same cost; bfs takes more nodes than a-star wherever a board is not solved at once."""
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 30}, "rounds": 4, "agents": ["bfs", "a-star"]}
+    (board,) = leaderboards(arena.run(spec))
+    assert [(row["agent"], row["rank"], row["solved"]) for row in board.rows] == [("a-star", 1, 1.0), ("bfs", 2, 1.0)]
+    assert board.rows[0]["mean_cost"] == board.rows[1]["mean_cost"]
+    assert board.rows[0]["nodes_per_attempt"] < board.rows[1]["nodes_per_attempt"]

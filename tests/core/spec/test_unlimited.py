@@ -1,0 +1,142 @@
+"""A search that only a limit would end is told before it is played, where the game is too large for it."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from arena import Limits, load_plugins
+from arena.plugins.members import needs_limit
+from arena.spec import limit_warnings, load_spec
+from arena.spec.unlimited import count_states
+from tests.conftest import arena_in
+
+LARGE = "has no limit and searches connect-four to the end, through more than 200,000 states"
+
+
+def warned(**keys: Any) -> list[str]:
+    return list(limit_warnings(load_spec({"rounds": 1, **keys})))
+
+
+@pytest.mark.parametrize(
+    ("agent", "advice"),
+    [
+        ("alpha-beta", True),
+        ({"agent": "alpha-beta", "table": True}, True),
+        ("minimax", True),
+        ({"agent": "alpha-beta", "depth": 4}, False),
+        ({"agent": "alpha-beta", "limits": {"nodes": 500}}, False),
+        ({"agent": "alpha-beta", "limits": {"seconds": 1}}, False),
+        ({"agent": "alpha-beta", "limits": {"depth": 4}}, False),
+        ("type-a", False),
+        ("mcts", False),
+        ("lookahead", False),
+    ],
+)
+def test_a_search_of_a_large_game_without_a_limit_is_told(agent: Any, advice: bool) -> None:
+    """By place, agent, and what to write; all that this advises silences it."""
+    told = warned(game="connect-four", agents=[agent, "random"])
+    name = agent if isinstance(agent, str) else agent["agent"]
+    line = f": agents[0]: {name} {LARGE}; write limits: {{nodes: 100000}} or limits: {{depth: 4}}"
+    assert [one.partition(": ")[1] + one.partition(": ")[2] for one in told] == ([line] if advice else [])
+
+
+@pytest.mark.parametrize(
+    ("game", "agents"),
+    [
+        ("tic-tac-toe", ["alpha-beta", "minimax"]),
+        ("sliding-tiles", ["a-star", "ida-star", "bfs", "dfs", "iterative-deepening", "uniform-cost", "best-first"]),
+        ({"name": "n-queens", "n": 8}, ["dfs", "hill-climb"]),
+    ],
+)
+def test_a_small_game_gives_no_warning(game: Any, agents: list[str]) -> None:
+    """The 8-puzzle has 181,440 states, and is searched to the end in a second."""
+    assert warned(game=game, agents=agents) == []
+
+
+@pytest.mark.parametrize("agent", ["a-star", "ida-star", "bfs", "dfs", "iterative-deepening", "uniform-cost", "best-first"])
+def test_searches_of_a_large_puzzle_are_told(agent: str) -> None:
+    """The 15-puzzle has 10^13 states. A depth ends some of these searches only after ages, so it is not advised."""
+    told = warned(game={"name": "sliding-tiles", "rows": 4, "columns": 4}, agents=[agent])
+    assert len(told) == 1
+    assert told[0].endswith("write limits: {nodes: 100000}")
+    made = load_plugins().agent(agent)()
+    assert not needs_limit(made, Limits(nodes=1))
+    assert not needs_limit(made, Limits(seconds=1.0))
+
+
+def test_entries_of_one_place_are_told_once() -> None:
+    """A sweep makes several of one; a board on which nobody needs a limit is not counted."""
+    agents = ["random", {"agent": "alpha-beta", "table": {"sweep": [True, False]}}]
+    assert len(warned(games=["connect-four", "tic-tac-toe"], agents=agents)) == 1
+
+
+@pytest.mark.parametrize(
+    ("game", "states"),
+    [
+        ("tic-tac-toe", 5478),  # H. Schaefer, Solution: How Many Games of Tic-Tac-Toe Are There?, 2002
+        ("sliding-tiles", 181_440),  # half of 9!: W. W. Johnson, W. E. Story, Notes on the "15" Puzzle, 1879
+    ],
+)
+def test_states_are_counted_as_the_literature_counts_them(game: str, states: int) -> None:
+    """All that can be reached; None for one state too many, and when the time is up."""
+    rules = load_plugins().game(game)()
+    start = rules.initial(Random(1))
+    assert count_states(rules, start, states, 60.0) == states
+    assert count_states(rules, start, states - 1, 60.0) is None
+    assert count_states(rules, start, states, 0.0) is None
+
+
+OWN = """
+from arena import hookimpl
+from arena_agents.full_width import Minimax
+
+
+class Own(Minimax):
+    name = "own"
+    {member}
+
+
+@hookimpl
+def arena_agents():
+    return [Own]
+"""
+
+
+@pytest.mark.parametrize(
+    ("member", "needs"),
+    [
+        ("pass", True),  # inherited
+        ("def needs_limit(self, limits): return limits.moves == 1000", True),
+        ("def needs_limit(self, limits): return False", False),
+        ("def needs_limit(self, limits): return 1 / 0", False),
+        ("needs_limit = True", False),
+        ("def needs_limit(self): return True", False),
+        ("needs_limit = property(lambda self: True)", False),
+    ],
+)
+def test_an_author_says_so_by_a_method(member: str, needs: bool, tmp_path: Path) -> None:
+    """A member of another shape is ignored with a note, and what raises says nothing."""
+    (tmp_path / "own.py").write_text(OWN.format(member=member))
+    registry = load_plugins([tmp_path / "own.py"])
+    assert needs_limit(registry.agent("own")(), Limits()) is needs
+    notes = [note for plugin in registry.plugins for note in plugin.notes]
+    odd = not member.startswith(("pass", "def needs_limit(self, limits)"))
+    assert [": needs_limit: expected a method needs_limit(self, limits), got " in note for note in notes] == [True] * odd
+
+
+@pytest.mark.parametrize("command", ["validate", "run"])
+def test_the_commands_warn_and_go_on(command: str, tmp_path: Path) -> None:
+    """With file, line and column, on stderr; `run --quiet` says nothing."""
+    (tmp_path / "cup.yaml").write_text(
+        "game: connect-four\nrounds: 1\nlimits: {moves: 1}\nagents:\n- random\n- {agent: minimax, limits: {depth: 1}}\n- own\n"
+    )
+    text = OWN.format(member="def needs_limit(self, limits): return True\n    def choose(self, game, state, search): return 1")
+    (tmp_path / "own.py").write_text(text)
+    arena = arena_in(tmp_path)
+    done = arena(command, "cup.yaml", "--plugin", "own.py")
+    assert done.returncode == 0, done.stderr
+    assert f"warning: cup.yaml:7:3: agents[2]: own {LARGE}; write limits: {{nodes: 100000}}\n" in done.stderr
+    if command == "run":
+        assert "warning" not in arena(command, "cup.yaml", "--plugin", "own.py", "--quiet").stderr

@@ -1,0 +1,481 @@
+"""Stores: what was acknowledged is there, one writer at a time, and clear words for all that can be wrong with a file."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.errors import StoreConflict, StoreError, StoreFull
+from arena.format import Pairing
+from arena.limits import LARGEST
+from arena.match.record import Decision, Record
+from arena.results.leaderboard import leaderboard, leaderboards, stored
+from arena.results.stored_tallies import tallies_of
+from arena.results.tally import Tally
+from arena.schedule.board_info import board_info
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
+from arena.spec import load_spec
+from arena.store import Store, merge, put_aside
+from arena.store.run import run_of
+
+SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
+SHARED = {**SPEC, "seed": 8}
+
+
+def timeless(path: Path) -> dict[str, dict[str, Any]]:
+    with Store.open(path) as store:
+        return {record.id: record.timeless() for record, _ in store.records()}
+
+
+def test_what_goes_in_comes_out(tmp_path: Path) -> None:
+    """Records in a store are equal to those of the same run in memory, seconds of decisions aside, in the same order."""
+    there = arena.run(SPEC, store=tmp_path / "a.db")
+    here = arena.run(SPEC)
+    assert [record.timeless() for record in there.records] == [record.timeless() for record in here.records]
+    assert len(here.records) == 18
+    assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+
+
+def test_a_record_keeps_every_field(tmp_path: Path) -> None:
+    """Whatever a record holds, with odd characters in it, is the same when it is read."""
+    spec = load_spec(SPEC)
+    first = arena.run(spec).played[0]
+    odd = first.record._replace(
+        answer="1 2 3",
+        solved=True,
+        message="a \ud800 b",
+        traceback="x\ny",
+        cost=1.5,
+        moves=None,
+        timing={"overrun": 0.25},
+        seat=1,
+        decisions=(
+            Decision(0, 1, 2, 0.5, None, None),
+            Decision(1, 10**15, 0, 0.0, 3, None),
+            Decision(0, 0, 10**15, 1.0, None, -1e-300),
+            Decision(1, 0, 0, 0.25, 10**15, 1.7976931348623157e308),
+        ),
+    )
+    with Store.open(tmp_path / "odd.db", write=True) as store:
+        store.begin(run_of(spec))
+        store.add(Scheduled(*first[:3]), odd)
+        store.flush()
+        found, place = store.record(odd.id[:6])
+    assert found.timeless() == odd._replace(message="a \\ud800 b").timeless()
+    assert found.timing == odd.timing
+    for kept, given in zip(found.decisions, odd.decisions, strict=True):
+        assert kept.seconds == pytest.approx(given.seconds, abs=1e-9)
+    assert place == Scheduled(first.number, first.board, first.pairing)
+
+
+@pytest.mark.parametrize("spec", ["versus", "puzzle", "faults"])
+def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec: str) -> None:
+    """The database sums up what counting one by one gives, for every key of every row."""
+    values: dict[str, dict[str, Any]] = {
+        "versus": SPEC,
+        "puzzle": {"game": {"name": "sliding-tiles", "shuffle": 12}, "agents": ["random", "greedy", "a-star"], "rounds": 6},
+        "faults": {**SPEC, "plugins": [str(_faulty(tmp_path))], "agents": ["random", "faulty", "greedy"]},
+    }
+    path = tmp_path / "a.db"
+    results = arena.run(values[spec], store=path)
+    by_store = stored(path)
+    tally = Tally(board_info(results.spec.boards[0]))
+    for played in results.played:
+        tally.add(played.number, played.pairing, played.record)
+    by_record = leaderboard(tally, finished=True, store=str(path))
+    assert [board.as_dict() for board in by_store] == [_rounded(by_record.as_dict())]
+    assert by_store[0].failures == by_record.failures
+    assert (spec == "faults") == bool(by_record.failures)
+
+
+def _rounded(value: Any) -> Any:
+    """Sums of floats depend on their order in the last digits; a store keeps whole nanoseconds."""
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner) for inner in value]
+    return pytest.approx(value, abs=1e-8) if isinstance(value, float) else value
+
+
+def _faulty(folder: Path) -> Path:
+    file = folder / "faulty.py"
+    file.write_text(
+        "from arena import Agent, hookimpl\n"
+        "class Faulty(Agent):\n"
+        '    """Raises in its second move, and plays a wrong one as second."""\n'
+        '    name = "faulty"\n'
+        "    def choose(self, game, state, search):\n"
+        "        if game.to_move(state): return 'nowhere'\n"
+        "        if 'x' in game.format_state(state): raise RuntimeError('enough')\n"
+        "        return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [Faulty]\n"
+    )
+    return file
+
+
+def test_a_run_that_plays_nothing_does_not_date_the_results(tmp_path: Path) -> None:
+    """Its times are those of the run whose matches it found; one that plays a match has times of its own."""
+    path = tmp_path / "a.db"
+    arena.run(SPEC, store=path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE run SET started = 'then', ended = 'later'")
+    arena.run(SPEC, store=path)
+    with Store.open(path) as store:
+        assert [(run.started, run.ended) for run in store.runs()] == [("then", "later")] * 2
+    arena.run({**SPEC, "rounds": 4}, store=path)
+    with Store.open(path) as store:
+        assert (store.last().started > "2026", store.last().ended or "") > (True, "2026")
+        assert store.last().started != "then"
+
+
+def test_matches_that_are_there_are_not_played_again(tmp_path: Path) -> None:
+    """A second run plays nothing; with an agent and rounds more, in another order, just what is new is played."""
+    path = tmp_path / "a.db"
+    played: list[str] = []
+    arena.run(SPEC, store=path, observe=lambda one: played.append(one.record.id))
+    assert len(played) == 18
+    arena.run(SPEC, store=path, observe=lambda one: played.append(one.record.id))
+    assert len(played) == 18
+    more = {**SPEC, "rounds": 4, "agents": ["minimax", "lookahead", "random", "greedy"]}
+    arena.run(more, store=path, observe=lambda one: played.append(one.record.id))
+    assert len(played) == len(set(played)) == 4 * 12
+    assert [board.games for board in stored(path)] == [48]
+    back = arena.run(SPEC, store=path, observe=lambda one: played.append(one.record.id))
+    assert len(played) == 48
+    assert leaderboards(back)[0].games == 18  # the board is over the schedule of the spec at hand
+    assert {record.id: record.timeless() for record in back.records} == {
+        record.id: record.timeless() for record in arena.run(SPEC).records
+    }
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+import arena
+from arena.spec import load_spec
+from arena.schedule.schedule import Scheduled
+from arena.store import Store
+from arena.store.run import run_of
+spec = load_spec({"game": "tic-tac-toe", "rounds": 400, "seed": 1, "agents": ["random", {"agent": "random", "label": "b"}]})
+played = arena.run(spec).played
+print("ready", flush=True)
+with Store.open(Path(sys.argv[1]), write=True) as store:
+    store.begin(run_of(spec))
+    for one in played:
+        store.add(Scheduled(*one[:3]), one.record)
+        if one.number % 7 == 0:
+            store.flush()
+            print(one.number, flush=True)
+            time.sleep(0.001)
+"""
+
+
+@pytest.mark.slow
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    """A writer is killed at random moments, ten times; all that it had flushed is there, in order, nothing twice or torn."""
+    rng = random.Random(5)
+    for number in range(10):
+        path = tmp_path / f"{number}.db"
+        with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == "ready\n"
+            time.sleep(0.02 + rng.random() * 0.15)
+            writer.send_signal(signal.SIGKILL)
+            told = [int(line) for line in writer.stdout if line.endswith("\n")]
+        if not path.exists():
+            assert not told
+            continue
+        with Store.open(path, write=True) as store:
+            there = [place.number for _, place in store.records() if place is not None]
+            intact = list(store.query("PRAGMA integrity_check"))
+        assert there == list(range(len(there)))
+        assert len(there) > (told[-1] if told else -1)
+        assert intact == [("ok",)]
+
+
+def test_a_second_writer_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> None:
+    """Readers may come any time; a lock that a dead process left behind is no lock."""
+    path = tmp_path / "a.db"
+    arena.run(SPEC, store=path)
+    with Store.open(path, write=True), Store.open(path) as reader:
+        assert len(reader) == 18
+        with pytest.raises(StoreError, match=rf"in use by process {os.getpid()};"):
+            Store.open(path, write=True)
+    (tmp_path / "a.db.lock").write_text("1\n")
+    with Store.open(path, write=True) as store:
+        assert len(store) == 18
+    assert not (tmp_path / "a.db.lock").exists()
+
+
+def test_a_reader_sees_what_a_running_writer_has_flushed(tmp_path: Path) -> None:
+    """Records come in within a fifth of a second, without anybody asking for it."""
+    path = tmp_path / "a.db"
+    played = arena.run(SPEC).played
+    with Store.open(path, write=True) as store:
+        store.begin(run_of(load_spec(SPEC)))
+        store.add(Scheduled(*played[0][:3]), played[0].record)
+        until = time.monotonic() + 5
+        while not (seen := stored(path)[0].games) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert seen == 1
+        assert not stored(path)[0].finished
+
+
+def test_files_that_are_no_stores(tmp_path: Path) -> None:
+    """Each is refused with what it is and what to do, and left as it was."""
+    text = tmp_path / "text.db"
+    text.write_text("this is no database, but it is longer than a header would be" * 30)
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    newer = tmp_path / "newer.db"
+    arena.run(SPEC, store=newer)
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    older = tmp_path / "older.db"
+    arena.run(SPEC, store=older)
+    with sqlite3.connect(older) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    torn = tmp_path / "torn.db"
+    arena.run({**SPEC, "rounds": 30}, store=torn)
+    content = bytearray(torn.read_bytes())
+    content[4096 : 4096 * 6] = b"\xff" * 4096 * 5
+    torn.write_bytes(content)
+    cases = [
+        (text, "no database"),
+        (other, "database of another program"),
+        (newer, "version 99, this arena knows 2"),
+        (older, "from before the first release: of version 1, this arena knows 2; move it away, or name another store"),
+        (tmp_path / "missing.db", "no store"),
+        (tmp_path, "no store"),
+    ]
+    for path, words in cases:
+        before = path.read_bytes() if path.is_file() else b""
+        with pytest.raises(StoreError, match=words):
+            stored(path)
+        if path.is_file():
+            with pytest.raises(StoreError, match=words):
+                arena.run(SPEC, store=path)
+            assert path.read_bytes() == before
+    with pytest.raises(StoreError, match=r"torn\.db"):
+        stored(torn)
+    with pytest.raises(StoreError, match="is a folder"):
+        arena.run(SPEC, store=tmp_path)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 300 KiB."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(small)]
+    if sys.platform != "linux" or os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("cannot mount a small file system here")
+    yield small
+    subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_full_disk_ends_the_run_and_loses_nothing(small: Path) -> None:
+    """A clear end, the store whole, and with more room the run goes on to the same end."""
+    many = {**SPEC, "rounds": 200}
+    with pytest.raises(StoreFull, match="the disk is full"):
+        arena.run(many, store=small / "a.db")
+    kept = timeless(small / "a.db")
+    subprocess.run(["mount", "-o", "remount,size=50m", str(small)], check=True)
+    arena.run(many, store=small / "a.db")
+    whole = timeless(small / "a.db")
+    assert kept.items() <= whole.items()
+    assert whole == {record.id: record.timeless() for record in arena.run(many).records}
+
+
+def test_a_disk_that_is_full_before_the_run(small: Path) -> None:
+    """Said as such, nothing is left, and the same process can go on when there is room."""
+    with suppress(OSError):
+        (small / "rest").write_bytes(bytes(10**6))
+    with pytest.raises(StoreFull, match=r"a\.db cannot be locked: No space left on device .*make room"):
+        arena.run(SPEC, store=small / "a.db")
+    assert [file.name for file in small.iterdir()] == ["rest"]
+    (small / "rest").unlink()
+    arena.run(SPEC, store=small / "a.db")
+    assert len(timeless(small / "a.db")) == 18
+
+
+def test_putting_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under a free name each time; never while somebody writes to it, and nobody can begin to while it is done."""
+    path = tmp_path / "a.db"
+    assert put_aside(path) is None
+    names, kept = [], []
+    rename = Path.rename
+
+    def held(self: Path, target: Path) -> Path:
+        with pytest.raises(StoreError, match="is in use by process"):
+            Store.open(path, write=True)
+        return rename(self, target)
+
+    for seed in (1, 2):
+        arena.run({**SPEC, "seed": seed}, store=path)
+        kept.append(timeless(path))
+        with Store.open(path, write=True), pytest.raises(StoreError, match="is in use by process"):
+            put_aside(path)
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "rename", held)
+            names.append(put_aside(path))
+    assert names == [tmp_path / "a.1.db", tmp_path / "a.2.db"]
+    assert [timeless(name) for name in names if name is not None] == kept
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.1.db", "a.2.db"]
+
+
+def test_a_medium_that_cannot_be_written_to(tmp_path: Path) -> None:
+    """A store can be read where nothing can be written; a run there is refused."""
+    if os.getuid() == 0:
+        place = tmp_path / "disk"
+        place.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(place)], capture_output=True, check=False).returncode != 0:
+            pytest.skip("cannot mount here")
+        lock: Any = lambda: subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)  # noqa: E731
+        free: Any = lambda: subprocess.run(["umount", str(place)], check=True)  # noqa: E731
+    else:
+        place = tmp_path / "folder"
+        place.mkdir()
+        lock, free = (lambda: place.chmod(0o555)), (lambda: place.chmod(0o755))
+    try:
+        arena.run(SPEC, store=place / "a.db")
+        lock()
+        assert stored(place / "a.db")[0].games == 18
+        with pytest.raises(StoreError, match="cannot be locked"):
+            arena.run(SPEC, store=place / "a.db")
+        with pytest.raises(StoreError, match="cannot be"):
+            arena.run(SPEC, store=place / "new" / "b.db")
+    finally:
+        free()
+
+
+def test_merging_is_a_union(tmp_path: Path) -> None:
+    """Parts merge to the whole in any order, once or twice; records of another spec come along and are on no board."""
+    whole = {record.id: record.timeless() for record in arena.run(SHARED).records}
+    for number in (1, 2, 3):
+        _shard(tmp_path / f"{number}.db", number, 3)
+    parts = [timeless(tmp_path / f"{number}.db") for number in (1, 2, 3)]
+    assert sorted(key for part in parts for key in part) == sorted(whole)
+    assert all(parts)
+    one, two, three = (tmp_path / f"{number}.db" for number in (1, 2, 3))
+    assert merge(tmp_path / "a.db", [one, two, three]) == 18
+    assert merge(tmp_path / "b.db", [three, one, two, one]) == 18
+    assert merge(tmp_path / "a.db", [tmp_path / "a.db", tmp_path / "b.db"]) == 18
+    assert timeless(tmp_path / "a.db") == timeless(tmp_path / "b.db") == whole
+    assert stored(tmp_path / "a.db")[0].games == 18
+    assert stored(tmp_path / "a.db")[0].finished
+    assert not stored(one)[0].finished
+    with pytest.raises(StoreError, match=r"a\.db exists; name it among the stores"):
+        merge(tmp_path / "a.db", [one])
+
+
+def _shard(path: Path, number: int, of: int) -> None:
+    from arena.tournament.queue import MatchQueue, Shard
+    from arena.tournament.run import play_all
+
+    spec = load_spec(SHARED)
+    with Store.open(path, write=True) as store:
+        store.begin(run_of(spec))
+        play_all(spec, MatchQueue(spec, store, Shard(number, of)), 1, lambda one: None)
+
+
+def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) -> None:
+    """Its own copy keeps the secret, and the whole store tells it."""
+    spec = load_spec({"game": "pig", "seed": "secret", "rounds": 1, "agents": ["random", "greedy"]})
+    shard, whole = tmp_path / "shard.db", tmp_path / "whole.db"
+    with Store.open(shard, write=True) as store:
+        store.begin(run_of(spec))
+        scheduled = Schedule(spec).take(1)[0]
+        with closing(MatchRunner(spec)) as runner:
+            store.add(scheduled, runner.play(scheduled))
+    merge(whole, [shard])
+    with Store.open(whole, write=True) as store:
+        store.end()
+    assert merge(tmp_path / "a.db", [whole, shard]) == merge(tmp_path / "b.db", [shard, whole]) == 1
+
+
+def test_stores_that_contradict_each_other_are_not_merged(tmp_path: Path) -> None:
+    """The match is named, and the target is as it was."""
+    arena.run(SPEC, store=tmp_path / "a.db")
+    arena.run(SPEC, store=tmp_path / "b.db")
+    with sqlite3.connect(tmp_path / "b.db") as connection:
+        (key,) = connection.execute("SELECT id FROM record WHERE number = 5").fetchone()
+        connection.execute("UPDATE record SET returns = '0.5,-0.5' WHERE number = 5")
+    connection.close()
+    before = (tmp_path / "a.db").read_bytes()
+    with pytest.raises(StoreConflict, match=f"match {key.hex()} differs: returns is"):
+        merge(tmp_path / "a.db", [tmp_path / "a.db", tmp_path / "b.db"])
+    assert (tmp_path / "a.db").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.db", "b.db"]
+
+
+def test_ids_may_be_shortened(tmp_path: Path) -> None:
+    """The first digits are enough where they are enough."""
+    results = arena.run(SPEC, store=tmp_path / "a.db")
+    with Store.open(tmp_path / "a.db") as store:
+        ids: list[Record] = list(results.records)
+        assert store.record(ids[0].id)[0] == store.record(ids[0].id[:12])[0]
+        with pytest.raises(StoreError, match="several matches"):
+            store.record(_shared([record.id for record in ids]))
+        with pytest.raises(StoreError, match="expected the id of a match"):
+            store.record("xyz")
+        with pytest.raises(StoreError, match="holds no match"):
+            store.record("f" * 32)
+
+
+def _shared(ids: list[str]) -> str:
+    """A first digit that two of 18 ids have: there are 16 digits."""
+    return next(digit for digit in "0123456789abcdef" if sum(one.startswith(digit) for one in ids) > 1)
+
+
+def test_tallies_of_an_empty_store(tmp_path: Path) -> None:
+    """A run that has only begun has a board without games."""
+    spec = load_spec(SPEC)
+    with Store.open(tmp_path / "a.db", write=True) as store:
+        with pytest.raises(StoreError, match="holds no run yet"):
+            store.last()
+        store.begin(run_of(spec))
+        assert [tally.games for tally in tallies_of(store, store.last().boards)] == [0]
+
+
+def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) -> None:
+    """10^15 a match in more matches than a whole number of SQLite has room for; their mean is told exactly."""
+    rounds = 2**63 // 10**15 + 1
+    spec = load_spec({"game": {"name": "n-queens", "n": 4}, "agents": ["dfs"], "rounds": rounds})
+    with closing(MatchRunner(spec)) as stage:
+        first = Schedule(spec).take(1)[0]
+        record = stage.play(first)._replace(answer="2 4 1 3", moves=LARGEST, cost=None)
+    with Store.open(tmp_path / "a.db", write=True) as store:
+        store.begin(run_of(spec))
+        for number in range(rounds):
+            store.add(Scheduled(number, 0, Pairing(number, (0,))), record._replace(id=f"{number:032x}"))
+        store.flush()
+        (tally,) = tallies_of(store, store.last().boards)
+    assert (tally.games, tally.counts[0].solved, tally.counts[0].moves_of) == (rounds, rounds, rounds)
+    assert tally.counts[0].moves / rounds == LARGEST
+
+
+def test_a_store_that_was_never_made_is_told_from_one_of_another_program(tmp_path: Path) -> None:
+    """A run that was killed before its tables were there leaves an empty database; the next one makes them."""
+    path = tmp_path / "early.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    with pytest.raises(StoreError, match="is empty"):
+        stored(path)
+    assert len(arena.run(SPEC, store=path).records) > 0

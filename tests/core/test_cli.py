@@ -1,0 +1,290 @@
+"""The command line as its user meets it: real processes, stdout for results alone, exit codes, Ctrl-C."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from arena import __version__
+from arena.cli import cli
+from tests.conftest import arena_in, at_terminal
+
+ROOT = Path(__file__).parents[2]
+
+NOISY = """
+import os, subprocess, sys
+from arena import Agent, hookimpl
+
+print("imported")
+os.write(1, b"raw import\\n")
+
+class Noisy(Agent):
+    name = "noisy"
+
+    def choose(self, game, state, search):
+        print("thinking")
+        os.write(1, b"raw thought\\n")
+        subprocess.run(["echo", "from a child"])
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Noisy]
+"""
+
+
+def arena(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    alone = ["--no-store"] if arguments[:1] == ("run",) else []  # stores have tests of their own
+    return arena_in(cwd or ROOT)(*arguments, *alone, **environment)
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    file = tmp_path / "small.yaml"
+    file.write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n")
+    return file
+
+
+def test_run_prints_the_leaderboard_on_stdout_alone(spec: Path, tmp_path: Path) -> None:
+    """From any directory; nothing on stderr, since it is no terminal."""
+    done = arena("run", str(spec), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "small: tic-tac-toe" in done.stdout
+    assert re.search(r"\bgreedy\b", done.stdout)
+
+
+def test_the_installed_command_does_the_same(spec: Path) -> None:
+    """`arena` and `python -m arena` print the same scores."""
+    script = Path(sys.executable).with_name("arena")
+    done = subprocess.run(
+        [script, "run", str(spec), "--no-store", "--format", "json"], capture_output=True, text=True, check=True
+    )
+    other = json.loads(arena("run", str(spec), "--format", "json").stdout)
+    mine = json.loads(done.stdout)
+    for board in (*mine["boards"], *other["boards"]):
+        for row in board["rows"]:
+            del row["ms_per_move"]
+    assert mine == other
+
+
+def test_the_seed_can_be_replaced(spec: Path) -> None:
+    """It shows in the output, and the same seed gives the same result."""
+    seeds = [json.loads(arena("run", str(spec), "--format", "json", "--seed", seed).stdout)["seed"] for seed in ("5", "6")]
+    assert seeds == [5, 6]
+
+
+def test_what_agents_print_never_reaches_stdout(tmp_path: Path) -> None:
+    """Neither print, nor the file descriptor, nor a child process; at import or while playing; with workers or without."""
+    (tmp_path / "noisy.py").write_text(NOISY)
+    (tmp_path / "noisy.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, noisy]\nplugins: [noisy.py]\n")
+    for extra in ([], ["--workers", "2"]):
+        done = arena("run", str(tmp_path / "noisy.yaml"), "--format", "json", *extra)
+        assert done.returncode == 0
+        json.loads(done.stdout)
+        for words in ("imported", "raw import", "thinking", "raw thought", "from a child"):
+            assert words in done.stderr
+
+
+def test_validate_reports_every_fault_on_stderr(tmp_path: Path, spec: Path) -> None:
+    """Exit code 2, and the sound spec beside it is said to be sound."""
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("game: tic-tac-toe\nrouns: 3\nagents:\n  - random\n  - {agent: lookahead, depth: four}\n")
+    done = arena("validate", str(spec), str(bad))
+    assert done.returncode == 2
+    assert done.stdout == f"{spec}: no faults, 4 matches\n"
+    assert done.stderr == (
+        f"{bad}:2:1: rouns: unknown key; did you mean 'rounds'?\n{bad}:5:31: agents[1].depth: expected an integer, got 'four'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["list", "games"], ["tic-tac-toe", "sliding-tiles", "two-player, zero-sum", "single-player, path"]),
+        (
+            ["list", "agents"],
+            ["prisoners-dilemma alone", "random", "greedy", "lookahead", "minimax", "alpha-beta", "type-a", "type-a-plus"],
+        ),
+        (["list", "heuristics"], ["open-lanes", "manhattan", "misplaced"]),
+        (["list", "formats"], ["round-robin", "benchmark"]),
+        (["show", "lookahead"], ["depth", "2", "full_width.py"]),
+        (["show", "sliding-tiles"], ["rows", "shuffle", "blank-first", "manhattan, misplaced"]),
+        (["show", "manhattan"], ["admissible, consistent"]),
+        (["matrix"], ["needs two-player, zero-sum", "yes"]),
+        (["plugins"], ["builtin-agents", "builtin-games", __version__]),
+        (["--version"], [__version__]),
+        (["--help"], ["run", "validate", "list", "show", "matrix", "plugins", "schema", "check"]),
+    ],
+)
+def test_what_there_is_can_be_looked_up(arguments: list[str], words: list[str]) -> None:
+    """Each command names what it should, on stdout, with exit code 0."""
+    done = arena(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in words:
+        assert word in done.stdout
+
+
+def test_plugins_that_came_with_arena_are_told_before_its_bridges() -> None:
+    """Whatever the alphabet says."""
+    told = re.findall(r"^fairarena:(\w+)-", arena("plugins").stdout, re.MULTILINE)
+    assert told == ["builtin"] * told.count("builtin") + ["bridge"] * told.count("bridge")
+    assert {"builtin", "bridge"} <= set(told)
+
+
+def test_the_schema_is_json_and_knows_every_key(spec: Path) -> None:
+    """Draft 2020-12, with the keys of a spec and of an entry."""
+    schema = json.loads(arena("schema").stdout)
+    assert set(schema["properties"]) >= {
+        "name",
+        "game",
+        "games",
+        "format",
+        "rounds",
+        "positions",
+        "agents",
+        "limits",
+        "seed",
+        "plugins",
+    }
+    assert set(schema["$defs"]["Entry"]["properties"]) == {
+        "agent",
+        "label",
+        "heuristic",
+        "limits",
+        "isolation",
+        "plugin",
+        "version",
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run"],
+        ["run", "x", "--format", "asciiidoc"],
+        ["frobnicate"],
+        ["list", "dogs"],
+        ["show", "minimx"],
+        ["run", "no.yaml"],
+        [],
+    ],
+)
+def test_a_wrong_call_ends_with_2_and_says_why(arguments: list[str]) -> None:
+    """On stderr, nothing on stdout."""
+    done = arena(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_void_match_ends_with_1(tmp_path: Path) -> None:
+    """The board is printed all the same, the void matches are named."""
+    (tmp_path / "broken.py").write_text(
+        "from arena_games.tic_tac_toe import TicTacToe\nfrom arena import hookimpl\n"
+        "class Broken(TicTacToe):\n    name = 'broken'\n    default_heuristic = None\n"
+        "    def returns(self, state):\n        raise LookupError('no result')\n"
+        "@hookimpl\ndef arena_games():\n    return [Broken]\n"
+    )
+    (tmp_path / "void.yaml").write_text(
+        "game: broken\nrounds: 1\nagents: [random, {agent: random, label: other}]\nplugins: [broken.py]\n"
+    )
+    done = arena("run", str(tmp_path / "void.yaml"))
+    assert done.returncode == 1
+    assert "void" in done.stdout
+    assert "no result" in done.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_ends_with_130(tmp_path: Path, workers: str) -> None:
+    """A real SIGINT in the middle of a long run: exit code 130, nothing on stdout, no process left behind."""
+    (tmp_path / "long.yaml").write_text("game: tic-tac-toe\nrounds: 100000\nagents: [random, greedy]\n")
+    started = subprocess.Popen(
+        [sys.executable, "-m", "arena", "run", str(tmp_path / "long.yaml"), "--workers", workers],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    time.sleep(2.5)
+    children = _children(started.pid)
+    until = time.monotonic() + 60
+    while workers == "2" and len(children) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+        children = _children(started.pid)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=20)
+    assert (started.returncode, out) == (130, "")
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    assert len(children) == (0 if workers == "1" else 2)
+    time.sleep(0.2)
+    assert not any(_alive(child) for child in children)
+
+
+def _children(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    tasks = Path(f"/proc/{pid}/task")
+    if not listed.exists():
+        pytest.skip("no /proc here to see child processes in")
+    return [int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_closed_pipe_is_no_crash(spec: Path) -> None:
+    """`arena run ... | true` leaves no traceback."""
+    done = subprocess.run(
+        f"{sys.executable} -m arena run --no-store {spec} | true", shell=True, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path) -> None:
+    """Through a pseudo-terminal the count is seen, and stdout stays clean."""
+    (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 1500\nagents: [random, greedy]\n")
+    result, seen = at_terminal(tmp_path, "run", "--no-store", "some.yaml", "--format", "json")
+    json.loads(result)
+    assert b"/3,000 matches" in seen
+
+
+def test_the_help_lists_every_command_with_the_first_sentence_of_its_own_help() -> None:
+    """From tables, so that none has to be imported; they name every module that declares a command, in order."""
+    packages = {"arena.commands", *[command.target.partition(".")[0] for command in cli.commands.listed()]} - {"arena"}
+    folders = [Path(str(import_module(name).__file__)).parent for name in packages]
+    texts = [file.read_text("utf-8") for folder in folders for file in folder.rglob("*.py")]
+    declared = {name for text in texts for name in re.findall(r"\n@click\.(?:command|group)\b(?:.*\n)*?def (\w+)\(", text)}
+    assert [command.name for command in cli.commands.listed()] == sorted(name.rstrip("_") for name in declared if name != "admin")
+    for command in cli.commands.listed():
+        for width in (20, 45, 1000):
+            mine = click.Command(command.name, help=command.help).get_short_help_str(width)
+            assert mine == cli.commands[command.name].get_short_help_str(width)
+
+
+def test_a_command_is_imported_when_it_is_called() -> None:
+    """The help of one command imports no other."""
+    code = (
+        "import sys, arena.cli\n"
+        "try:\n    arena.cli.cli(['merge', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in sys.modules if name.startswith('arena.commands.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['arena.commands.stores']"
+
+
+def test_an_unknown_command_is_told_what_is_near_it() -> None:
+    """As an unknown name of a plugin is."""
+    assert "Did you mean 'validate'?" in arena("valdate").stderr

@@ -1,0 +1,126 @@
+"""Faults of an author's code: their own file and line, none of our frames; everything with --traceback."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Called = subprocess.CompletedProcess[str]
+
+
+CODE = """
+from arena import Agent, hookimpl
+
+class Mine(Agent):
+    \"\"\"Mine.\"\"\"
+    name = "mine"
+
+    def __init__(self, *, size: int = 3):
+        self.size = size{init}
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]{choose}
+
+    def solve(self, game, state, search):
+        return None{solve}
+
+@hookimpl
+def arena_agents():
+    return [Mine]
+"""
+SPECS = {"choose": "tic-tac-toe", "solve": "sliding-tiles", "init": "tic-tac-toe"}
+
+
+@pytest.mark.parametrize("where", SPECS)
+def test_an_exception_names_the_authors_line(where: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+    """In `__init__`, `choose` and `solve`; the whole traceback only for those who ask."""
+    code = CODE.format(**{**dict.fromkeys(SPECS, ""), where: " + {}['key']"})
+    (tmp_path / "mine.py").write_text(code)
+    line = next(number for number, text in enumerate(code.splitlines(), 1) if "'key'" in text)
+    other = "random" if where != "solve" else "greedy"
+    (tmp_path / "s.yaml").write_text(f"game: {SPECS[where]}\nagents: [mine, {other}]\nrounds: 1\nplugins: [mine.py]\n")
+    ended = called("arena", "run", "s.yaml", "--no-store")
+    told = ended.stdout + ended.stderr
+    assert re.search(rf"KeyError: 'key' \(\S*mine\.py:{line}\)", told), told
+    assert "Traceback" not in told
+    assert len(told.splitlines()) < 30
+    if where == "init":
+        assert ended.returncode == 2
+        whole = called("arena", "run", "s.yaml", "--no-store", "--traceback").stderr
+        assert "in __init__" in whole
+        assert "self.size = size + {}['key']" in whole
+
+
+@pytest.mark.parametrize(
+    ("agents", "said"),
+    [
+        ("[{agent: mine, sise: 3}]", "s.yaml:2:24: agents[0].sise: unknown key; did you mean 'size'?"),
+        ("[{agent: mine, size: big}]", "s.yaml:2:30: agents[0].size: expected an integer, got 'big'"),
+        ("[mein]", "s.yaml:2:10: agents[0]: unknown agent 'mein'; did you mean 'mine'?"),
+    ],
+)
+def test_wrong_names_and_options(agents: str, said: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+    """File, line, column, what was expected, what came, what was meant."""
+    (tmp_path / "mine.py").write_text(CODE.format(init="", choose="", solve=""))
+    (tmp_path / "s.yaml").write_text(f"game: sliding-tiles\nagents: {agents}\nplugins: [mine.py]\n")
+    ended = called("arena", "run", "s.yaml", "--no-store")
+    assert ended.returncode == 2
+    assert said in ended.stderr
+
+
+def test_an_edit_without_effect_is_explained(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """Where another file than the one at hand is what is loaded, `arena show` says so."""
+    for name in ("mine.py", "installed.py"):
+        (tmp_path / name).write_text(CODE.format(init="", choose="", solve=""))
+    shown = called("arena", "show", "mine", "--plugin", "installed.py").stdout
+    assert re.search(r"from installed\.py, \S*/installed\.py:4", shown)
+    assert re.search(r"NOT from \S*/mine\.py, which seems to define it too", shown)
+    assert re.search(r"size: .*; default 3", shown)
+
+
+def test_one_broken_plugin_takes_nothing_down(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """An installed one that cannot be imported is named in a line, and everything else works."""
+    (tmp_path / "bad_players.py").write_text("import nothing_of_that_name\n")
+    info = tmp_path / "bad_players-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad-players\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[arena]\nplayers = bad_players\n")
+    for words in (("list", "agents"), ("matrix",), ("show", "random"), ("plugins",)):
+        ended = called("arena", *words, path=str(tmp_path))
+        assert ended.returncode == 0, ended.stderr
+        assert "ModuleNotFoundError: No module named 'nothing_of_that_name'" in ended.stderr + ended.stdout
+        assert "random" in ended.stdout
+
+
+def test_all_plugins_are_listed_with_their_faults(
+    tmp_path: Path, called: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that were asked for and cannot be used: each with its own fault, beside the sound ones, and the code is 2."""
+    (tmp_path / "bad.py").write_text("import nothing_of_that_name\n")
+    (tmp_path / "worse.py").write_text("x = (\n")
+    (tmp_path / "sound.py").write_text(CODE.format(init="", choose="", solve=""))
+    monkeypatch.setenv("ARENA_PLUGINS", os.pathsep.join(["bad.py", "sound.py"]))
+    ended = called("arena", "plugins", "--plugin", "worse.py")
+    assert (ended.returncode, ended.stderr) == (2, "")
+    told = {part.splitlines()[0]: part for part in ended.stdout.split("\n\n")}
+    assert "left out: ModuleNotFoundError: No module named 'nothing_of_that_name'" in told["bad.py"]
+    assert re.search(r"left out: SyntaxError: .*worse\.py:1", told["worse.py"])
+    assert "agents: mine" in told["sound.py"]
+    assert any(name.startswith("fairarena:builtin-games") for name in told)
+    listed = called("arena", "list", "agents")
+    assert (listed.returncode, listed.stdout) == (2, "")  # what was asked for stops everything else
+
+
+@pytest.mark.parametrize(("written", "meant"), [("chose", "choose"), ("slove", "solve")])
+def test_a_misspelt_method_is_recognised(written: str, meant: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+    """An agent that has neither method has perhaps one that is nearly called so."""
+    (tmp_path / "mine.py").write_text(
+        "from arena import Agent, hookimpl\nclass Mine(Agent):\n    name = 'mine'\n"
+        f"    def {written}(self, game, state, search): pass\n@hookimpl\ndef arena_agents(): return [Mine]\n"
+    )
+    ended = called("arena", "check", "mine.py")
+    assert ended.returncode == 2
+    assert f"has neither choose nor solve; did you mean {meant}, where {written} is?" in ended.stderr

@@ -1,0 +1,99 @@
+"""Streams are ordinary generators that are seeded late; keys depend on what a thing is."""
+
+import copy
+import json
+import pickle
+import random
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
+
+import pytest
+
+from arena.identity import Stream, canonical, drawn, key
+from arena.limits import Limits
+from arena.match.match import seat_identity
+from arena.schedule.schedule import Schedule, identity_of
+from arena.spec import Spec, load_spec
+
+USES: list[Callable[[random.Random], Any]] = [
+    lambda rng: [rng.random() for _ in range(5)],
+    lambda rng: [rng.choice("abc") for _ in range(50)],
+    lambda rng: [rng.randrange(5) for _ in range(50)],
+    lambda rng: rng.sample(range(100), 10),
+    lambda rng: rng.gauss(0, 1),
+    lambda rng: rng.getrandbits(70),
+    lambda rng: rng.randbytes(5),
+    lambda rng: rng.shuffle(list(range(9))),
+    lambda rng: rng.getstate(),
+    lambda rng: pickle.loads(pickle.dumps(rng)).random(),
+    lambda rng: copy.deepcopy(rng).random(),
+]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_stream_draws_what_an_ordinary_generator_of_its_seed_draws(use: Callable[[random.Random], Any]) -> None:
+    """Whatever is called first, and again after it; two streams of one text are alike, of two texts not."""
+    one, twin, other = Stream("a"), Stream("a"), Stream("b")
+    assert isinstance(one, random.Random)
+    assert not drawn(one)
+    first = use(one)
+    assert drawn(one)
+    assert type(one) is random.Random
+    assert first == use(twin)
+    assert use(one) == use(twin)
+    assert one.random() == twin.random() != other.random()
+
+
+def test_a_stream_can_be_seeded_anew_and_set() -> None:
+    """Then it is what an ordinary generator would be."""
+    stream, plain = Stream("a"), random.Random(3)
+    stream.seed(3)
+    assert stream.random() == plain.random()
+    late = Stream("b")
+    late.setstate(plain.getstate())
+    assert late.random() == plain.random()
+
+
+def test_canonical_text_has_sorted_keys_and_names_what_json_cannot_say() -> None:
+    """Equal values have equal texts, whatever their order; a key is BLAKE2b-128 of the text."""
+    assert canonical({"b": 1, "a": [True, None, 1.0]}) == '{"a":[true,null,1.0],"b":1}'
+    assert canonical({"f": len, "k": dict}) == '{"f":"builtins.builtin_function_or_method","k":"builtins.dict"}'
+    assert key("abc") == "cf4ab791c62b8d2b2109c90275287816"  # the published test vector of BLAKE2b-128
+
+
+def by_hand(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def loaded(spec: dict[str, Any]) -> Spec:
+    return load_spec({**spec, "seed": 7, "rounds": 1})
+
+
+def test_ids_follow_from_options_that_differ_from_their_defaults() -> None:
+    """Of a game, an agent and a heuristic, whether or not the spec says the others."""
+    short = {"game": {"name": "sliding-tiles", "shuffle": 8}, "agents": [{"agent": "a-star", "heuristic": "pattern-db"}]}
+    spoken = {
+        "game": {"name": "sliding-tiles", "shuffle": 8, "rows": 3, "columns": 3, "goal": "blank-last"},
+        "agents": [{"agent": "a-star", "weight": 1, "heuristic": {"name": "pattern-db", "partition": None}}],
+    }
+    pairs = [[identity_of(spec, one) for one in Schedule(spec).take(1)] for spec in (loaded(short), loaded(spoken))]
+    position = by_hand({"game": "sliding-tiles", "openings": None, "parameters": {"shuffle": 8}, "position": 0, "seed": 7})
+    limits = {"depth": None, "memory_mb": None, "nodes": None, "seconds": None}
+    own = {"name": "pattern-db", "parameters": {}}
+    seat = {"agent": "a-star", "heuristic": own, "label": None, "limits": limits, "options": {}}
+    match = by_hand({"moves": 1000, "position": position, "repetition": 0, "seats": [seat]})
+    assert pairs == [[match], [match]]
+
+
+def test_a_limit_that_came_later_is_part_of_an_id_only_where_it_differs() -> None:
+    """The text of a seat without it is that of the first release; 5 and 5.0 are one limit."""
+    limits = '{"depth":null,"memory_mb":null,"nodes":null,"seconds":1.0%s}'
+    text = f'{{"agent":"random","heuristic":null,"label":null,"limits":{limits},"options":{{}}}}'
+
+    def told(**limits: Any) -> str:
+        return seat_identity("random", {}, None, Limits(seconds=1, **limits), None)
+
+    assert told() == told(start_seconds=10) == text % ""
+    assert told(start_seconds=5) == told(start_seconds=5.0) == text % ',"start_seconds":5.0'

@@ -1,0 +1,106 @@
+"""Every extension can be deleted, together with those that import it: the rest works, and what is missing says so in one line."""
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from site import getsitepackages
+
+import pytest
+
+from arena.version import __version__
+
+TOP = Path(__file__).parents[2]
+PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
+EXTENSIONS = sorted(folder.name for folder in (TOP / "extensions").glob("arena_*"))
+OTHERS = [TOP / "arena", TOP / "agents/arena_agents", TOP / "bridges/arena_bridges", TOP / "games/arena_games"]
+QUICK = "game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n"
+MISSING: dict[str, list[tuple[list[str], str | None]]] = {
+    "arena_check": [(["check", "tic-tac-toe"], "arena check"), (["try", "mine.py"], "arena try")],
+    "arena_cluster": [(["run", "quick.yaml", "--no-store", "--cluster", "local:1"], "--cluster")],
+    "arena_compiled": [(words, None) for words in (["run", "quick.yaml", "--no-store"], ["show", "tic-tac-toe"], ["matrix"])],
+    "arena_duel": [(["duel", "mine.py"], "arena duel")],
+    "arena_isolation": [
+        (["run", "apart.yaml", "--no-store"], "isolation: process"),
+        (["run", "engine.yaml", "--no-store"], "command"),
+    ],
+    "arena_ladder": [(["ladder", "spec.yaml"], "arena ladder"), (["submit", "mine.py"], "arena submit")],
+    "arena_play": [(["play", "tic-tac-toe"], "arena play"), (["solve", "sliding-tiles"], "arena solve")],
+    "arena_solution": [(["exploit", "kuhn-poker", "random"], "arena exploit"), (["run", "cfr.yaml", "--no-store"], "cfr-plus")],
+    "arena_web": [(["serve"], "arena serve"), (["compare", "quick.db", "-o", "page.html"], "a page of comparisons")],
+}
+"""By extension the calls that need it, and what each says that it needs; None if the call works without."""
+
+
+def imported(package: str) -> set[str]:
+    """The extensions that an extension imports."""
+    found = set()
+    for file in (TOP / "extensions" / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            found |= {name.partition(".")[0] for name in names} & set(EXTENSIONS)
+    return found - {package}
+
+
+def with_importers(package: str) -> set[str]:
+    """An extension and all that import it, however indirectly."""
+    gone = {package}
+    while more := {other for other in EXTENSIONS if imported(other) & gone} - gone:
+        gone |= more
+    return gone
+
+
+def tree(folder: Path, gone: Iterable[str]) -> dict[str, str]:
+    """Lay out the packages without some extensions, as an installation; return the environment in which Python finds it."""
+    for package in [*OTHERS, *[TOP / "extensions" / name for name in EXTENSIONS if name not in gone]]:
+        (folder / package.name).symlink_to(package)
+    info = folder / f"{PROJECT['name']}-{__version__}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {PROJECT['name']}\nVersion: {__version__}\n")
+    lines = []
+    for group, points in PROJECT["entry-points"].items():
+        left = {name: value for name, value in points.items() if value.partition(".")[0] not in gone}
+        lines += [f"[{group}]", *[f"{name} = {value}" for name, value in left.items()]]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *getsitepackages()])}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_an_extension_can_be_deleted(extension: str, tmp_path: Path) -> None:
+    """The help lists the other commands, a tournament is played, and a use of what is gone ends with one line that names it."""
+    gone = with_importers(extension)
+    site, work = tmp_path / "site", tmp_path / "work"
+    site.mkdir()
+    work.mkdir()
+    environment = tree(site, gone)
+    (work / "quick.yaml").write_text(QUICK)
+    (work / "apart.yaml").write_text(f"{QUICK}isolation: process\n")
+    (work / "engine.yaml").write_text("game: tic-tac-toe\nagents: [random, {agent: {command: [cat], protocol: uci}}]\n")
+    (work / "cfr.yaml").write_text("game: kuhn-poker\nrounds: 1\nagents: [random, cfr-plus]\n")
+    (work / "mine.py").write_text("")
+
+    def arena(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-S", "-m", "arena", *words]  # -S: no .pth file leads to the checkout
+        return subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+    lacking = arena("--help")
+    assert (lacking.returncode, lacking.stderr) == (0, "")
+    played = arena("run", "quick.yaml", "--store", "quick.db", "--workers", "1", "--quiet")
+    assert (played.returncode, played.stderr) == (0, ""), played.stderr
+    assert "greedy" in played.stdout
+    for name in sorted(gone):
+        for words, needs in MISSING[name]:
+            done = arena(*words)
+            if needs is None:
+                assert done.returncode == 0, done.stderr
+                continue
+            assert done.returncode in (1, 2), (words, done.stdout, done.stderr)
+            said = [line for line in done.stderr.splitlines() if "needs the extension" in line]
+            assert len(said) == 1, (words, done.stderr)
+            assert f"{needs} needs the extension {name}, which is not installed" in said[0]
+            assert "Traceback" not in done.stderr

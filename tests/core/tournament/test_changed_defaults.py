@@ -1,0 +1,146 @@
+"""Options at their defaults are no part of an id: authors may add some, and a default that has changed is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Arena
+
+PLUGINS = {
+    "pile": """
+from arena import Game, hookimpl
+
+class Pile(Game):
+    '''Take one or two; who takes the last one wins.'''
+    name = "pile"
+    default_heuristic = "parity"
+    def __init__(self, *, size: int = 7, OPTIONS):
+        self.size = size
+    def initial(self, rng):
+        return (self.size, 0)
+    def to_move(self, state):
+        return state[1]
+    def actions(self, state):
+        return [number for number in (1, 2) if number <= state[0]]
+    def result(self, state, action):
+        return (state[0] - action, 1 - state[1])
+    def returns(self, state):
+        return (1.0, -1.0) if state[1] == 1 else (-1.0, 1.0)
+
+@hookimpl
+def arena_games():
+    return [Pile]
+""",
+    "taker": """
+from arena import Agent, hookimpl
+
+class Taker(Agent):
+    '''Takes the first or the last, or what the heuristic prefers.'''
+    name = "taker"
+    wants_heuristic = True
+    def __init__(self, *, place: int = 0, OPTIONS):
+        self.place = place
+    def choose(self, game, state, search):
+        search.evaluate(state)
+        return game.actions(state)[self.place]
+
+@hookimpl
+def arena_agents():
+    return [Taker]
+""",
+    "parity": """
+from arena import heuristic, hookimpl
+
+@heuristic("parity", game="pile")
+class Parity:
+    '''A third of the pile.'''
+    def __init__(self, game, *, share: float = 3, OPTIONS):
+        self.share = share
+    def __call__(self, state, player=0):
+        return 0.5 if state[0] % self.share else -0.5
+
+@hookimpl
+def arena_heuristics():
+    return [Parity]
+""",
+}
+SPEC = """
+game: {name: pile GAME}
+rounds: 1
+agents: [{agent: taker ENTRY ALL}, {agent: random ALL}, {agent: random, label: other ALL}]
+plugins: [pile.py, taker.py, parity.py]
+"""
+MATCHES = 3 * 2
+
+
+AT_FIRST = ("", "", "")
+
+
+def write(folder: Path, change: tuple[str, str, str] = AT_FIRST, new: str = "", **spoken: str) -> None:
+    """Write the spec with what is `spoken` of each option, and the plugins with one more option `new`.
+
+    The `change` is the name of a plugin, a text in it, and another text that stands for it.
+    """
+    plugin, old, changed = change
+    for name, code in PLUGINS.items():
+        text = code.replace(old, changed) if name == plugin else code
+        (folder / f"{name}.py").write_text(text.replace(", OPTIONS", new))
+    spec = SPEC
+    for place in ("GAME", "ENTRY", "ALL"):
+        spec = spec.replace(f" {place}", spoken.get(place, ""))
+    (folder / "cup.yaml").write_text(spec)
+
+
+CHANGES = [
+    ("pile", "size: int = 7", "size: int = 8", "size of the game pile was 7 and is 8", {"GAME": ", size: 7"}),
+    ("taker", "place: int = 0", "place: int = -1", "place of the agent taker was 0 and is -1", {"ENTRY": ", place: 0"}),
+    (
+        "parity", "share: float = 3", "share: float = 4", "share of the heuristic parity was 3.0 and is 4.0",
+        {"ALL": ", heuristic: {name: parity, share: 3}"},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("plugin", "old", "new", "told", "spoken"), CHANGES, ids=[change[0] for change in CHANGES])
+def test_a_default_that_has_changed_stops_a_run(
+    tmp_path: Path, arena: Arena, plugin: str, old: str, new: str, told: str, spoken: dict[str, str]
+) -> None:
+    """Whether the change of the code is accepted or not; the old value in the spec, or new matches, let it go on.
+
+    Every entry has the heuristic of its game, also one that does not ask it.
+    """
+    write(tmp_path)
+    assert arena("run", "cup.yaml").returncode == 0
+    affected = ["taker"] if plugin == "taker" else ["taker", "random", "other"]
+    write(tmp_path, (plugin, old, new))
+    fresh = [word for label in affected for word in ("--fresh-for", label)]
+    refused = arena("run", "cup.yaml")
+    assert refused.returncode == 2
+    assert f"{told}; use {' '.join(fresh)} to play" in refused.stderr
+    write(tmp_path, (plugin, old, new), **spoken)
+    assert arena("run", "cup.yaml", "--accept-changed-plugins").returncode == 0
+    write(tmp_path, (plugin, old, new))
+    assert arena("run", "cup.yaml", "--accept-changed-plugins").returncode == 2
+    assert arena("run", "cup.yaml", *fresh).returncode == 0
+    assert "nothing was left to play" in arena("run", "cup.yaml").stderr
+
+
+def test_new_options_leave_all_matches_what_they_are(tmp_path: Path, arena: Arena) -> None:
+    """Of a game, an agent and a heuristic; also where the spec says the default."""
+    write(tmp_path)
+    assert arena("run", "cup.yaml").returncode == 0
+    write(tmp_path, new=", more: str = 'none'", GAME=", more: none, size: 7", ENTRY=", more: none, place: 0")
+    again = arena("run", "cup.yaml", "--accept-changed-plugins")
+    assert again.returncode == 0, again.stderr
+    assert f"all {MATCHES} matches were in results/cup.db; nothing was left to play" in again.stderr
+
+
+def test_stores_with_other_defaults_are_not_merged(tmp_path: Path, arena: Arena) -> None:
+    """One id would stand for two matches, whether or not a change of the code is accepted."""
+    write(tmp_path)
+    assert arena("run", "cup.yaml", "--store", "one.db").returncode == 0
+    write(tmp_path, ("taker", "place: int = 0", "place: int = -1"))
+    assert arena("run", "cup.yaml", "--store", "two.db").returncode == 0
+    refused = arena("merge", "both.db", "one.db", "two.db", "--accept-changed-plugins")
+    assert refused.returncode == 1
+    assert "place of the agent taker was 0 and is -1" in refused.stderr

@@ -1,0 +1,200 @@
+"""A file that an option names plays too: a store knows its content, as it knows the code of a plugin."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from arena import run
+from arena.errors import ArenaError, StoreConflict
+from arena.schedule.fingerprint import Fingerprint, fingerprints, trusted
+from arena.spec import Spec, load_spec, reload_spec
+from arena.store import Store
+from arena.store.merger import merge
+from arena_cluster.node import Disagrees, check_sources
+from arena_cluster.parcel import lay_out, pack_parcel, unpack_parcel
+from tests.conftest import Arena, arena_in
+from tests.rehash import rehash
+
+SPEC = """
+game: tic-tac-toe
+rounds: 2
+agents: [{agent: policy-table, file: nets/first.tsv, missing: uniform, label: table}, greedy, random]
+"""
+ALL = 3 * 2 * 2
+"""Matches: pairs of three, two orders, two rounds."""
+OF_TABLE = 2 * 2 * 2
+"""Those in which the table sits."""
+NOTHING_LEFT = f"note: all {ALL} matches were in cup.db; nothing was left to play\n"
+MEDDLER = """
+import os
+from pathlib import Path
+from arena import Agent, hookimpl
+
+FILE = Path({file!r})
+
+class Meddler(Agent):
+    name = "meddler"
+    def choose(self, game, state, search):
+        text = FILE.read_text()
+        if search.rng.random() < 0.02 and "9=1" not in text:
+            FILE.write_text(text.replace("1=1", "9=1"))
+            os.utime(FILE, ns=(0, 0))
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Meddler]
+"""
+_stamps = count(1)
+
+
+def write(folder: Path, cell: int) -> Path:
+    """Write a policy that begins with a cell."""
+    file = folder / "nets" / "first.tsv"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f".../.../...\t{cell}=1\n")
+    os.utime(file, ns=(0, next(_stamps)))  # as of another moment, however quick the test is
+    return file
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The spec, its file and a store, played with the table that begins in cell 1."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "cup.yaml").write_text(SPEC)
+    write(folder, 1)
+    done = arena_in(folder)("run", "cup.yaml", "--store", "cup.db")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def played(made: Path, tmp_path: Path) -> Path:
+    """A folder with that store, in which the table now begins in cell 9."""
+    copytree(made, tmp_path, dirs_exist_ok=True)
+    write(tmp_path, 9)
+    return tmp_path
+
+
+def begins(store: Path) -> Sequence[str]:
+    """The first actions of the matches that the table begins, each once."""
+    with Store.open(store) as opened:
+        return sorted({record.actions[0] for record, _ in opened.records() if record.labels[0] == "table"})
+
+
+def ids(store: Path) -> set[str]:
+    with Store.open(store) as opened:
+        return {record.id for record, _ in opened.records()}
+
+
+def spec(folder: Path) -> Spec:
+    return load_spec(folder / "cup.yaml")
+
+
+def test_a_file_that_has_changed_is_refused_as_changed_code_is(played: Path, arena: Arena) -> None:
+    """By name, and with the same ways to go on; the file as it was goes on in silence."""
+    refused = arena("run", "cup.yaml", "--store", "cup.db")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "cup.db: first.tsv changed since the matches in it were played; use --fresh" in refused.stderr
+    write(played, 1)
+    done = arena("run", "cup.yaml", "--store", "cup.db")
+    assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
+
+
+def test_the_matches_of_one_agent_are_played_anew(played: Path, arena: Arena) -> None:
+    """With the new content, under the same ids; of the others no record changes."""
+    before = ids(played / "cup.db")
+    assert begins(played / "cup.db") == ["1"]
+    done = arena("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
+    assert done.returncode == 0
+    assert f"{OF_TABLE} matches of table are played anew" in done.stderr
+    assert begins(played / "cup.db") == ["9"]
+    assert ids(played / "cup.db") == before
+    assert "more than one version" not in done.stdout
+
+
+def test_a_file_that_others_share_is_named(played: Path, arena: Arena) -> None:
+    """Whoever plays with it must be played anew, too."""
+    (played / "cup.yaml").write_text(SPEC.replace("greedy", "{agent: policy-table, file: nets/first.tsv, missing: uniform}"))
+    refused = arena("run", "cup.yaml", "--store", "cup.db", "--fresh-for", "table")
+    assert refused.returncode == 2
+    assert "content in nets of first.tsv changed since the matches in it were played, and others play with it" in refused.stderr
+
+
+def test_what_was_accepted_is_on_the_board(played: Path, arena: Arena) -> None:
+    done = arena("run", "cup.yaml", "--store", "cup.db", "--accept-changed-plugins")
+    assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
+    assert "The store has matches of more than one version of first.tsv." in done.stdout
+
+
+def test_a_store_without_the_hash_of_a_file_goes_on(played: Path, arena: Arena) -> None:
+    """It tells nothing of that file; from this run on it does."""
+    with closing(sqlite3.connect(played / "cup.db")) as connection, connection:
+        (text,) = connection.execute("SELECT plugins FROM run").fetchone()
+        kept = {name: found for name, found in json.loads(text).items() if name != "nets/first.tsv"}
+        assert len(kept) == len(json.loads(text)) - 1
+        connection.execute("UPDATE run SET plugins = ?", (json.dumps(kept),))
+    rehash(played / "cup.db")
+    done = arena("run", "cup.yaml", "--store", "cup.db")
+    assert (done.returncode, done.stderr) == (0, NOTHING_LEFT)
+    write(played, 5)
+    assert "first.tsv changed since" in arena("run", "cup.yaml", "--store", "cup.db").stderr
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_file_that_changes_while_a_run_goes_on_ends_it(tmp_path: Path, workers: int, keeps: bool) -> None:
+    """No match that was played with the new content is recorded."""
+    file = write(tmp_path, 1)
+    (tmp_path / "meddler.py").write_text(MEDDLER.format(file=str(file)))
+    spec = SPEC.replace("greedy", "meddler").replace("rounds: 2", "rounds: 40")
+    (tmp_path / "cup.yaml").write_text(f"{spec}plugins: [meddler.py]\n")
+    store = tmp_path / "cup.db" if keeps else None
+    with pytest.raises(ArenaError, match=r"nets/first\.tsv changed while the run was going on"):
+        run(tmp_path / "cup.yaml", workers=workers, store=store)
+    assert "9=1" in file.read_text()
+    if store is not None:
+        assert set(begins(store)) <= {"1"}
+
+
+def test_stores_of_other_contents_are_not_merged(made: Path, played: Path, arena: Arena) -> None:
+    assert arena("run", "cup.yaml", "--store", "other.db").returncode == 0
+    with pytest.raises(StoreConflict, match=r"first\.tsv was another one for"):
+        merge(played / "both.db", [made / "cup.db", played / "other.db"])
+
+
+def test_a_file_goes_along_to_other_machines(played: Path, tmp_path: Path) -> None:
+    """It lies there as it did here; where it is another one, they disagree."""
+    node = tmp_path / "node"
+    parcel = unpack_parcel(pack_parcel(spec(played)))
+    lay_out(parcel, node)
+    assert (node / "nets" / "first.tsv").read_text() == (played / "nets" / "first.tsv").read_text()
+    there = reload_spec(replace(parcel.document, folder=node), parcel.plugins, parcel.seed)
+    check_sources(there, parcel, node)
+    write(node, 1)
+    with pytest.raises(Disagrees, match=r"nets/first\.tsv differs from the one here"):
+        check_sources(there, parcel, node)
+
+
+def test_files_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    """Also where a folder has a comma in its name, which parts the hashes in a store; a file is no code to be trusted."""
+    folders = ["a", "b, c=d"]
+    entries = []
+    for folder in folders:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "net.tsv").write_text(f".../.../...\t{len(folder)}=1\n")
+        entries.append({"agent": "policy-table", "file": str(tmp_path / folder / "net.tsv"), "missing": "uniform"})
+    spec = load_spec({"game": "tic-tac-toe", "agents": entries})
+    assert trusted(spec)
+    found = fingerprints(spec)
+    ours = [one for name, one in found.items() if name.endswith("net.tsv")]
+    assert len({text for one in ours for text in one.hashes.values()}) == len(folders)
+    assert [Fingerprint.of(None, one.text) for one in ours] == ours

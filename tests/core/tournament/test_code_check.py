@@ -1,0 +1,219 @@
+"""A store knows with which code its matches were played."""
+
+import json
+import re
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena import run
+from arena.errors import StoreError
+from arena.formats import RoundRobin
+from arena.schedule.fingerprint import fingerprints
+from arena.spec import load_spec
+from arena.store import Store
+from arena.store.run import run_of
+from arena.tournament.queue import MatchQueue
+from arena_isolation.agent_start import prove_once
+from tests.conftest import Arena
+from tests.rehash import rehash
+
+MINE = '''"""One end of the list."""
+
+from arena import Agent, hookimpl
+
+
+class Mine(Agent):
+    """Plays one end of the list."""
+
+    name = "mine"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+
+@hookimpl
+def arena_agents():
+    return [Mine]
+'''
+SPEC = "game: tic-tac-toe\nrounds: 2\nseed: 3\nagents: [mine, random, greedy]\nplugins: [mine.py]\n"
+ALL_THERE = "note: all 12 matches were in s.db; nothing was left to play\n"
+SEVERAL = "more than one version"
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """The plugin, its spec, and the store of both."""
+    (tmp_path / "s.yaml").write_text(SPEC)
+    (tmp_path / "mine.py").write_text(MINE)
+    run(tmp_path / "s.yaml", store=tmp_path / "s.db")
+    return tmp_path / "mine.py"
+
+
+@pytest.mark.parametrize("better", ["game.actions(state)[-1]", "__import__('os')._exit(3)", "game.actions(state)[1 // 0]"])
+def test_a_plugin_that_plays_otherwise_is_refused(mine: Path, arena: Arena, better: str) -> None:
+    """It is named, and no other; so it is where it takes its process down. Once accepted, the board tells of two versions."""
+    mine.write_text(MINE.replace("game.actions(state)[0]", better))
+    refused = arena("run", "s.yaml", "--store", "s.db")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "s.db: mine.py changed since the matches in it were played; use --fresh" in refused.stderr
+    accepted = arena("run", "s.yaml", "--store", "s.db", "--accept-changed-plugins")
+    assert (accepted.returncode, accepted.stderr) == (0, ALL_THERE)
+    assert "The store has matches of more than one version of mine.py." in accepted.stdout
+    again = arena("run", "s.yaml", "--store", "s.db")
+    assert (again.returncode, again.stderr) == (0, ALL_THERE)
+    assert SEVERAL in again.stdout
+
+
+def test_words_about_a_plugin_are_no_change(mine: Path, arena: Arena) -> None:
+    """Code that is there again is the same code."""
+    mine.write_text(MINE.replace("One end", "The first").replace("    def", "    # the end\n\n    def"))
+    assert arena("run", "s.yaml", "--store", "s.db").returncode == 0
+    for text in (MINE, MINE.replace('"""Plays one end of the list."""', '"""Plays."""\n\n    a = 1')):
+        mine.write_text(text)
+        done = arena("run", "s.yaml", "--store", "s.db")
+        assert (done.returncode, "mine.py changed" in done.stderr) == ((0, False) if text == MINE else (2, True))
+
+
+def test_an_agent_may_be_added_from_a_plugin_that_is_known(mine: Path, arena: Arena, tmp_path: Path) -> None:
+    """What is refused is other code, and not other classes of the same package."""
+    arena("run", "s.yaml", "--store", "s.db", "--quiet")
+    (tmp_path / "s.yaml").write_text(SPEC.replace("greedy]", "greedy, minimax]"))
+    done = arena("run", "s.yaml", "--store", "s.db")
+    assert (done.returncode, done.stderr) == (0, "note: 12 matches were in s.db, 12 have been added\n")
+    assert SEVERAL not in done.stdout
+
+
+def altered(store: Path, **details: str) -> None:
+    """Give a built-in agent another hash in a store, and some columns of all matches another value."""
+    with sqlite3.connect(store) as connection:
+        (text,) = connection.execute("SELECT plugins FROM run ORDER BY number DESC").fetchone()
+        plugins = re.sub("(agent greedy=)[0-9a-f]{4}", r"\g<1>0000", text)
+        assert plugins != text
+        connection.execute("UPDATE run SET plugins = ?", (plugins,))
+        for column, value in details.items():
+            connection.execute(f"UPDATE detail SET {column} = ?", (value,))
+    connection.close()
+    rehash(store)
+
+
+def test_matches_that_need_not_come_out_the_same_prove_nothing(mine: Path, arena: Arena, tmp_path: Path) -> None:
+    """The run goes on all the same, and says so."""
+    (tmp_path / "s.yaml").write_text(f"{SPEC}limits: {{seconds: 9}}\nisolation: none\n")
+    arena("run", "s.yaml", "--store", "t.db")
+    altered(tmp_path / "t.db")
+    done = arena("run", "s.yaml", "--store", "t.db")
+    assert done.returncode == 0
+    expected = "note: t.db was played with another version of arena; none of its matches could be played again"
+    assert done.stderr.splitlines()[0] == expected
+
+
+def test_versions_of_a_plugin_are_told_apart(mine: Path, arena: Arena, tmp_path: Path) -> None:
+    """By `merge`, and by `replay`; stores of one version go together."""
+    assert arena("run", "s.yaml", "--store", "new.db").returncode == 0
+    assert arena("merge", "both.db", "s.db", "new.db").stdout == "both.db: 12 matches\n"
+    assert SEVERAL not in arena("leaderboard", "both.db").stdout
+    first = json.loads(arena("export", "new.db").stdout.splitlines()[0])["id"]
+    mine.write_text(MINE + "ONE = 1\n")
+    assert "mine.py: not the same now" in arena("replay", "new.db", first, "--plugin", mine).stdout
+    run(tmp_path / "s.yaml", store=tmp_path / "other.db")
+    assert "mine.py was another one for other.db than for s.db" in arena("merge", "not.db", "s.db", "other.db").stderr
+
+
+def test_a_package_is_held_to_what_is_imported(arena: Arena, tmp_path: Path) -> None:
+    """An edit of another agent's file does not matter, one of a module that is imported does."""
+    kit = tmp_path / "kit"
+    kit.mkdir()
+    (kit / "__init__.py").write_text("from kit.mine import arena_agents\nfrom kit.unused import NOTHING\n")
+    (kit / "mine.py").write_text(MINE.replace("hookimpl\n\n", "hookimpl\n\nfrom .ends import END\n").replace("[0]", "[END]"))
+    (kit / "ends.py").write_text("END = 0\n")
+    (kit / "unused.py").write_text("NOTHING = 0\n")
+    (tmp_path / "s.yaml").write_text(SPEC.replace("mine.py", "kit"))
+
+    def again() -> str:
+        return arena("run", "s.yaml", "--store", "k.db", PYTHONPATH=str(tmp_path)).stderr
+
+    assert again() == ""
+    (kit / "unused.py").write_text("NOTHING = 1\n")
+    assert again() == ALL_THERE.replace("s.db", "k.db")
+    (kit / "ends.py").write_text("END = -1\n")
+    assert "kit changed since the matches in it were played" in again()
+
+
+def test_the_interface_for_python_refuses_too(mine: Path, tmp_path: Path) -> None:
+    """With the same words."""
+    mine.write_text(MINE.replace("[0]", "[-1]"))
+    with pytest.raises(StoreError, match=r"s\.db: mine\.py changed since the matches in it were played"):
+        run(tmp_path / "s.yaml", store=tmp_path / "s.db")
+
+
+# --- A run is prepared once -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def calls() -> Callable[..., int]:
+    """Count how often functions are called while another one is."""
+
+    def calls(counted: Callable[..., object], played: Callable[[], object]) -> int:
+        code, found = counted.__code__, 0
+
+        def note(frame: object, event: str, _: object) -> None:
+            nonlocal found
+            found += event == "call" and frame.f_code is code  # type: ignore[attr-defined]
+
+        sys.setprofile(note)
+        try:
+            played()
+        finally:
+            sys.setprofile(None)
+        return found
+
+    return calls
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("keeps", [True, False])
+def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp_path: Path, workers: int, keeps: bool) -> None:
+    """Not at all where nobody asks; agents' processes and workers compare on their own."""
+    store = tmp_path / "new.db" if keeps else None
+    assert calls(fingerprints, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == (
+        1 if keeps or workers > 1 else 0
+    )
+
+
+def test_sizes_are_computed_once(calls: Callable[..., int], mine: Path, tmp_path: Path) -> None:
+    """However often they are asked for."""
+    spec = load_spec(tmp_path / "s.yaml")
+    assert calls(RoundRobin.size, lambda: [spec.size, spec.size, run_of(spec), spec.boards[0].size]) <= 1
+
+
+def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_path: Path) -> None:
+    """It knows the ids of matches without what plays them."""
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
+    with Store.open(tmp_path / "s.db", write=True) as store:
+        store.begin(run_of(spec))
+        prove_once.cache_clear()
+        assert calls(prove_once.__wrapped__, lambda: MatchQueue(spec, store).take(1)) == 0
+
+
+def test_what_comes_with_arena_may_change_as_long_as_it_plays_the_same(mine: Path, arena: Arena, tmp_path: Path) -> None:
+    """Another hash of a built-in agent is another arena: the run goes on if its matches come out the same, else it is refused.
+
+    The next run of the same arena says nothing; nor does any with `--quiet`, or from Python.
+    """
+    store = tmp_path / "s.db"
+    altered(store)
+    done = arena("run", "s.yaml", "--store", "s.db")
+    assert done.returncode == 0
+    assert re.match("note: s.db was played with another version of arena; [0-9]+ of its matches came out the same", done.stderr)
+    assert arena("run", "s.yaml", "--store", "s.db").stderr == ALL_THERE
+    altered(store)
+    assert arena("run", "s.yaml", "--store", "s.db", "--quiet").stderr == ""
+    altered(store)
+    assert len(run(tmp_path / "s.yaml", store=store).records) == 12
+    altered(store, actions="\n1\n2")
+    refused = arena("run", "s.yaml", "--store", "s.db")
+    assert (refused.returncode, re.search(r"fairarena:.* changed since", refused.stderr) is not None) == (2, True), refused.stderr

@@ -1,0 +1,149 @@
+"""A changed agent's matches are played anew, and no others."""
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from arena.errors import StoreError
+from arena.spec import load_spec
+from arena.store import Store
+from arena.store.run import run_of
+from arena.tournament.code_check import clear_for
+from tests.conftest import Arena, arena_in
+
+AGENT = """
+from arena import Agent, hookimpl
+
+class {name}(Agent):
+    name = "{lower}"
+    def choose(self, game, state, search):
+        return game.actions(state)[{index}]
+
+@hookimpl
+def arena_agents():
+    return [{name}]
+"""
+SPEC = """
+game: tic-tac-toe
+rounds: 3
+openings: {plies: 2}
+agents: [mine, yours, greedy, random]
+plugins: [mine.py, yours.py]
+"""
+ROUND_ROBIN = 4 * 3 // 2 * 2 * 3
+"""Matches: pairs of four, two orders, three rounds."""
+OF_ONE = 3 * 2 * 3
+"""Those in which one of them sits."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The spec, the plugins and a store, played with both agents taking the first action."""
+    folder = tmp_path_factory.mktemp("fresh")
+    (folder / "cup.yaml").write_text(SPEC)
+    write(folder, "mine", 0)
+    write(folder, "yours", 0)
+    assert arena_in(folder)("run", "cup.yaml").returncode == 0
+    return folder
+
+
+@pytest.fixture
+def played(folder: Path, tmp_path: Path) -> Path:
+    """A store of the spec, played with `mine` that took the first action and now takes the last."""
+    copytree(folder, tmp_path, dirs_exist_ok=True)
+    write(tmp_path, "mine", -1)
+    return tmp_path / "results" / "cup.db"
+
+
+def write(folder: Path, name: str, index: int) -> None:
+    (folder / f"{name}.py").write_text(AGENT.format(name=name.title(), lower=name, index=index))
+
+
+def rows(store: Path) -> dict[str, tuple[tuple[str, ...], str, str]]:
+    """Of every record its labels, its actions and all of the clock, by its id."""
+    whole = (
+        "SELECT hex(r.id), d.labels, d.actions, d.decisions || ' ' || r.number FROM record r JOIN detail d ON d.record = r.number"
+    )
+    with closing(sqlite3.connect(store)) as connection:
+        found = connection.execute(whole).fetchall()
+    return {key: (tuple(json.loads(labels)), actions, rest) for key, labels, actions, rest in found}
+
+
+def test_only_the_matches_of_the_agent_are_played(tmp_path: Path, arena: Arena, played: Path) -> None:
+    """All others keep every byte, and the board no longer tells of two versions."""
+    before = rows(played)
+    assert "mine.py changed since" in arena("run", "cup.yaml").stderr
+    again = arena("run", "cup.yaml", "--fresh-for", "mine")
+    assert again.returncode == 0, again.stderr
+    assert f"note: {OF_ONE} matches of mine are played anew; the matches so far are kept in results/cup.1.db" in again.stderr
+    assert f"{ROUND_ROBIN - OF_ONE} matches were in results/cup.db, {OF_ONE} have been added" in again.stderr
+    after = rows(played)
+    assert set(after) == set(before)
+    own = {key for key, (labels, _, _) in before.items() if "mine" in labels}
+    assert len(own) == OF_ONE
+    assert all(after[key] == before[key] for key in before if key not in own)
+    assert any(after[key][1] != before[key][1] for key in own)
+    assert rows(tmp_path / "results" / "cup.1.db") == before
+    assert "more than one version" not in again.stdout
+
+
+def test_what_was_cleared_is_left_to_play_after_a_crash(arena: Arena, played: Path) -> None:
+    """The process ends right after the matches have gone: the plain command goes on, and needs no option."""
+    spec = load_spec(played.parents[1] / "cup.yaml")
+    with Store.open(played, write=True) as store:
+        clear_for(store, spec, run_of(spec), ["mine"])
+    assert len(rows(played)) == ROUND_ROBIN - OF_ONE
+    again = arena("run", "cup.yaml")
+    assert f"{OF_ONE} have been added" in again.stderr
+    assert len(rows(played)) == ROUND_ROBIN
+
+
+def test_nothing_goes_before_the_copy_is_there(played: Path) -> None:
+    """A copy that cannot be written leaves the store as it was."""
+    spec = load_spec(played.parents[1] / "cup.yaml")
+    before = rows(played)
+    (played.parent / ".cup.1.db.part").mkdir()
+    with Store.open(played, write=True) as store, pytest.raises(StoreError, match="cannot be written"):
+        clear_for(store, spec, run_of(spec), ["mine"])
+    assert rows(played) == before
+
+
+def test_another_change_is_not_let_through(tmp_path: Path, arena: Arena, played: Path) -> None:
+    """`yours` has changed as well and meets `greedy`: it has to be named too."""
+    write(tmp_path, "yours", 1)
+    refused = arena("run", "cup.yaml", "--fresh-for", "mine")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert re.search(r"agent yours of yours.py changed .* --fresh-for", refused.stderr)
+    both = arena("run", "cup.yaml", "--fresh-for", "mine", "--fresh-for", "yours")
+    assert both.returncode == 0
+    assert f"{2 * OF_ONE - 2 * 3} matches of mine, yours are played anew" in both.stderr
+
+
+def test_a_name_that_nobody_has(arena: Arena, played: Path) -> None:
+    """The nearest one is proposed, and options that exclude each other are refused."""
+    wrong = arena("run", "cup.yaml", "--fresh-for", "mini")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "unknown entry 'mini'; did you mean 'mine'?" in wrong.stderr
+    assert arena("run", "cup.yaml", "--fresh-for", "mine", "--fresh").returncode == 2
+    assert arena("run", "cup.yaml", "--fresh-for", "mine", "--no-store").returncode == 2
+    assert played.is_file()
+
+
+def test_another_version_is_not_what_has_changed(tmp_path: Path, arena: Arena) -> None:
+    """An entry that is held to a copy of the agent keeps the matches in which the current one does not sit."""
+    for name in ("mine", "yours"):
+        write(tmp_path, name, 0)
+    (tmp_path / "old.py").write_text((tmp_path / "mine.py").read_text())
+    agents = "[mine, {agent: mine, version: old.py, label: before}, greedy]"
+    (tmp_path / "cup.yaml").write_text(SPEC.replace("[mine, yours, greedy, random]", agents))
+    assert arena("run", "cup.yaml", "--quiet").returncode == 0
+    write(tmp_path, "mine", -1)
+    again = arena("run", "cup.yaml", "--fresh-for", "mine")
+    assert f"note: {2 * 2 * 3} matches of mine are played anew" in again.stderr, (
+        again.stderr
+    )  # of 18: two rivals, two orders, three rounds

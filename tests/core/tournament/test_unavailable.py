@@ -1,0 +1,90 @@
+"""A backend that does not answer costs nobody a match: the match is void, and the next run plays it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.store import Store
+
+PLUGIN = '''
+from pathlib import Path
+from arena import Agent, Unavailable, hookimpl
+
+class Flaky(Agent):
+    """Plays the first action; its backend does not answer as often as a file has bytes, of which each time one goes."""
+
+    name = "flaky"
+
+    def __init__(self, *, file: str) -> None:
+        self.file = Path(file)
+
+    def choose(self, game, state, search):
+        search.spend(requests=1, tokens=2.5)
+        search.spend(requests=1)
+        left = self.file.read_text()
+        if left:
+            self.file.write_text(left[1:])
+            raise Unavailable("the backend is away")
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Flaky]
+'''
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> dict[str, Any]:
+    """Three rounds against a random agent; the file of failures is empty."""
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    (tmp_path / "failures").write_text("")
+    agents = [{"agent": "flaky", "file": str(tmp_path / "failures")}, "random"]
+    return {"game": "tic-tac-toe", "agents": agents, "rounds": 3, "plugins": [str(tmp_path / "plugin.py")]}
+
+
+def away(tmp_path: Path, times: int) -> None:
+    """The backend does not answer so many times from now on."""
+    (tmp_path / "failures").write_text("." * times)
+
+
+@pytest.mark.parametrize("isolation", ["none", "process"])
+@pytest.mark.parametrize("kind", ["Unavailable", "BackendGone"])
+def test_a_match_without_an_answer_is_void_and_is_played_by_the_next_run(
+    spec: dict[str, Any], tmp_path: Path, isolation: str, kind: str
+) -> None:
+    """The agent is asked once: the first match is void, the others are played; the next run replaces its record alone."""
+    (tmp_path / "plugin.py").write_text(PLUGIN.replace("Unavailable", kind))
+    spec = {**spec, "isolation": isolation}
+    store = tmp_path / "cup.db"
+    away(tmp_path, 1)
+    results = arena.run(spec, store=store)
+    assert len(results.played) == 6
+    (void,) = results.void
+    assert void == results.played[0].record
+    assert (void.returns, void.seat) == ((0, 0), None)
+    assert "the backend is away" in (void.message or "")
+    before = {one.record.id: one.record for one in results.played}
+    again: list[str] = []
+    after = arena.run(spec, store=store, observe=lambda one: again.append(one.record.id))
+    assert again == [void.id]
+    assert after.void == []
+    assert [one.record for one in after.played if one.record.id != void.id] == [
+        record for record in before.values() if record is not before[void.id]
+    ]
+    with Store.open(store) as opened:
+        assert len(opened) == 6
+        assert list(opened.damaged()) == []
+
+
+@pytest.mark.parametrize("isolation", ["none", "process"])
+def test_what_a_decision_spends_adds_up_in_its_record(spec: dict[str, Any], tmp_path: Path, isolation: str) -> None:
+    """Wherever the agent runs, and in a store; an agent that says nothing has nothing in its record."""
+    results = arena.run({**spec, "isolation": isolation, "rounds": 1}, store=tmp_path / "cup.db")
+    for one in results.played:
+        plain = one.record.as_dict()["decisions"]
+        own = [decision for decision in plain if "spent" in decision]
+        assert [decision["spent"] for decision in own] == [{"requests": 2, "tokens": 2.5}] * len(own)
+        assert len({decision["seat"] for decision in own}) == 1
+        assert 0 < len(own) < len(plain)

@@ -1,0 +1,104 @@
+"""What workers are given to play: every match until it is recorded once, whoever ends, in shares that are fair."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.format import Pairing
+from arena.schedule.schedule import OVER, Batch, Scheduled
+from arena.workers.pool import Task, Workload
+
+
+class Counted:
+    """A schedule of so many matches."""
+
+    def __init__(self, matches: int) -> None:
+        self.upcoming = [Scheduled(number, 0, Pairing(number, (0,))) for number in range(matches)]
+
+    def take(self, size: int) -> Batch:
+        batch, self.upcoming = self.upcoming[:size], self.upcoming[size:]
+        return Batch(batch) or OVER
+
+
+def played(task: Task, deadly: set[int], rng: random.Random) -> tuple[int, bool]:
+    """How many matches a worker begins, and whether it ends; what is recorded by then is noted in the task.
+
+    It ends in a deadly match, and sometimes, but in no retry, in or before another one; then some records may be lost.
+    """
+    time_for = rng.randint(1, len(task.matches))
+    fatal = [place for place in range(time_for) if task.matches[place].number in deadly]
+    accidents = [rng.randrange(time_for)] if not task.alone and rng.random() < 0.3 else []
+    if not fatal and not accidents:
+        task.recorded = time_for
+        return time_for, False
+    place = min(fatal + accidents)
+    task.recorded = rng.randint(0, place)
+    return (place + 1 if place in fatal else place + rng.randint(0, 1)), True
+
+
+@given(st.integers(0, 60), st.integers(1, 4), st.sets(st.integers(0, 59)), st.booleans(), st.integers())
+def test_every_match_is_recorded_once_and_only_the_deadly_end_a_worker_twice(
+    matches: int, workers: int, deadly: set[int], known: bool, seed: int
+) -> None:
+    """Workers that end at deadly matches and by accident, and that hand back what they had no time for."""
+    rng = random.Random(seed)
+    workload = Workload(Counted(matches).take, workers, matches if known else None)
+    recorded: list[int] = []
+    culprits: list[int] = []
+    fresh = [True] * workers
+    while workload.any_left():
+        place = rng.randrange(workers)
+        task = workload.next(rng.randint(1, 9), fresh=fresh[place])
+        if task is None:  # only retries are left, which wait for the new workers
+            assert not fresh[place]
+            continue
+        assert not task.alone or (fresh[place] and len(task.matches) == 1)
+        begun, fresh[place] = played(task, deadly, rng)
+        recorded += [scheduled.number for scheduled in task.matches[: task.recorded]]
+        if not fresh[place]:
+            workload.hand_back(task)
+        elif (culprit := workload.salvage(task, begun)) is not None:
+            culprits.append(culprit.number)
+    assert sorted(recorded) == [number for number in range(matches) if number not in deadly]
+    assert sorted(culprits) == [number for number in range(matches) if number in deadly]
+
+
+def test_the_last_matches_are_shared_out() -> None:
+    """Of 40 matches two workers get a quarter of what is left at most, however many they ask for; the last come one by one."""
+    workload = Workload(Counted(40).take, 2, 40)
+    sizes = []
+    while (task := workload.next(1000, fresh=True)) is not None:
+        sizes.append(len(task.matches))
+    assert sizes[:4] == [10, 7, 5, 4]
+    assert sizes[-3:] == [1, 1, 1]
+    assert sum(sizes) == 40
+
+
+def test_what_a_worker_had_no_time_for_comes_next() -> None:
+    """In the order of the schedule."""
+    workload = Workload(Counted(10).take, 1, None)
+    task = workload.next(4, fresh=True)
+    assert task is not None
+    task.recorded = 1
+    workload.hand_back(task)
+    following = workload.next(5, fresh=False)
+    assert following is not None
+    assert [scheduled.number for scheduled in following.matches] == [1, 2, 3, 4, 5]
+
+
+def test_the_match_that_was_played_is_retried_alone_and_first() -> None:
+    """Two are recorded, one is gathered, one is being played, one not begun."""
+    workload = Workload(Counted(5).take, 1, None)
+    task = workload.next(5, fresh=True)
+    assert task is not None
+    task.recorded = 2
+    assert workload.salvage(task, 4) is None
+    given = [workload.next(5, fresh=fresh) for fresh in (False, True, False)]
+    assert [(one.alone, [scheduled.number for scheduled in one.matches]) for one in given if one is not None] == [
+        (False, [2]),
+        (True, [3]),
+        (False, [4]),
+    ]
+    retry = Task([task.matches[3]], alone=True)
+    assert workload.salvage(retry, 1) == task.matches[3]

@@ -1,0 +1,604 @@
+"""The kit passes sound heuristics, and finds every promise that a heuristic can break, one planted bug for each."""
+
+import random
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from math import inf, nan
+from typing import Any, ClassVar
+
+import pytest
+
+from arena import Game, Puzzle, Refused, heuristic
+from arena.plugins.registry import Registry
+from arena.testing import check_heuristic, heuristic_verdicts
+from arena_check.distances import near_goal
+from arena_games.sliding_tiles import Manhattan, SlidingTiles
+from arena_games.tic_tac_toe import OpenLanes, TicTacToe
+
+Finding = Callable[[Callable[[], object]], dict[str, str]]
+Heuristic = Callable[..., Any]
+
+TOE = TicTacToe()
+TILES = SlidingTiles(rows=2, columns=3)
+TOE_NAME = "tic-tac-toe"
+TILES_NAME = "sliding-tiles"
+
+
+class Corridor(Puzzle):
+    """Walk to the right end of a corridor; a step costs two."""
+
+    name = "corridor"
+    length: ClassVar[int] = 6
+
+    def initial(self, rng: random.Random) -> Any:
+        return rng.randrange(self.length - 1)
+
+    def actions(self, state: Any) -> Any:
+        return [*(["left"] if state > 0 else []), *(["right"] if state < self.length - 1 else [])]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return state - 1 if action == "left" else state + 1
+
+    def is_goal(self, state: Any) -> bool:
+        return bool(state == self.length - 1)
+
+    def step_cost(self, state: Any, action: Any, successor: Any) -> float:
+        return 2
+
+
+class Endless(Corridor):
+    """A corridor without a right end."""
+
+    name = "endless"
+
+    def actions(self, state: Any) -> Any:
+        return ["right"]
+
+    def is_goal(self, state: Any) -> bool:
+        return False
+
+
+class Torn(Corridor):
+    """A corridor with a hole: the rules blow up there."""
+
+    name = "torn"
+
+    def result(self, state: Any, action: Any) -> Any:
+        raise OSError("a hole in the floor")
+
+
+class Shares(TicTacToe):
+    """Tic-tac-toe where values need not be opposite."""
+
+    name = "shares"
+    zero_sum = False
+
+
+CORRIDOR = Corridor()
+
+
+# Sound heuristics, as a newcomer would write them
+
+
+@heuristic("way", game="corridor", admissible=True, consistent=True)
+def way(game: Corridor, state: int, player: int = 0) -> float:
+    """The distance itself."""
+    return 2 * (game.length - 1 - state)
+
+
+@heuristic("doubled", game="corridor")
+def doubled(game: Corridor, state: int, player: int = 0) -> float:
+    """Overestimates, and does not claim otherwise."""
+    return 2 * way(game, state)
+
+
+@heuristic("middle", game=TOE_NAME)
+def middle(game: TicTacToe, state: tuple[int, int], player: int = 0) -> float:
+    """Who has the middle cell."""
+    own, other = state[player], state[1 - player]
+    cell = 1 << 5
+    return 0.5 * (bool(own & cell) - bool(other & cell))
+
+
+@heuristic("table", game="corridor", admissible=True)
+class Table:
+    """Half the distance, from a table that is filled when it is needed."""
+
+    def __init__(self, game: Corridor, *, factor: float = 1.0) -> None:
+        self.game = game
+        self.factor = factor
+        self.known: dict[int, float] = {}
+
+    def __call__(self, state: int, player: int = 0) -> float:
+        return self.known.setdefault(state, self.factor * (self.game.length - 1 - state))
+
+
+@heuristic("generous", game="shares")
+def generous(game: Shares, state: Any, player: int = 0) -> float:
+    """Everybody is doing well."""
+    return 0.9
+
+
+@pytest.mark.parametrize(
+    ("target", "game", "passed"),
+    [
+        (way, CORRIDOR, ("range", "repeats", "goals", "consistent", "admissible at 6 states")),
+        (doubled, Corridor, ("range", "repeats", "goals")),
+        (Table, CORRIDOR, ("range", "repeats", "goals", "admissible at 6 states")),
+        (middle, TOE, ("range", "repeats", "antisymmetric")),
+        (generous, Shares(), ("range", "repeats")),
+    ],
+    ids=["way", "doubled", "table", "middle", "generous"],
+)
+def test_a_sound_heuristic_passes(target: Heuristic, game: Game, passed: tuple[str, ...]) -> None:
+    """What a newcomer writes, without a mistake, passes, and what was checked is told."""
+    assert check_heuristic(target, game) == passed
+
+
+@pytest.mark.parametrize("name", ["manhattan", "misplaced"])
+@pytest.mark.parametrize(
+    ("parameters", "states"),
+    [
+        ({"rows": 2, "columns": 2}, 12),
+        ({"rows": 2, "columns": 3}, 360),
+        ({"rows": 3, "columns": 2, "goal": "blank-first"}, 360),
+        ({"rows": 2, "columns": 4}, 20_160),
+    ],
+    ids=str,
+)
+def test_a_built_in_heuristic_of_a_small_puzzle_passes(name: str, parameters: dict[str, Any], states: int) -> None:
+    """Every position that can be solved is checked: half of the permutations of the cells, up to 20,000 states."""
+    passed = check_heuristic(name, SlidingTiles(**parameters), matches=5)
+    assert passed[:4] == ("range", "repeats", "goals", "consistent")
+    if states <= 20_000:
+        assert passed[4] == f"admissible at {states} states"
+    else:
+        assert re.fullmatch(r"admissible at 5,\d\d\d states, up to \d\d from a goal", passed[4])
+
+
+@pytest.mark.parametrize("name", ["manhattan", "misplaced"])
+def test_a_built_in_heuristic_of_a_larger_puzzle_passes(name: str) -> None:
+    """Backward from the goal, 3,000 states; twelve moves away the shortest ways are found, too, of at most 13 states each."""
+    passed = check_heuristic(name, SlidingTiles(rows=4, columns=4, shuffle=12), matches=3)
+    states = re.fullmatch(r"admissible at (\d,\d+) states, up to (\d+) from a goal", passed[-1])
+    assert states
+    assert 3_000 <= int(states[1].replace(",", "")) <= 3_000 + 3 * 13
+    assert 10 <= int(states[2]) <= 12
+
+
+def test_open_lanes_passes_on_every_board() -> None:
+    """The heuristic of tic-tac-toe keeps its range and is opposite for the two seats."""
+    for parameters in ({}, {"rows": 4, "columns": 4, "in_a_row": 4}, {"rows": 5, "columns": 4, "in_a_row": 3}):
+        assert check_heuristic(OpenLanes, TicTacToe(**parameters)) == ("range", "repeats", "antisymmetric")
+
+
+@pytest.mark.parametrize(("game", "name"), [("tic-tac-toe", "open-lanes"), ("sliding-tiles", "manhattan")])
+def test_a_heuristic_and_its_game_can_be_named(game: str, name: str) -> None:
+    """The board is then the default one; the 8-puzzle is no more than 31 moves deep."""
+    passed = check_heuristic(name, game, matches=2)
+    assert passed[:2] == ("range", "repeats")
+    states = re.fullmatch(r"admissible at 2,\d\d\d states, up to (\d+) from a goal", passed[-1])
+    assert states is None if game == "tic-tac-toe" else states and int(states[1]) <= 31
+
+
+def test_every_installed_heuristic_passes(registry: Registry) -> None:
+    """Each is held to what it claims on the default board; those of sliding tiles have smaller boards above."""
+    others = [(game, name) for game, name in registry.heuristics if game != TILES_NAME]
+    for game, name in others:
+        assert check_heuristic(name, game, matches=2)[:2] == ("range", "repeats")
+    assert (TOE_NAME, "open-lanes") in others
+
+
+# Planted bugs
+
+
+@heuristic("too-high", game=TOE_NAME)
+def too_high(game: Game, state: Any, player: int = 0) -> float:
+    return 1.0 if player == 0 else -1.0
+
+
+@heuristic("selfish", game=TOE_NAME)
+def selfish(game: Game, state: Any, player: int = 0) -> float:
+    """Forgets whose value is asked for."""
+    return 0.25
+
+
+@heuristic("not-a-number", game=TOE_NAME)
+def not_a_number(game: Game, state: Any, player: int = 0) -> float:
+    return nan
+
+
+@heuristic("a-word", game=TOE_NAME)
+def a_word(game: Game, state: Any, player: int = 0) -> Any:
+    return "good"
+
+
+@heuristic("nothing", game="corridor")
+def nothing(game: Game, state: Any, player: int = 0) -> Any:
+    """Has no value where random play does not come, since the puzzle is over there."""
+    return None if game.is_terminal(state) else 1
+
+
+@heuristic("raising", game=TOE_NAME)
+def raising(game: Game, state: Any, player: int = 0) -> float:
+    return {(0, 0): 0.0}[state]
+
+
+@heuristic("exiting", game=TOE_NAME)
+def exiting(game: Game, state: Any, player: int = 0) -> float:
+    raise SystemExit(0)
+
+
+@heuristic("one-seat", game=TOE_NAME)
+def one_seat(game: Game, state: Any) -> float:
+    """Does not take the player."""
+    return 0.0
+
+
+@heuristic("at-random", game=TOE_NAME)
+def at_random(game: Game, state: Any, player: int = 0) -> float:
+    return random.Random().uniform(-0.5, 0.5)
+
+
+@heuristic("rolling", game=TOE_NAME)
+def rolling(game: Game, state: Any, player: int = 0) -> float:
+    return 0.0 * random.random()
+
+
+@heuristic("rolling-when-made", game=TOE_NAME)
+class RollingWhenMade:
+    def __init__(self, game: Game) -> None:
+        self.weight = random.random()
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return self.weight - 2 * player * self.weight if self.weight < 0.99 else 0.0
+
+
+@heuristic("cannot-be-made", game=TOE_NAME)
+class CannotBeMade:
+    def __init__(self, game: Game) -> None:
+        raise LookupError("no table")
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return 0.0
+
+
+@heuristic("counting", game="corridor")
+class Counting:
+    """Says more each time."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.calls = 0
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        self.calls += not self.game.is_terminal(state)
+        return self.calls
+
+
+@heuristic("remembering", game=TOE_NAME)
+class Remembering:
+    """Compares with the state before, so a second call says the same, and a call in another order does not."""
+
+    def __init__(self, game: Game) -> None:
+        self.last: Any = None
+        self.value = 0.0
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        if state != self.last:
+            self.value = 0.0 if self.last is None else (sum(self.last) % 7) / 10
+            self.last = state
+        return self.value if player == 0 else -self.value
+
+
+@heuristic("caching", game=TOE_NAME)
+class Caching:
+    """Keeps values under a key that leaves out where the marks of o are."""
+
+    def __init__(self, game: TicTacToe) -> None:
+        self.lanes = OpenLanes(game)
+        self.known: dict[Any, float] = {}
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        value: float = self.known.setdefault(state[0], self.lanes(state))
+        return value if player == 0 else -value
+
+
+@heuristic("negative", game="corridor")
+def negative(game: Corridor, state: Any, player: int = 0) -> float:
+    return float(state - game.length + 1)
+
+
+@heuristic("endless", game="corridor")
+def without_end(game: Corridor, state: Any, player: int = 0) -> float:
+    return 0 if game.is_goal(state) else inf
+
+
+@heuristic("off-at-the-goal", game="corridor")
+def off_at_the_goal(game: Game, state: Any, player: int = 0) -> float:
+    return 1
+
+
+@heuristic("off-at-far-goals", game=TILES_NAME)
+class OffAtFarGoals(Manhattan):
+    """Random play never solves the 15-puzzle, so the goal must be looked for."""
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return super().__call__(state) + 1
+
+
+@heuristic("twice-manhattan", game=TILES_NAME, admissible=True)
+class TwiceManhattan(Manhattan):
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return 2 * super().__call__(state)
+
+
+@heuristic("almost-manhattan", game=TILES_NAME, admissible=True)
+class AlmostManhattan(Manhattan):
+    """Overestimates, by one, a single state: the one that is farthest from the goal."""
+
+    def __init__(self, game: SlidingTiles) -> None:
+        super().__init__(game)
+        self.farthest, self.distance = farthest(game)
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return self.distance + 1 if state == self.farthest else super().__call__(state)
+
+
+@heuristic("dear", game="corridor", admissible=True)
+def dear(game: Corridor, state: int, player: int = 0) -> float:
+    """Takes a step to cost three, where it costs two."""
+    return 3 * (game.length - 1 - state)
+
+
+@heuristic("raising-far-away", game=TILES_NAME, admissible=True)
+class RaisingFarAway(AlmostManhattan):
+    """Cannot evaluate a state that random play is not likely to meet."""
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        if state == self.farthest:
+            raise LookupError("never seen")
+        return super().__call__(state)
+
+
+@heuristic("bumpy", game="corridor", admissible=True, consistent=True)
+def bumpy(game: Corridor, state: int, player: int = 0) -> float:
+    """Never too much, but it drops from the distance to nothing within a step."""
+    return way(game, state) if state % 2 == 0 else 0
+
+
+def farthest(game: SlidingTiles) -> tuple[Any, int]:
+    """The last state that breadth-first search from the goal comes to, and its distance: slides can be undone."""
+    distance = {game.goal: 0}
+    waiting = deque([game.goal])
+    while waiting:
+        state = waiting.popleft()
+        for action in game.actions(state):
+            successor = game.result(state, action)
+            if successor not in distance:
+                distance[successor] = distance[state] + 1
+                waiting.append(successor)
+    return state, distance[state]
+
+
+LARGE = SlidingTiles(rows=4, columns=4)
+
+PLANTED: list[tuple[Heuristic, Game, str]] = [
+    (too_high, TOE, r"h\(.*\) is in range"),
+    (selfish, TOE, r"h\(.*\) is opposite for the two seats"),
+    (not_a_number, TOE, r"h\(.*\) is a finite number"),
+    (a_word, TOE, r"h\(.*\) is a finite number"),
+    (nothing, CORRIDOR, r"h\(5\) is a finite number"),
+    (raising, TOE, r"h\(.*x.*\)"),
+    (exiting, TOE, r"h\(\.\.\./\.\.\./\.\.\.\)"),
+    (one_seat, TOE, r"h\(.*\)"),
+    (at_random, TOE, r"h\(.*\) is the same twice"),
+    (rolling, TOE, "the heuristic uses the global random generator"),
+    (RollingWhenMade, TOE, "the heuristic uses the global random generator"),
+    (CannotBeMade, TOE, "the heuristic cannot be made"),
+    (Counting, CORRIDOR, r"h\(.\) is the same twice"),
+    (Remembering, TOE, r"h\(.*\) depends on what was evaluated before"),
+    (Caching, TOE, r"h\(.*\) depends on what was evaluated before"),
+    (negative, CORRIDOR, r"h\(.\) is 0 or more"),
+    (without_end, CORRIDOR, r"h\(.\) is a finite number"),
+    (off_at_the_goal, CORRIDOR, "h is 0 at the goal 5"),
+    (OffAtFarGoals, LARGE, r"h is 0 at the goal 1 2 3 4 / 5 6 7 8 / 9 10 11 12 / 13 14 15 \."),
+    (TwiceManhattan, TILES, r"h\(.*\) is at most the true distance"),
+    (AlmostManhattan, TILES, r"h\(.*\) is at most the true distance"),
+    (dear, CORRIDOR, r"h\(.\) is at most the true distance"),
+    (RaisingFarAway, TILES, r"h\(.*\)"),
+    (bumpy, CORRIDOR, r"h\(.\) is at most the cost of (left|right) and h after it"),
+]
+
+
+@pytest.mark.parametrize(("target", "game", "what"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
+def test_a_broken_promise_is_found(target: Heuristic, game: Game, what: str, finding: Finding) -> None:
+    """The message names the heuristic, the game, the state, the promise and the seed."""
+    found = finding(lambda: check_heuristic(target, game, seed=7))
+    info: Any = target
+    assert found["subject"] == f"{info.heuristic_info.name} of {game.name}"
+    assert re.fullmatch(what, found["what"])
+    again = finding(lambda: check_heuristic(target, game, seed=int(found["seed"]), matches=int(found["matches"])))
+    assert re.fullmatch(what, again["what"])
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("target", [Remembering, Caching])
+def test_a_bug_that_needs_a_history_is_found_from_any_seed(target: Heuristic, seed: int, finding: Finding) -> None:
+    """What a heuristic keeps does not stay hidden behind a lucky seed."""
+    assert int(finding(lambda: check_heuristic(target, TOE, seed=seed))["seed"]) in range(seed, seed + 20)
+
+
+def test_one_wrong_state_of_360_is_found(finding: Finding) -> None:
+    """The farthest position of the 2x3 puzzle takes 21 moves (known from exhaustive search); 22 is one too many."""
+    state, distance = farthest(TILES)
+    assert distance == 21
+    found = finding(lambda: check_heuristic(AlmostManhattan, TILES))
+    assert found["what"] == f"h({TILES.format_state(state)}) is at most the true distance"
+    assert (found["expected"], found["got"]) == ("at most 21.0", "22")
+
+
+def test_an_exception_far_from_random_play_is_found(finding: Finding) -> None:
+    """The exact distances ask for every state, so also for one that the plays have not met."""
+    found = finding(lambda: check_heuristic(RaisingFarAway, TILES, matches=1))
+    assert found["what"] == f"h({TILES.format_state(farthest(TILES)[0])})"
+    assert found["expected"] == "no exception"
+    assert "LookupError: never seen" in found["got"]
+
+
+def test_a_claim_that_cannot_be_checked_is_not_said_to_hold() -> None:
+    """Without a goal there is no distance to compare with, and no goal to be 0 at."""
+
+    @heuristic("claim", game="endless", admissible=True)
+    def claim(game: Game, state: Any, player: int = 0) -> float:
+        return 3
+
+    assert check_heuristic(claim, Endless(), matches=1)[2:] == (
+        "goals could not be checked: none was found",
+        "admissible could not be checked: no goal was found",
+    )
+
+
+@heuristic("steep", game=TILES_NAME, admissible=True)
+class Steep(Manhattan):
+    """Exact up to four moves from the goal, and one too much at most states that are five away."""
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        value = super().__call__(state)
+        return value + (value == 5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_overestimate_near_the_goal_of_a_large_puzzle_is_found(seed: int, finding: Finding) -> None:
+    """No cheapest way from a drawn position of the 15-puzzle is found, and none is needed: slides can be undone."""
+    found = finding(lambda: check_heuristic(Steep, LARGE, seed=seed, matches=1))
+    assert re.fullmatch(r"h\(.*\) is at most the true distance", found["what"])
+    assert (found["expected"], found["got"]) == ("at most 5.0", "6")
+
+
+def test_more_matches_search_further(finding: Finding) -> None:
+    """The 15-puzzle has 860 states up to eight moves from the goal, and 946 that are nine away (Korf; OEIS A089484)."""
+
+    @heuristic("steep-further-away", game=TILES_NAME, admissible=True)
+    class SteepFurtherAway(Manhattan):
+        def __call__(self, state: Any, player: int = 0) -> float:
+            value = super().__call__(state)
+            return value + 2 * (value == 11)
+
+    assert check_heuristic(SteepFurtherAway, LARGE, matches=1)[-1] == "admissible at 1,000 states, up to 9 from a goal"
+    assert finding(lambda: check_heuristic(SteepFurtherAway, LARGE, matches=4))["expected"] == "at most 11.0"
+
+
+class Climb(Puzzle):
+    """Steps of one or two that cannot be undone, on stairs without an end, to the eighth."""
+
+    name = "climb"
+
+    def initial(self, rng: random.Random) -> int:
+        return 0
+
+    def actions(self, state: int) -> Sequence[int]:
+        return (1, 2)
+
+    def result(self, state: int, action: int) -> int:
+        return state + action
+
+    def is_goal(self, state: int) -> bool:
+        return state == 8
+
+    def render(self, state: int) -> str:
+        return str(state)
+
+
+@heuristic("stairs", game="climb", admissible=True)
+def stairs(game: Climb, state: int, player: int = 0) -> float:
+    """Half of the stairs left, which is the distance."""
+    return max(0, 8 - state) / 2
+
+
+def test_too_few_states_do_not_let_a_claim_hold() -> None:
+    """Nothing can be undone, and the cheapest way has five states; the last step of another way may be a sixth."""
+    told = check_heuristic(stairs, Climb(), matches=1)[-1]
+    assert re.fullmatch(r"admissible too few to tell: [56] states; more --matches search further", told)
+    verdict = {verdict.check: verdict for verdict in heuristic_verdicts(stairs, Climb(), matches=1)}["admissible"]
+    assert (verdict.kept, verdict.reached) == (True, False)
+
+
+class Slope(Puzzle):
+    """Places on an endless slope; a step down costs 1, a step up 3, and at the goal, place 0, there is none."""
+
+    name = "slope"
+
+    def initial(self, rng: random.Random) -> int:
+        return 3
+
+    def actions(self, state: int) -> Sequence[str]:
+        return () if state == 0 else ("down", "up")
+
+    def result(self, state: int, action: str) -> int:
+        return state + (1 if action == "up" else -1)
+
+    def step_cost(self, state: int, action: str, successor: int) -> float:
+        return 3 if action == "up" else 1
+
+    def is_goal(self, state: int) -> bool:
+        return state == 0
+
+    def render(self, state: int) -> str:
+        return str(state)
+
+
+def test_costs_are_those_of_the_way_to_the_goal() -> None:
+    """Searched from the goal upward, place n costs the n steps down; the goal has no actions, so the place before it leads on."""
+    assert list(near_goal(Slope(), [(0, 0.0), (1, 1.0)], 6)) == [(place, float(place)) for place in range(6)]
+
+
+def test_states_near_a_goal_are_those_that_are_known() -> None:
+    """The 15-puzzle has so many states at each distance from a goal with the blank in a corner (OEIS A089484)."""
+    found = Counter(distance for _, distance in near_goal(LARGE, [(LARGE.goal, 0.0)], 3_754))
+    assert [found[distance] for distance in range(11)] == [1, 2, 4, 10, 24, 54, 107, 212, 446, 946, 1_948]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sliding-tiles", "sudoku", "n-queens"])
+def test_goals_are_found_where_the_heuristic_leads_nowhere(name: str, finding: Finding) -> None:
+    """A value that is the same everywhere is no guide; it is told where it is not 0 at a goal, and passes where it is."""
+
+    @heuristic("flat", game=name)
+    def flat(game: Game, state: Any, player: int = 0) -> float:
+        return 3
+
+    @heuristic("flat-to-goals", game=name)
+    def flat_to_goals(game: Puzzle, state: Any, player: int = 0) -> float:
+        return 0 if game.is_goal(state) else 3
+
+    found = finding(lambda: check_heuristic(flat, name, matches=1))
+    assert found["what"].startswith("h is 0 at the goal ")
+    assert found["got"] == "3"
+    assert check_heuristic(flat_to_goals, name, matches=1) == ("range", "repeats", "goals")
+
+
+def test_a_fault_of_the_game_is_no_crash_of_the_check(finding: Finding) -> None:
+    """The rules blow up while a heuristic is checked: the message says where."""
+
+    @heuristic("innocent", game="torn")
+    def innocent(game: Game, state: Any, player: int = 0) -> float:
+        return 0
+
+    found = finding(lambda: check_heuristic(innocent, Torn()))
+    assert re.fullmatch("result of '(left|right)'", found["what"])
+    assert found["expected"] == "no exception"
+    assert "OSError: a hole in the floor" in found["got"]
+
+
+def test_a_heuristic_of_another_game_is_refused() -> None:
+    """A check that could not say anything is an error with the reason, not a pass."""
+    with pytest.raises(Refused, match="heuristic open-lanes belongs to tic-tac-toe, not to sliding-tiles"):
+        check_heuristic(OpenLanes, SlidingTiles())
+
+
+def test_a_function_without_a_declaration_is_refused() -> None:
+    """What it claims is not known, so it cannot be checked."""
+    with pytest.raises(TypeError, match="decorated with @heuristic"):
+        check_heuristic(lambda game, state, player=0: 0.0, TOE)

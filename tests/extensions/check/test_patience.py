@@ -1,0 +1,167 @@
+"""A call that does not return is ended in time, where it is made, without touching anybody else's alarm."""
+
+import random
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from arena import Agent, Game, Search
+from arena.testing import check_agent, check_game
+from arena_check.patience import CallTooLong, Patience, overdue
+from arena_games.tic_tac_toe import TicTacToe
+
+SHORT = 0.3
+
+
+@pytest.fixture(autouse=True)
+def no_alarm_is_left() -> Iterator[None]:
+    """Whatever a test does, no timer runs behind it and nobody's handler is lost."""
+    before = signal.getsignal(signal.SIGALRM)
+    yield
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def sleepy() -> None:
+    """Sleeps longer than anybody waits."""
+    time.sleep(30)
+
+
+def deep(levels: int) -> None:
+    """Loops far down."""
+    if levels:
+        deep(levels - 1)
+    while True:
+        pass
+
+
+@pytest.mark.parametrize("call", [sleepy, lambda: deep(200)])
+def test_a_call_is_ended(call: Any) -> None:
+    """In Python and in a system call, near and far down; not before its time, and not long after it."""
+    began = time.monotonic()
+    with pytest.raises(CallTooLong) as ended, Patience(SHORT):
+        call()
+    assert SHORT <= time.monotonic() - began < SHORT + 1
+    assert "test_patience.py:" in ended.value.place
+
+
+def test_many_calls_may_take_as_long_as_they_like() -> None:
+    """Each has its own time; so has code of arena's and Python's own."""
+
+    def short() -> None:
+        time.sleep(SHORT / 3)
+
+    began = time.monotonic()
+    with Patience(SHORT):
+        for _ in range(6):
+            short()
+    assert time.monotonic() - began > 1.9 * SHORT
+
+
+def test_an_exception_handler_does_not_swallow_it() -> None:
+    """`except Exception` lets it pass; what swallows it all the same is late, and known to be."""
+
+    def careless() -> None:
+        while True:
+            with suppress(Exception):
+                time.sleep(30)
+
+    def swallowing() -> None:
+        with suppress(BaseException):
+            time.sleep(30)
+
+    with pytest.raises(CallTooLong), Patience(SHORT):
+        careless()
+    with Patience(SHORT):
+        swallowing()
+        late = overdue()
+        assert late is not None
+        assert late.call.endswith("swallowing")
+        assert overdue() is None
+
+
+def test_somebody_elses_alarm_goes_off_in_time_and_is_set_again() -> None:
+    """As that of pytest-timeout: one that is due within is called there, one that is due later is still to come."""
+    called: list[float] = []
+    before = signal.signal(signal.SIGALRM, lambda *_: called.append(time.monotonic()))
+    try:
+        began = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with Patience(5):
+            time.sleep(1.0)
+        assert len(called) == 1
+        assert 0.5 <= called[0] - began < 0.9
+        signal.setitimer(signal.ITIMER_REAL, 50)
+        with Patience(5):
+            time.sleep(0.1)
+        assert 40 < signal.getitimer(signal.ITIMER_REAL)[0] < 50
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_within_another_each_has_its_own_time() -> None:
+    """The inner one ends what is inside, and the outer one goes on."""
+
+    def inner() -> None:
+        with Patience(SHORT):
+            sleepy()
+
+    with Patience(3 * SHORT):
+        with pytest.raises(CallTooLong, match=r"sleepy has not returned within 0\.3 s"):
+            inner()
+        with pytest.raises(CallTooLong, match=r"sleepy has not returned within 0\.9 s"):
+            sleepy()
+
+
+class Loops(Agent):
+    """Loops where the first seat has two marks."""
+
+    name = "loops"
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        while state[0].bit_count() == 2:
+            with suppress(Exception):
+                time.sleep(0.001)
+        return game.actions(state)[0]
+
+
+class Late(Loops):
+    """Swallows what ends it, and then answers."""
+
+    name = "late"
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        with suppress(BaseException):
+            super().choose(game, state, search)
+        return game.actions(state)[0]
+
+
+@pytest.mark.parametrize(("agent", "actions"), [(Loops, 3), (Late, 4)])
+def test_an_agent_that_does_not_answer_fails(agent: type[Agent], actions: int) -> None:
+    """With the fewest actions that lead there, two marks of the first seat and one of the second, and its answer if any."""
+    with pytest.raises(AssertionError, match=rf"{agent.__name__}.choose does not return") as failure:
+        check_agent(agent, TicTacToe(), patience=SHORT)
+    finding = failure.value.finding  # type: ignore[attr-defined]
+    assert len(finding.actions) == actions
+    assert (finding.check, finding.expected) == ("plays", "an answer within 0.3 s")
+
+
+class Stuck(TicTacToe):
+    """Loops where it should tell who has won."""
+
+    name = "stuck"
+
+    def returns(self, state: Any) -> Any:
+        while True:
+            random.Random(1).random()
+
+
+def test_a_game_that_does_not_answer_fails() -> None:
+    """Whatever method it is."""
+    with pytest.raises(AssertionError, match=r"Stuck\.returns does not return"):
+        check_game(Stuck(), patience=SHORT)

@@ -1,0 +1,108 @@
+"""The pytest plugin in the test suites of made-up authors, each run by a pytest of its own."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Called = subprocess.CompletedProcess[str]
+
+
+PLUGIN = """
+from arena import Agent, Game, hookimpl
+
+class First(Agent):
+    name = "first"
+    needs = frozenset({"two-player"})
+    def __init__(self, *, last: bool = False):
+        self.last = last
+    def choose(self, game, state, search):
+        return game.actions(state)[-1 if self.last else 0]
+
+class Wild(First):
+    name = "wild"
+    def choose(self, game, state, search):
+        import random
+        return random.choice(game.actions(state))
+
+class Heap(Game):
+    name = "heap"
+    def __init__(self, *, stones: int = 7):
+        self.stones = stones
+    def initial(self, rng): return (self.stones, 0)
+    def to_move(self, state): return state[1]
+    def actions(self, state): return [n for n in (1, 2, 3) if n <= state[0]]
+    def result(self, state, action): return (state[0] - action, 1 - state[1])
+    def returns(self, state): return (1, -1) if state[1] == 1 else (-1, 1)
+
+@hookimpl
+def arena_agents(): return [First, Wild]
+
+@hookimpl
+def arena_games(): return [Heap]
+"""
+TESTS = """
+import pytest
+from arena import play
+
+@pytest.mark.arena(agent="first")
+def test_by_name(): pass
+
+@pytest.mark.arena(game="heap")
+def test_a_game(arena_game):
+    assert arena_game.stones == 7
+
+@pytest.mark.arena(game={"name": "heap", "stones": 9}, agent={"agent": "first", "last": True})
+def test_with_parameters(arena_game, arena_agent):
+    assert arena_game.stones == 9
+    assert arena_agent.last
+    assert play(arena_game, [arena_agent, "random"]).termination == "normal"
+
+@pytest.mark.arena(agent="wild")
+def test_that_must_fail():
+    raise SystemError("the body never runs")
+
+@pytest.mark.arena(agnet="wild")
+def test_a_word_that_is_none(): pass
+
+def test_without_a_marker(arena_agent): pass
+
+@pytest.mark.arena(agent="frist")
+def test_a_wrong_name(): pass
+"""
+
+
+def test_fixtures_and_marker_in_an_authors_own_suite(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """Three pass; a random player that goes past its own stream, wrong words and wrong names fail with a line that says why."""
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    (tmp_path / "test_suite.py").write_text(TESTS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\narena_plugins = plugin.py\n")
+    ended = called("pytest", "-q", "-p", "no:cacheprovider", "-W", "error")
+    assert "3 failed, 3 passed, 1 error" in ended.stdout, ended.stdout
+    assert "wild on tic-tac-toe: the agent uses the global random generator" in ended.stdout
+    assert "the body never runs" not in ended.stdout
+    assert "expected game, agent, heuristic, seed, matches, patience, check with =, got agnet" in ended.stdout
+    assert "expected @pytest.mark.arena(agent=...) or the ini option arena_agent" in ended.stdout
+    assert "unknown agent 'frist'; did you mean 'first'?" in ended.stdout
+    assert "extensions/arena_check/" not in ended.stdout  # none of our frames
+
+
+def test_a_suite_that_knows_nothing_of_arena_is_left_alone(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """No import of arena's own modules beyond the plugin's, no fixture in the way."""
+    (tmp_path / "test_other.py").write_text(
+        "import sys\ndef test_other():\n    assert not [name for name in sys.modules if name.startswith('arena.spec')]\n"
+    )
+    ended = called("pytest", "-q", "-p", "no:cacheprovider", "-W", "error", "--strict-markers")
+    assert "1 passed" in ended.stdout, ended.stdout
+
+
+def test_an_agent_that_does_not_answer_fails_its_test(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """After the marker's patience, with the line, and the tests behind it run."""
+    (tmp_path / "plugin.py").write_text(PLUGIN.replace("import random\n        return", "while True: pass\n        return"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\narena_plugins = plugin.py\n")
+    (tmp_path / "test_suite.py").write_text(
+        "import pytest\n@pytest.mark.arena(agent='wild', patience=0.5)\ndef test_it(): pass\ndef test_other(): pass\n"
+    )
+    ended = called("pytest", "-q", "-p", "no:cacheprovider", "-W", "error")
+    assert "1 failed, 1 passed" in ended.stdout, ended.stdout
+    assert "wild on tic-tac-toe: Wild.choose does not return" in ended.stdout
+    assert "plugin.py:15" in ended.stdout

@@ -1,0 +1,187 @@
+"""`arena try`: a few seconds to a small leaderboard, for all that a file can bring."""
+
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+from arena.results.leaderboard import Leaderboard
+from arena.schedule.board_info import board_info
+from arena.spec import load_spec
+from arena.stats.observations import Pair, WinDrawLoss
+from arena_check.trying.standing import Tried, against_each, place
+
+Called = subprocess.CompletedProcess[str]
+
+
+STRONG = """
+from arena import Agent, hookimpl
+
+class Strong(Agent):
+    \"\"\"Wins at once, or keeps the other from it, or takes what comes.\"\"\"
+
+    name = "strong"
+    needs = frozenset({"two-player"})
+
+    def choose(self, game, state, search):
+        seat = game.to_move(state)
+        legal = list(game.actions(state))
+        for mover in (seat, 1 - seat):
+            for action in game.threats(state, mover):
+                if action in legal:
+                    return action
+        return search.rng.choice(legal)
+
+@hookimpl
+def arena_agents():
+    return [Strong]
+"""
+GAMES = ["tic-tac-toe", "connect-four", "othello"]
+BROKEN = STRONG.replace("return search.rng.choice(legal)", "return legal[len(legal)]")
+
+
+@pytest.mark.slow
+def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """On every game that fits, against the built-ins that fit; a clear favourite beats the random player."""
+    (tmp_path / "strong.py").write_text(STRONG)
+    began = time.monotonic()
+    ended = called("arena", "try", "strong.py")
+    assert time.monotonic() - began < 30
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("agent strong: ok\n")
+    standings = re.findall(r"^strong at (\S+): place (\d) of (\d); it (.*)$", ended.stdout, re.MULTILINE)
+    assert [game for game, *_ in standings] in (GAMES[:2], GAMES)  # as far as time allows
+    places = re.findall(r"^strong at (\S+): place \d of \d(?:, shared)?$", ended.stdout, re.MULTILINE)
+    assert places == re.findall(r"^strong at (\S+): place \d of \d.*; it ", ended.stdout, re.MULTILINE)
+    assert len(places) > 1
+    assert "random (" in standings[0][3].split(";")[0]
+    assert "beats" in standings[0][3]
+    assert not list(tmp_path.glob("*.db"))
+    assert "arena check strong.py --watch" in ended.stdout
+    assert "missing" not in ended.stdout  # a try stops on purpose
+
+
+@pytest.mark.slow
+def test_an_agent_plays_what_it_is_told(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """One game alone, so that its place needs no second line; a game that does not fit is a fault of the call."""
+    (tmp_path / "strong.py").write_text(STRONG)
+    ended = called("arena", "try", "strong.py", "--game", "tic-tac-toe")
+    assert ended.returncode == 0, ended.stderr
+    assert re.findall(r"^strong at (\S+): place", ended.stdout, re.MULTILINE) == ["tic-tac-toe"]
+    refused = called("arena", "try", "strong.py", "--game", "sudoku")
+    assert refused.returncode == 2
+    assert "--game sudoku: strong cannot play sudoku: needs two-player" in refused.stderr
+
+
+def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]]) -> Tried:
+    """A board of three with a first row of scores, and the pairs of games of its first agent."""
+    rows = tuple([{"agent": name, "rank": rank, "games": 2 * games} for rank, name in enumerate("abc", 1)])
+    told: dict[str, Any] = {field.name: None for field in fields(Leaderboard)}
+    sheet = board_info(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
+    board = Leaderboard(**{**told, "sheet": sheet, "rows": rows, "cross": (tuple(scores), (), ())})
+    return Tried(board, {("a", other): found for other, found in pairs.items()})
+
+
+@pytest.mark.parametrize(("failures", "said"), [(3, "no place, since it failed in 3 of 8 games"), (0, "place 1 of 2, shared")])
+def test_an_agent_that_fails_has_no_place(failures: int, said: str) -> None:
+    """Also where it shares the points of another: a place would say that it can play."""
+    rows = ({"agent": "a", "rank": 1, "games": 8, "failures": failures}, {"agent": "b", "rank": 1, "games": 8, "failures": 0})
+    board = tried([], 4, {}).board
+    assert place(replace(board, rows=rows), "a") == said
+    assert place(replace(board, rows=rows), "b") == "place 1 of 2, shared"
+
+
+WON, LOST = Pair.of(1, 0), Pair.of(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        (1, "scores against b (0 %), c (100 %), in too few pairs that differ to tell; 1 pair of games against each"),
+        (4, "scores against b (0 %), c (100 %), in too few pairs that differ to tell; 4 pairs of games against each"),
+        (5, "beats c (100 %); loses to b (0 %); 5 pairs of games against each"),
+    ],
+)
+def test_too_few_pairs_tell_nothing(pairs: int, said: str) -> None:
+    """Somebody who is as good wins or loses all of n pairs once in 2 ** n times: less than once in twenty from five pairs on."""
+    assert (0.5**pairs < 0.05) == (pairs >= 5)
+    assert against_each(tried([None, 0.0, 1.0], 2 * pairs, {"b": [LOST] * pairs, "c": [WON] * pairs}), "a") == said
+
+
+def test_pairs_are_tested_and_not_games() -> None:
+    """Who has the better side wins: 28 of 40 games would tell, but they are 14 of 20 pairs, which by the sign test do not."""
+    assert binomtest(28, 40).pvalue < 0.05 < binomtest(14, 20).pvalue
+    assert binomtest(17, 20).pvalue < 0.05
+    pairs = {"b": [WON] * 14 + [LOST] * 6, "c": [WON] * 17 + [LOST] * 3}
+    said = against_each(tried([None, 0.7, 0.85], 40, pairs), "a")
+    assert said == "beats c (85 %); cannot be told from b (70 %); 20 pairs of games against each"
+
+
+def test_games_that_repeat_themselves_tell_nothing() -> None:
+    """Twenty pairs that are all one pair; the others are told all the same."""
+    repeated = Pair(WinDrawLoss(wins=20), WinDrawLoss(losses=20))
+    said = against_each(tried([None, 1.0, 1.0], 40, {"b": [repeated], "c": [WON] * 20}), "a")
+    assert said == (
+        "beats c (100 %); scores against b (100 %), in too few pairs that differ to tell; 20 pairs of games against each"
+    )
+
+
+def test_a_faulty_agent_is_not_rated(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """The author's file and line, exit code 1, and no leaderboard."""
+    (tmp_path / "broken.py").write_text(BROKEN)
+    ended = called("arena", "try", "broken.py")
+    assert ended.returncode == 1
+    line = BROKEN.splitlines().index("        return legal[len(legal)]") + 1
+    assert re.search(rf"IndexError: list index out of range \(\S*broken\.py:{line}\)", ended.stdout)
+    assert "place" not in ended.stdout
+    assert "arena/" not in ended.stdout + ended.stderr  # none of our frames
+
+
+def test_a_game_is_shown_with_a_match_and_who_can_play_it(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """The scaffold's game: a board of the built-ins, then one match of it, position by position."""
+    called("arena", "new", "game", "heap")
+    ended = called("arena", "try", "heap.py")
+    assert ended.returncode == 0, ended.stderr
+    assert "heap.py: heap\n" in ended.stdout
+    assert {"alpha-beta", "mcts", "random"} <= set(re.findall(r"^ *\d[ ~]+(\S+) ", ended.stdout, re.MULTILINE))
+    assert "a match of alpha-beta and mcts:" in ended.stdout
+    assert re.search(r"^over after \d+ actions, returns -?1, -?1$", ended.stdout, re.MULTILINE)
+
+
+def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """A heuristic stands beside the default one and none at all, on the same positions."""
+    called("arena", "new", "heuristic", "near", "--game", "sliding-tiles")
+    ended = called("arena", "try", "near.py")
+    assert ended.returncode == 0, ended.stderr
+    assert {"a-star with near", "a-star with manhattan", "a-star with none"} <= set(re.findall(r"a-star with \S+", ended.stdout))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("none.py",), "no such file: none.py"),
+        (("random",), "expected"),
+        (("empty.py",), "brings nothing; expected one of the hooks"),
+    ],
+)
+def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+    """A file that is not there, a name instead of a file, a file without hooks."""
+    (tmp_path / "empty.py").write_text("")
+    ended = called("arena", "try", *words)
+    assert ended.returncode == 2
+    assert said in ended.stderr
+
+
+def test_the_users_interrupt_names_what_was_tried(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """With the line that was running; the check before it is done by then."""
+    pressed = "import os, signal\n        search.limits.nodes == 200 and os.kill(os.getpid(), signal.SIGINT)\n        legal = "
+    (tmp_path / "strong.py").write_text(STRONG.replace("legal = ", pressed))
+    ended = called("arena", "try", "strong.py")
+    assert ended.returncode == 130
+    assert re.search(r"while trying agent strong: Interrupted \(\S*strong\.py:\d+\)", ended.stderr)

@@ -1,0 +1,79 @@
+"""A cluster without machines: an engine in this process that answers with records, and can be told to fail."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Scheduled
+from arena.spec import Spec
+from arena_cluster import wire
+from arena_cluster.engine import Change, Order, Reply
+
+Play = Callable[[Scheduled], Record]
+
+
+class Standin:
+    """Virtual workers that play when they are asked for their replies. `told` are those that know the tournament already."""
+
+    def __init__(self, spec: Spec, workers: Sequence[str], *, play: Play | None = None, seconds: float = 0.5) -> None:
+        self.play = play or MatchRunner(spec).play
+        self.seconds = seconds
+        """What each match is said to take."""
+        self.told: set[str] = set()
+        self.out: dict[str, tuple[str, Order]] = {}
+        self.pending: list[Change] = [Change(name, 1) for name in workers]
+        self.tries = 0
+        """How many matches were sent out."""
+        self.most_out = 0
+        self.closed = 0
+        self.answers: dict[str, Callable[[Order], bytes | None]] = {}
+        """What certain workers say instead of playing; None loses the order on the way."""
+        self.silent: set[str] = set()
+        """Workers that are there, and never answer."""
+        self.deadly: frozenset[int] = frozenset()
+        """Numbers of matches whose worker is lost while it plays them, and replaced by another."""
+        self.deaths = 0
+        self.sent: deque[str] = deque()
+
+    def changes(self) -> Sequence[Change]:
+        changes, self.pending = self.pending, []
+        return changes
+
+    def send(self, order: Order, node: str) -> None:
+        self.out[order.key] = (node, order)
+        self.sent.append(order.key)
+        self.tries += len(order.matches)
+        self.most_out = max(self.most_out, len(self.out))
+
+    def drop(self, key: str) -> None:
+        self.out.pop(key, None)
+
+    def replies(self, seconds: float) -> Sequence[Reply]:
+        found = []
+        sent, self.sent = self.sent, deque()
+        for key in sent:
+            if key in self.out:
+                found += self._reply(key)
+        return found
+
+    def _reply(self, key: str) -> list[Reply]:
+        node, order = self.out[key]
+        if node in self.silent:
+            return []
+        if any(one.number in self.deadly for one in order.matches):
+            self.deaths += 1
+            self.pending += [Change(node, 0), Change(f"{node}'", 1)]
+            return []
+        del self.out[key]
+        if node in self.answers:
+            return [Reply(key, self.answers[node](order))]
+        if order.parcel is not None:
+            self.told.add(node)
+        if node not in self.told:
+            return [Reply(key, wire.wants_parcel())]
+        records = [self.play(one) for one in order.matches]
+        return [Reply(key, wire.answer(records, self.seconds * len(records)))]
+
+    def close(self, run: str) -> None:
+        self.closed += 1

@@ -1,0 +1,177 @@
+"""What may stand behind --cluster, and what is said when it cannot be used."""
+
+import json
+import os
+import socket
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from threading import Thread
+from time import monotonic
+
+import pytest
+
+from arena.errors import ClusterError
+from arena_cluster.address import address_of
+from arena_cluster.dask import dask_engine
+from tests.conftest import Arena
+
+
+def test_what_may_be_given(tmp_path: Path) -> None:
+    """Addresses, a scheduler file, workers of one's own."""
+    assert address_of("tcp://10.0.0.1:8786").url == "tcp://10.0.0.1:8786"
+    assert address_of("tls://node:08786").url == "tls://node:8786"
+    assert address_of("tcp://[::1]:8786").host == "::1"
+    assert address_of("local:3").workers == 3
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"type": "Scheduler", "address": "tls://1.2.3.4:5"}))
+    assert address_of(str(file)).url == "tls://1.2.3.4:5"
+
+
+@pytest.mark.parametrize(
+    ("given", "exposed"),
+    [
+        ("tcp://127.0.0.1:1", False),
+        ("tcp://127.9.9.9:1", False),
+        ("tcp://localhost:1", False),
+        ("tcp://[::1]:1", False),
+        ("tcp://10.0.0.1:1", True),
+        ("tcp://node:1", True),
+        ("tcp://[fe80::1]:1", True),
+        ("tls://10.0.0.1:1", False),
+        ("local:2", False),
+    ],
+)
+def test_who_else_can_listen(given: str, exposed: bool) -> None:
+    """Nobody on the loopback, nobody behind TLS."""
+    assert address_of(given).exposed is exposed
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("http://a:1", "unknown protocol 'http'; expected tcp:// or tls://"),
+        ("ucx://a:1", "unknown protocol 'ucx'"),
+        ("tcp://a", "expected tcp://HOST:PORT"),
+        ("tcp://:1", "expected tcp://HOST:PORT"),
+        ("tcp://a:0", "a port from 1 to 65535"),
+        ("tls://a:99999", "a port from 1 to 65535"),
+        ("local:0", "expected local:N"),
+        ("local:", "expected local:N"),
+        ("local:\u00b2", "expected local:N"),
+        ("local:two", "expected local:N"),
+        ("10.0.0.1:8786", "the protocol is missing"),
+        ("nowhere.json", "no such file"),
+        (".", "cannot be read"),
+        ("", "expected tcp://HOST:PORT"),
+        ("a\0b", "cannot be read"),
+    ],
+)
+def test_what_may_not(given: str, expected: str) -> None:
+    """Each with what was given and what to do."""
+    with pytest.raises(ClusterError) as refused:
+        address_of(given)
+    assert str(refused.value).startswith(f"--cluster {given or repr('')}: ")
+    assert expected in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "no JSON"),
+        (b"{", "no JSON"),
+        (b"\xff\xfe", "it is no text"),
+        (b"[1]", "names no address"),
+        (b'{"address": 3}', "names no address"),
+        (b'{"address": "inproc://1/2/3"}', "unknown protocol 'inproc'"),
+        (b"[" * 100_000, "no JSON"),
+    ],
+)
+def test_scheduler_files_that_are_none(content: bytes, expected: str, tmp_path: Path) -> None:
+    """They are told from those that are stale."""
+    file = tmp_path / "s.json"
+    file.write_bytes(content)
+    with pytest.raises(ClusterError, match=expected):
+        address_of(str(file))
+
+
+SPEC = "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n"
+
+
+def test_nobody_answers(dask: None, arena: Arena, tmp_path: Path) -> None:
+    """A port at which nobody listens, given as an address and by a stale scheduler file: exit code 2, and no store is made."""
+    (tmp_path / "s.yaml").write_text(SPEC)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+    (tmp_path / "scheduler.json").write_text(json.dumps({"address": url}))
+    for given, expected in ((url, "nobody answers there"), ("scheduler.json", "the file is stale")):
+        done = arena("run", "s.yaml", "--cluster", given)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"--cluster {given}: ")
+        assert expected in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", b"\0" * 8, None])
+def test_somebody_else_answers(dask: None, said: bytes | None) -> None:
+    """A server that speaks something else, hangs up, or waits to be spoken to, for ever: told within seconds."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as open_:
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    connection = open_.enter_context(server.accept()[0])
+                    if said is not None:
+                        connection.sendall(said)
+                        connection.close()
+
+        Thread(target=answer, daemon=True).start()
+        given = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        began = monotonic()
+        with (
+            pytest.raises(ClusterError, match=rf"--cluster {given}: what answers there is no Dask scheduler"),
+            dask_engine(address_of(given)),
+        ):
+            pass
+        assert monotonic() - began < 15
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def test_what_an_open_address_means_is_said(dask: None, arena: Arena, tmp_path: Path) -> None:
+    """Before anything is sent there. (0.0.0.0 is this machine, too, but does not say so.)"""
+    (tmp_path / "s.yaml").write_text(SPEC)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    for address, said in (("0.0.0.0", True), ("127.0.0.1", False)):
+        done = arena("run", "s.yaml", "--cluster", f"tcp://{address}:{port}")
+        assert done.returncode == 2
+        assert (f"note: tcp://{address}:{port} is neither encrypted nor protected" in done.stderr) is said
+
+
+def test_without_the_extra(arena: Arena, tmp_path: Path) -> None:
+    """It says how to get it."""
+    (tmp_path / "s.yaml").write_text(SPEC)
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "distributed.py").write_text("raise ImportError('No module named distributed')\n")
+    path = os.pathsep.join([str(blocked), os.environ.get("PYTHONPATH", "")])
+    done = arena("run", "s.yaml", "--cluster", "local:2", PYTHONPATH=path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'fairarena[cluster]'" in done.stderr
+
+
+def test_a_plugin_that_cannot_be_sent(arena: Arena, tmp_path: Path) -> None:
+    """It is named before anybody is asked to play."""
+    (tmp_path / "s.yaml").write_text(SPEC + "plugins: [mine.py]\n")
+    with (tmp_path / "mine.py").open("wb") as file:
+        file.write(b"#" * (32 << 20) + b"\n")
+    done = arena("run", "s.yaml", "--cluster", "local:2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "mine.py cannot be sent to the cluster: 33,554,433 bytes, at most 33,554,432 are sent" in done.stderr
+
+
+def test_workers_are_the_cluster_s_business(arena: Arena, tmp_path: Path) -> None:
+    """--workers and --cluster do not go together."""
+    (tmp_path / "s.yaml").write_text(SPEC)
+    done = arena("run", "s.yaml", "--cluster", "local:2", "--workers", 2)
+    assert done.returncode == 2
+    assert "--workers does not go with --cluster" in done.stderr

@@ -1,0 +1,151 @@
+"""The same tournament on a real cluster: what is in the store afterwards is what one machine would have put there."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena import run
+from tests.conftest import Arena
+from tests.extensions.cluster.conftest import PATIENCE, Cluster, Known, hashed, held
+
+Start = Callable[..., Cluster]
+
+
+@pytest.mark.slow
+def test_the_store_is_that_of_a_run_on_one_machine(two: Cluster, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """By a hash over identities and results; and so is the board. A second run finds everything there."""
+    here = arena("run", cup.spec, "--store", "here.db", "--format", "json")
+    there = arena("run", cup.spec, "--store", "there.db", "--format", "json", "--cluster", two.address)
+    assert (there.returncode, there.stderr) == (0, "")
+    assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
+    scores = [
+        [(row["agent"], row["games"], row["score"]) for row in json.loads(text)["boards"][0]["rows"]]
+        for text in (here.stdout, there.stdout)
+    ]
+    assert scores[0] == scores[1]
+    again = arena("run", cup.spec, "--store", "there.db", "--cluster", two.file)  # its scheduler file this time
+    assert "all 240 matches were in there.db; nothing was left to play" in again.stderr
+
+
+@pytest.mark.slow
+def test_a_format_that_follows_results_plays_on_a_cluster(two: Cluster, arena: Arena, tmp_path: Path) -> None:
+    """Swiss rounds come out as on one machine, here with agents in processes of their own."""
+    spec = tmp_path / "swiss.yaml"
+    spec.write_text(
+        "game: tic-tac-toe\nformat: swiss\nisolation: process\nrounds: 3\nseed: 5\n"
+        "agents: [random, greedy, lookahead, type-a-plus]\n"
+    )
+    run(spec, store=tmp_path / "here.db")
+    there = arena("run", spec, "--store", "there.db", "--cluster", two.address)
+    assert (there.returncode, there.stderr) == (0, "")
+    assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
+
+
+VILLAINS = '''\
+import os, signal
+from arena import Agent, hookimpl
+
+class Murderer(Agent):
+    """Kills the process in which it plays, sometimes, and notes that it tried."""
+    name = "murderer"
+    def __init__(self, *, log: str, parent: bool = False):
+        self.log, self.parent = log, parent
+    def choose(self, game, state, search):
+        if state[0].bit_count() == 2:
+            with open(self.log, "a") as log:
+                log.write("x")
+            os.kill(os.getppid() if self.parent else os.getpid(), signal.SIGKILL)
+            signal.pause()
+        return search.rng.choice(game.actions(state))
+
+class Thrower(Agent):
+    """Raises what names this file."""
+    name = "thrower"
+    def choose(self, game, state, search):
+        if state[0].bit_count() == 1:
+            raise ValueError("not today")
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Murderer, Thrower]
+'''
+
+
+@pytest.mark.slow
+def test_villains_lose_on_a_cluster_as_they_do_here(two: Cluster, arena: Arena, tmp_path: Path) -> None:
+    """An agent that kills its process, or the one above, is a `crash` after two tries and costs no Dask worker; a message that
+    names a file of a plugin that was sent along names it as it is called here.
+    """
+    (tmp_path / "villains.py").write_text(VILLAINS)
+    spec, log = tmp_path / "v.yaml", tmp_path / "tries"
+    spec.write_text(
+        "game: tic-tac-toe\nrounds: 1\nplugins: [villains.py]\nagents:\n  - thrower\n  - random\n"
+        f"  - {{agent: murderer, label: a, log: {log}}}\n"
+    )
+    run(spec, workers=2, store=tmp_path / "here.db")
+    tries = len(log.read_text())
+    assert tries == 2 * 2  # two matches come so far: who throws loses before
+    there = arena("run", spec, "--store", "there.db", "--cluster", two.address)
+    assert (there.returncode, there.stderr) == (0, "")
+    assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
+    assert len(log.read_text()) == 2 * tries  # as often on the node as here: nothing is played a second time
+    log.write_text("")
+    spec.write_text(spec.read_text().replace("label: a", "label: a, parent: true"))
+    above = arena("run", spec, "--store", "above.db", "--cluster", two.address)
+    assert (above.returncode, above.stderr) == (0, "")
+    assert len(log.read_text()) == tries
+    rows = [json.loads(line) for line in arena("export", "above.db").stdout.splitlines()]
+    assert sorted(row["termination"] for row in rows if "a" in row["labels"]).count("crash") == 2
+    assert all(worker.poll() is None for worker in two.workers)
+
+
+@pytest.mark.slow
+def test_local_workers(dask: None, words: list[str], long: Known, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """`local:2` starts a cluster for this one run; results alone are on stdout. Ctrl-C in a terminal, which reaches its workers
+    as well, ends all of it without a further word.
+    """
+    done = arena("run", cup.spec, "--store", "there.db", "--cluster", "local:2", "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["boards"][0]["rows"]
+    assert hashed(tmp_path / "there.db") == cup.whole
+    command = [*words, "run", str(long.spec), "--store", "stopped.db", "--cluster", "local:2"]
+    playing = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    until = time.monotonic() + 60
+    while held(tmp_path / "stopped.db") < 10:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    os.killpg(playing.pid, signal.SIGINT)
+    out, err = playing.communicate(timeout=20)
+    assert (playing.returncode, out) == (130, "")
+    assert len(err.split("\n")) == 6, err  # how many matches, the command, `interrupted`, and two empty ones
+    assert err.endswith("interrupted\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begun", [1, 3])
+def test_ctrl_c_while_workers_start(dask: None, words: list[str], long: Known, tmp_path: Path, begun: int) -> None:
+    """It waits until they have, and then all ends without a word too many: with the first process, and with all of them."""
+    from psutil import Process
+
+    playing = subprocess.Popen(
+        [*words, "run", str(long.spec), "--no-store", "--cluster", "local:2"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )  # fmt: skip
+    until = time.monotonic() + PATIENCE
+    while len(Process(playing.pid).children(recursive=True)) < begun:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    os.killpg(playing.pid, signal.SIGINT)
+    out, err = playing.communicate(timeout=PATIENCE)
+    assert (playing.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert err.endswith("interrupted\n")

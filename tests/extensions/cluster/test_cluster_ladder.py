@@ -1,0 +1,96 @@
+"""A ladder whose matches are played on a cluster: nodes and schedulers end, and nothing that was acknowledged is lost."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from arena.store import Store
+from tests.extensions.cluster.conftest import Cluster, held
+from tests.extensions.cluster.test_entry_code import HOSTS, MARK, source
+from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
+from tests.extensions.ladder.test_mishaps import wait
+
+
+@pytest.mark.slow
+def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., Cluster], tmp_path: Path) -> None:
+    """A submission is rated from matches on nodes, where its own processes alone load it. A node is killed, then the scheduler:
+    the ladder is paused and says so, and goes on with the next one, which its file names.
+    """
+    cluster = clusters(workers=2)
+    cluster.address  # noqa: B018 - waits for the file
+    marks, folder = tmp_path / "marks", tmp_path / "ladder"
+    folder.mkdir()
+    with HostedLadder(folder, SPEC.replace("interval: 60", "interval: 1"), "--cluster", str(cluster.file)) as ladder:
+        (token,) = ladder.tokens("ada")
+        mine = source("mine", before=MARK.format(file=str(marks))).encode()
+        assert ladder.verdict(token, ladder.submit(token, mine).body["id"])["status"] == "playing"
+
+        def games() -> int:
+            rows = ladder.ask("/api/standings").body["rows"]
+            return next((row["games"] for row in rows if row["agent"] == "ada/mine@1" and row["rating_low"] is not None), 0)
+
+        wait(games)
+        assert any("arena_isolation.agent_host" in name for name in _commands(cluster))
+        cluster.workers[0].kill()
+        before = games()
+        wait(lambda: games() > before + 20)
+        cluster.scheduler.kill()
+        cluster.scheduler.wait()
+        state = wait(lambda: (told := ladder.ask("/health").body["state"]).startswith("paused") and told)
+        assert "has not answered" in state or "nobody answers there" in state
+        assert "\narena_ladder_paused 1\n" in ladder.ask("/metrics").body
+        acknowledged = ladder.ask("/health").body["matches"]
+        assert held(folder / "results" / "course.db") == acknowledged
+        cluster.begin()
+        wait(lambda: ladder.ask("/health").body["state"] == "paused: no worker is on the cluster")
+        cluster.add()
+        wait(lambda: ladder.ask("/health").body["matches"] > acknowledged + 20)
+        assert ladder.ask("/health").body["state"] == "playing"
+        code, said = ladder.end()
+    assert code == 0
+    assert "note: paused: " in said
+    assert set(marks.read_text().split()) == HOSTS | {"arena_ladder.check_host"}
+    done = subprocess.run(
+        [sys.executable, "-m", "arena", "check", "course.db"],
+        cwd=folder / "results", capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout.endswith(" matches, 0 faults\n"), done.stdout
+    with Store.open(folder / "results" / "course.db") as store:
+        assert not any(record.termination == "void" for record, _ in store.records())
+
+
+def test_what_agents_print_on_nodes_of_this_machine_is_no_message_of_the_host(dask: None, tmp_path: Path) -> None:
+    with HostedLadder(tmp_path, SPEC.replace("interval: 60", "interval: 1"), "--cluster", "local:1") as ladder:
+        (token,) = ladder.tokens("ada")
+        assert ladder.verdict(token, ladder.submit(token, agent(f"print('spoken'); {GOOD}")).body["id"])["status"] == "playing"
+        wait(lambda: sum(row["games"] for row in ladder.ask("/api/standings").body["rows"] if row["agent"].startswith("ada/")))
+        code, said = ladder.end()
+    assert (code, "spoken" in said) == (0, False)
+
+
+def _commands(cluster: Cluster) -> list[str]:
+    from psutil import NoSuchProcess, Process
+
+    found = []
+    for number in cluster.arena_processes():
+        with suppress(NoSuchProcess):
+            found += Process(number).cmdline()
+    return found
+
+
+def test_a_ladder_without_its_cluster_does_not_start(dask: None, tmp_path: Path) -> None:
+    (tmp_path / "course.yaml").write_text(SPEC)
+    for words, code, expected in (
+        (["--cluster", "tcp://127.0.0.1:9"], 2, "nobody answers there"),
+        (["--cluster", "local:2", "--workers", "2"], 2, "--workers does not go with --cluster"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "arena", "ladder", "course.yaml", "--port", "0", *words],
+            cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (code, ""), done.stderr
+        assert expected in done.stderr

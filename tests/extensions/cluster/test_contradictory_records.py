@@ -1,0 +1,72 @@
+"""A record of a node is refused if it contradicts itself or its match."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule, Scheduled
+from arena.spec import Spec, load_spec
+from arena_cluster import wire
+from tests.core.match.test_against_rules import fault_of
+from tests.extensions.cluster.standin import Standin
+from tests.extensions.cluster.test_coordinator import played
+
+SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", "greedy"], "isolation": "none"}
+
+
+@pytest.fixture(scope="module")
+def spec() -> Spec:
+    return load_spec(SPEC)
+
+
+@pytest.fixture(scope="module")
+def honest(spec: Spec) -> tuple[Scheduled, Record]:
+    """A match and what an honest node tells of it."""
+    scheduled = Schedule(spec).take(1)[0]
+    return scheduled, MatchRunner(spec).play(scheduled)
+
+
+LIES: list[tuple[Callable[[Record], Record], str]] = [
+    (lambda record: fault_of(record, "timeout", 0), "timeout, since seat 0 has no time limit"),
+    (lambda record: record._replace(decisions=()), "decisions: expected .*, one for each action, got 0"),
+    (lambda record: record._replace(decisions=record.decisions * 2), "decisions: expected"),
+    (lambda record: record._replace(message="x" * 5_000_000), "texts of at most 1,048,576 characters, got one of 5,000,000"),
+    (lambda record: record._replace(position="x" * 5_000_000), "texts of at most"),
+]
+
+
+@pytest.mark.parametrize(("lie", "told"), LIES)
+def test_what_a_record_contradicts_by_itself_is_refused(
+    spec: Spec, honest: tuple[Scheduled, Record], lie: Callable[[Record], Record], told: str
+) -> None:
+    """The honest twin is taken."""
+    scheduled, record = honest
+    reader = wire.Reader(spec)
+    ids = reader.identities([scheduled])
+    assert reader.read(wire.answer([record], 0.1), [scheduled], ids).records == [record]
+    with pytest.raises(wire.Invalid, match=told):
+        reader.read(wire.answer([lie(record)], 0.1), [scheduled], ids)
+
+
+def test_a_node_is_refused_by_name(spec: Spec) -> None:
+    """Also after honest answers; the others play its matches."""
+    stage = MatchRunner(spec)
+    honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(10)}
+    engine, number, said = Standin(spec, ["bad", "good"]), 0, list[str]()
+
+    def answer(order: Any) -> bytes:
+        nonlocal number
+        number += 1
+        records = [stage.play(one) for one in order.matches]
+        if number > 1:
+            records[-1] = records[-1]._replace(decisions=())
+        return wire.answer(records, 0.5 * len(records))
+
+    engine.answers["bad"] = answer
+    assert played(spec, engine, said) == honest
+    assert len(said) == 1
+    assert said[0].startswith("bad is refused: sent what is no answer: match ")
+    assert "decisions: expected" in said[0]

@@ -1,0 +1,480 @@
+"""The coordinator, on a cluster without machines: who is blamed, who is refused, what counts as a record."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from math import isfinite
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena.errors import ClusterError
+from arena.match.record import Record
+from arena.schedule.runner import MatchRunner, unplayed
+from arena.schedule.schedule import Schedule
+from arena.spec import Spec, load_spec
+from arena.tournament.queue import MatchQueue
+from arena_cluster import wire
+from arena_cluster.coordinator import Coordinator, JobQueue
+from arena_cluster.engine import Change, Order, Reply
+from arena_cluster.parcel import pack_parcel, unpack_parcel
+from tests.extensions.cluster.standin import Standin
+
+TWO = ["random", "greedy"]
+
+
+@pytest.fixture(scope="module")
+def spec() -> Spec:
+    """60 matches."""
+    return load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
+
+
+@pytest.fixture(scope="module")
+def whole(spec: Spec) -> dict[int, Any]:
+    """What the records must be, by number."""
+    stage = MatchRunner(spec)
+    return {one.number: stage.play(one).timeless() for one in Schedule(spec).take(1000)}
+
+
+def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[int, Any]:
+    """Play to the end as a run would; every match exactly once."""
+    feed, found = MatchQueue(spec), {}
+    total = sum(board.size for board in spec.boards)
+    notes: list[str] = [] if said is None else said
+    for scheduled, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, notes.append, total=total).play():
+        assert scheduled.number not in found
+        found[scheduled.number] = record.timeless()
+        feed.finished(scheduled, record)
+    assert engine.closed == 1
+    assert not engine.out
+    return found
+
+
+def test_every_match_is_played_once(spec: Spec, whole: dict[int, Any]) -> None:
+    """By workers that are told about the tournament when they first ask; no more orders are out than they need."""
+    engine = Standin(spec, ["a", "b", "c"])
+    assert played(spec, engine) == whole
+    assert engine.told == {"a", "b", "c"}
+    assert engine.most_out <= 6
+    assert engine.tries == 60 + 3  # each worker has asked once
+
+
+def test_orders_take_about_a_second(spec: Spec) -> None:
+    """Matches of 0.1 s come in tens, of 2 s one by one and never ahead of time; towards the end orders shrink."""
+    sizes: dict[float, list[int]] = {}
+    for seconds in (0.1, 8.0):
+        engine = Standin(load_spec({"game": "tic-tac-toe", "rounds": 100, "agents": TWO}), ["a", "b"], seconds=seconds)
+        seen: list[int] = []
+        sizes[seconds] = seen
+        send = engine.send
+
+        def note(order: Order, node: str, send: Any = send, seen: list[int] = seen) -> None:
+            seen.append(len(order.matches))
+            send(order, node)
+
+        engine.send = note  # type: ignore[method-assign]
+        played(load_spec({"game": "tic-tac-toe", "rounds": 100, "agents": TWO}), engine)
+        if seconds == 8.0:
+            assert engine.most_out == 2
+    assert max(sizes[0.1]) == 10
+    assert sizes[0.1][-1] == 1
+    assert set(sizes[8.0]) == {1}
+
+
+def test_a_match_that_loses_two_nodes(spec: Spec, whole: dict[int, Any]) -> None:
+    """It is void where nobody knows whose turn it was, after exactly two tries; the others are as ever."""
+    engine = Standin(spec, ["a", "b"])
+    engine.deadly = frozenset({7})
+    found = played(spec, engine)
+    assert found.pop(7)["termination"] == "void"
+    assert found == {number: record for number, record in whole.items() if number != 7}
+    assert engine.deaths == 2
+
+
+def test_a_puzzle_that_loses_two_nodes_is_a_crash_of_its_agent() -> None:
+    """There it is nobody else's doing."""
+    spec = load_spec({"game": "n-queens", "rounds": 3, "agents": ["dfs", "hill-climb"]})
+    engine = Standin(spec, ["a", "b"])
+    engine.deadly = frozenset({4})
+    crashed = played(spec, engine)[4]
+    assert (crashed["termination"], crashed["seat"], crashed["returns"]) == ("crash", 0, (0.0,))
+    assert "two machines of the cluster were lost" in crashed["message"]
+
+
+def test_nodes_that_leave_in_good_order_are_nobody_s_fault(spec: Spec, whole: dict[int, Any]) -> None:
+    """However often: what they were playing is played elsewhere."""
+    engine, left = Standin(spec, ["a"]), 0
+    reply = engine._reply
+
+    def leave(key: str) -> list[Reply]:
+        nonlocal left
+        node, order = engine.out[key]
+        if left < 10 and order.parcel is not None:
+            left += 1
+            engine.pending += [Change(node, 0, leave=True), Change(f"b{left}", 1)]
+            return []
+        return reply(key)
+
+    engine._reply = leave  # type: ignore[method-assign]
+    assert played(spec, engine) == whole
+    assert left == 10
+
+
+def test_what_is_lost_on_the_way_is_sent_again(spec: Spec, whole: dict[int, Any]) -> None:
+    """As when the connection breaks and is made anew."""
+    engine = Standin(spec, ["a", "b"])
+    lost = iter([None] * 5)
+    engine.answers["a"] = lambda order: next(lost, wire.refusal("enough"))
+    said: list[str] = []
+    assert played(spec, engine, said) == whole
+    assert said == ["a is refused: enough"]
+
+
+def test_a_node_whose_answers_are_always_lost_is_refused(spec: Spec, whole: dict[int, Any]) -> None:
+    """Instead of being asked for ever."""
+    engine = Standin(spec, ["bad", "good"])
+    engine.answers["bad"] = lambda order: None
+    said: list[str] = []
+    assert played(spec, engine, said) == whole
+    assert said == ["bad is refused: 10 answers in a row could not be read"]
+
+
+def test_what_a_node_says_stays_on_its_line(spec: Spec, whole: dict[int, Any]) -> None:
+    """Its reasons are shown in one line of bounded length, and cannot look like words of arena."""
+    engine = Standin(spec, ["bad", "good"])
+    engine.answers["bad"] = lambda order: wire.refusal("\x1b[2Jgone\nError: all is lost " + "x" * 5000)
+    said: list[str] = []
+    assert played(spec, engine, said) == whole
+    assert said[0].startswith(r"bad is refused: \x1b[2Jgone\nError: all is lost xxx")
+    assert said[0].isprintable()
+    assert len(said[0]) < 700
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"\xff", b"{}", b'{"records": [], "seconds": 1}', b'{"records": 1}', "text", 3.5])
+def test_a_node_that_talks_nonsense_is_refused(spec: Spec, whole: dict[int, Any], body: Any) -> None:
+    """By name; its matches are played by the others."""
+    engine = Standin(spec, ["bad", "good"])
+    said: list[str] = []
+    engine.answers["bad"] = lambda order: body
+    assert played(spec, engine, said) == whole
+    assert len(said) == 1
+    assert said[0].startswith("bad is refused: sent what is no answer: ")
+
+
+def test_what_is_long_overdue_is_played_elsewhere_too(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node that never answers holds nobody up; who is waited for is said, and every match still comes once."""
+    monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
+    engine = Standin(spec, ["stuck", "b", "c"], seconds=0.001)
+    engine.silent.add("stuck")
+    said: list[str] = []
+    assert played(spec, engine, said) == whole
+    assert len(said) == 1
+    assert re.fullmatch(r"stuck has had (a match|\d+ matches) for \d s; [bc] plays what is overdue, too", said[0])
+
+
+def test_who_is_waited_for_is_said(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody is idle, or there: once, until something comes."""
+    monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
+    engine = Standin(spec, ["stuck"], seconds=0.001)
+    engine.silent.add("stuck")
+    began = monotonic()
+    said: list[str] = []
+    replies = engine.replies
+
+    def wait(seconds: float) -> Sequence[Reply]:
+        sleep(0.005)
+        if monotonic() - began > 0.5:
+            engine.silent.clear()
+            engine.sent.extend(engine.out)
+        return replies(seconds)
+
+    engine.replies = wait  # type: ignore[method-assign]
+    assert played(spec, engine, said) == whole
+    assert len(said) == 1
+    assert re.fullmatch("stuck has had a match for 0 s, and from nobody anything has come since; still waiting", said[0])
+
+
+def test_two_who_are_at_one_match(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the second is lost, the first still counts; where both are, it is one loss and is played once more."""
+    monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
+    engine = Standin(spec, ["stuck", "b"], seconds=0.001)
+    engine.silent.add("stuck")
+    copied: list[str] = []
+    send = engine.send
+
+    def note(order: Order, node: str) -> None:
+        send(order, node)
+        if any(set(order.matches) == set(other.matches) for at, other in engine.out.values() if at == "stuck") and node == "b":
+            copied.append(order.key)
+            if len(copied) == 1:
+                engine.pending += [Change("b", 0), Change("stuck", 0), Change("d", 1)]
+
+    engine.send = note  # type: ignore[method-assign]
+    assert played(spec, engine) == whole
+    assert copied
+
+
+def test_the_staff_is_told(spec: Spec) -> None:
+    """Workers, and their threads where they have several."""
+    engine, feed = Standin(spec, ["a"]), MatchQueue(spec)
+    coordinator = Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=60)
+    said = [coordinator.staff()]
+    for number, (scheduled, record) in enumerate(coordinator.play()):
+        feed.finished(scheduled, record)
+        engine.pending += [Change("b", 3)] if number == 10 else [Change("a", 0)] if number == 30 else []
+        if coordinator.staff() != said[-1]:
+            said.append(coordinator.staff())
+    assert said == ["no worker", "1 worker", "2 workers of 4 threads", "1 worker of 3 threads"]
+
+
+def test_nobody_is_left(spec: Spec) -> None:
+    """Then the run ends, and says of everyone why."""
+    engine = Standin(spec, ["a", "b"])
+    engine.answers = dict.fromkeys("ab", lambda order: wire.refusal("Python 3.10.1 there, 3.11.7 here"))
+    with pytest.raises(ClusterError, match=r"no machine of the cluster can play .*:\n  \w: Python 3.10.1 there.*\n  \w: Python"):
+        played(spec, engine)
+    assert engine.closed == 1
+
+
+def _set(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda record: record.__setitem__(key, value)
+
+
+WRONG: list[tuple[str, Any]] = [
+    ("id", "0" * 32),
+    ("id", None),
+    ("game", "othello"),
+    ("position", 7),
+    ("labels", ["greedy", "random"]),
+    ("labels", "random"),
+    ("seed", 1),
+    ("seed", False),
+    ("actions", "123"),
+    ("actions", [1, 2]),
+    ("answer", 3),
+    ("returns", [1.0]),
+    ("returns", [2.0, -2.0]),
+    ("returns", [1.0, 1.0]),
+    ("returns", [float("nan"), float("nan")]),
+    ("returns", ["1", "-1"]),
+    ("solved", True),
+    ("termination", "glory"),
+    ("termination", ["normal"]),
+    ("termination", "crash"),
+    ("seat", 2),
+    ("seat", -1),
+    ("message", []),
+    ("traceback", 1.5),
+    ("moves", -1),
+    ("moves", 4),
+    ("cost", "cheap"),
+    ("fallbacks", -1),
+    ("fallbacks", 1.0),
+    ("decisions", None),
+    ("decisions", [[0, 1]]),
+    ("decisions", [[2, 1, 1, 0.1, None, None]]),
+    ("decisions", [[0, -1, 1, 0.1, None, None]]),
+    ("decisions", [[0, 1, 1, -0.1, None, None]]),
+    ("decisions", [[0, 1, 1, 0.1, 1.5, None]]),
+    ("decisions", [[0, 1, 1, 0.1, None, "high"]]),
+    ("drew", [True]),
+    ("drew", [1, 0]),
+    ("timing", 12),
+    ("timing", {"a": float("nan")}),
+    ("timing", {"a": {"b": 1}}),
+    ("timing", dict.fromkeys(map(str, range(99)), 1)),
+    ("fallbacks", 2**70),
+    ("moves", 2**80),
+    ("cost", 10**400),
+    ("cost", float("inf")),
+    ("decisions", [[0, 1, 1, 1e300, None, None]]),
+    ("decisions", [[0, 1, 1, 0.1, None, float("nan")]]),
+    ("decisions", [[0, 2**70, 1, 0.1, None, None]]),
+    ("answer", "x"),
+    ("seat", 0),
+    ("termination", "stuck"),
+    ("termination", "gave-up"),
+    ("termination", "adjudicated"),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG)
+def test_no_record_is_believed_that_cannot_be_one(spec: Spec, key: str, value: Any) -> None:
+    """Every key of its type, within its range, and of the match that was asked for; the message names match and key."""
+    scheduled = Schedule(spec).take(1)[0]
+    row = MatchRunner(spec).play(scheduled)._asdict()
+    reader = wire.Reader(spec)
+    ids = reader.identities([scheduled])
+    assert reader.read(wire.answer([Record(**row)], 0.1), [scheduled], ids).records == [Record(**row)]
+    row[key] = value
+    no_numbers = any(text in json.dumps(value) for text in ("NaN", "Infinity"))
+    with pytest.raises(wire.Invalid, match=r"is no number" if no_numbers else rf"^match {ids[0]}: ") as refused:
+        reader.read(json.dumps({"records": [list(row.values())], "seconds": 0.1}).encode(), [scheduled], ids)
+    assert no_numbers or key in str(refused.value) or key in ("id", "termination")
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "n-queens", "sliding-tiles", "othello"])
+def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
+    """Also of faults, answers, move limits and voids."""
+    agents: dict[str, Any] = {"n-queens": ["hill-climb", "dfs"], "sliding-tiles": ["a-star", {"agent": "dfs", "depth": 5}]}
+    spec = load_spec({"game": game, "rounds": 3, "agents": agents.get(game, TWO), "limits": {"moves": 6, "nodes": 3000}})
+    stage, reader, plan = MatchRunner(spec), wire.Reader(spec), Schedule(spec).take(100)
+    records = [stage.play(one) for one in plan]
+    seats = len(plan[0].pairing.seats)
+    records.append(unplayed(spec, plan[0], message="\ud800 is no character"))
+    records.append(unplayed(spec, plan[0], "crash", seats - 1, "gone")._replace(timing={"overrun": 0.5}))
+    asked = [*plan, plan[0], plan[0]]
+    assert reader.read(wire.answer(records, 1.0), asked, reader.identities(asked)).records == records
+
+
+_NUMBERS = st.one_of(
+    st.integers(-3, 3), st.integers(), st.floats(), st.sampled_from([10**15, 10**15 + 1, -(10**15) - 1, 2**70, 10**400, 1e300])
+)
+_LEAVES = st.one_of(_NUMBERS, st.booleans(), st.none(), st.text(max_size=5), st.sampled_from(["\ud800", "void", "crash"]))
+_ANYTHING = st.recursive(
+    _LEAVES,
+    lambda inner: st.one_of(st.lists(inner, max_size=7), st.dictionaries(st.text(max_size=3), inner, max_size=20)),
+    max_leaves=20,
+)
+_DECISIONS = st.lists(st.lists(_LEAVES, min_size=7, max_size=7), max_size=2)
+
+
+def _same(came: Any, sent: Any) -> bool:
+    """Whether two values are equal, true and 1 being two, and no whole number is larger than the store can add up."""
+    if isinstance(came, (list, tuple)):
+        return isinstance(sent, list) and len(came) == len(sent) and all(map(_same, came, sent))
+    if isinstance(came, dict):
+        return isinstance(sent, dict) and came.keys() == sent.keys() and all(_same(came[key], sent[key]) for key in came)
+    bounded = not isinstance(came, (int, float)) or (abs(came) <= 10**15 if isinstance(came, int) else isfinite(came))
+    return bool(came == sent and isinstance(came, bool) is isinstance(sent, bool) and bounded)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(key=st.sampled_from(Record._fields), value=st.one_of(_NUMBERS, _ANYTHING, _DECISIONS))
+def test_whatever_stands_in_a_record_is_believed_as_it_is_or_refused(spec: Spec, key: str, value: Any) -> None:
+    """Nothing is converted: no true becomes 1, no text a number; and nothing comes in that cannot be added up later."""
+    scheduled = Schedule(spec).take(1)[0]
+    row = json.loads(json.dumps(MatchRunner(spec).play(scheduled)))
+    row[Record._fields.index(key)] = value
+    reader = wire.Reader(spec)
+    body = json.dumps({"records": [row], "seconds": 1.0}).encode()
+    try:
+        answer = reader.read(body, [scheduled], reader.identities([scheduled]))
+    except wire.Invalid as invalid:
+        assert len(str(invalid)) < 500  # noqa: PT017 - that it is raised is not what is tested
+    else:
+        assert answer.records is not None
+        assert _same(answer.records[0], row)
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 10**6, b"1" * 5000, b"\xff", b'{"records":[[]],"seconds":1e999}', b'{"records":[[]]}', "{}"]
+)
+def test_what_is_no_answer_is_refused(spec: Spec, body: Any) -> None:
+    """Nested too deeply, numbers too long, no UTF-8, no finite time, no bytes."""
+    reader = wire.Reader(spec)
+    asked = Schedule(spec).take(1)
+    with pytest.raises(wire.Invalid, match="expected"):
+        reader.read(body, asked, reader.identities(asked))
+
+
+def test_a_suspect_that_comes_back_unplayed_stays_one(spec: Spec) -> None:
+    """Its node left in good order or was refused, which neither counts against a match nor in its favour."""
+    jobs = JobQueue(Schedule(spec).take, 60)
+    job = jobs.next(1)
+    assert job is not None
+    assert jobs.lost(job) is None
+    for _ in range(3):
+        again = jobs.next(1)
+        assert again is not None
+        assert again.matches == job.matches
+        jobs.put_back(again)
+    last = jobs.next(1)
+    assert last is not None
+    assert jobs.lost(last) == job.matches[0]
+
+
+def test_a_plugin_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:
+    """By the spec and by an option, in other words."""
+    (tmp_path / "b.py").write_text(
+        "from arena import Agent, hookimpl\n"
+        "class B(Agent):\n"
+        '    """Plays the first."""\n'
+        '    name = "b"\n'
+        "    def choose(self, game, state, search): return game.actions(state)[0]\n"
+        "@hookimpl\ndef arena_agents(): return [B]\n"
+    )
+    (tmp_path / "t.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [b, random]\nplugins: [b.py]\n")
+    parcel = unpack_parcel(pack_parcel(load_spec(tmp_path / "t.yaml", plugins=[str(tmp_path / ".." / tmp_path.name / "b.py")])))
+    assert parcel.plugins == ["plugins/0/b.py"]
+    assert [file.name for file in parcel.files] == ["plugins/0/b.py"]
+    assert "plugins/0/b.py" in parcel.fingerprints
+
+
+def test_only_what_was_being_played_is_blamed(spec: Spec) -> None:
+    """An order that waited at a node which is lost counts as never sent: two nodes with two orders each cost one match."""
+    engine, feed = Standin(spec, ["a"]), MatchQueue(spec)
+    found: dict[int, Record] = {}
+    replies, following = engine.replies, iter([("a", "a2"), ("a2", "a3")])
+    going: tuple[str, str] | None = next(following)
+
+    def lose(seconds: float) -> Sequence[Reply]:
+        nonlocal going
+        if going is not None and len(found) >= 20:
+            engine.silent.add(going[0])
+            orders = [order for node, order in engine.out.values() if node == going[0]]
+            if len(orders) == 2:
+                assert going[0] == "a2" or len(orders[0].matches) > 1  # so that the next node has two suspects
+                engine.pending += [Change(going[0], 0), Change(going[1], 1)]
+                going = next(following, None)
+                if going is not None:
+                    engine.silent.add(going[0])
+        return replies(seconds)
+
+    engine.replies = lose  # type: ignore[method-assign]
+    for scheduled, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=60).play():
+        found[scheduled.number] = record
+        feed.finished(scheduled, record)
+    assert going is None
+    assert len(found) == 60
+    assert [record.termination for record in found.values()].count("void") == 1
+
+
+def test_what_another_is_still_at_is_not_put_back(spec: Spec, whole: dict[int, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A match is in two orders, one of which is lost on the way: the other one's answer is waited for, and it comes once."""
+    monkeypatch.setattr("arena_cluster.coordinator.OVERDUE_SECONDS", 0.05)
+    engine = Standin(spec, ["stuck", "b", "c"], seconds=0.001)
+    engine.silent.add("stuck")
+    replies, send = engine.replies, engine.send
+    helped: list[str] = []
+    waited = 0
+
+    def note(order: Order, node: str) -> None:
+        send(order, node)
+        if (
+            not helped
+            and any(other.matches == order.matches for at, other in engine.out.values() if at == "stuck")
+            and node != "stuck"
+        ):
+            helped.append(node)
+            engine.silent.add(node)
+            engine.silent.discard("stuck")
+            engine.answers["stuck"] = lambda order: None
+            engine.sent.extend([key for key, (at, _) in engine.out.items() if at == "stuck"])
+
+    def wait(seconds: float) -> Sequence[Reply]:
+        nonlocal waited
+        if helped:
+            waited += 1
+            if waited == 20:
+                engine.silent.discard(helped[0])
+                engine.sent.extend([key for key, (at, _) in engine.out.items() if at == helped[0]])
+        return replies(seconds)
+
+    engine.send, engine.replies = note, wait  # type: ignore[method-assign]
+    assert played(spec, engine) == whole
+    assert helped

@@ -1,0 +1,221 @@
+"""Entries that bring code of their own, on a cluster: the same records and words, and loaded in their own processes alone."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from arena.match.record import Record
+from arena.plugins.sources import ENVIRONMENT
+from arena.schedule.schedule import Schedule, identity_of
+from arena.spec import Spec, load_spec
+from arena.store import Store
+from arena_cluster.address import address_of
+from arena_cluster.dask import dask_engine
+from arena_cluster.engine import Order
+from arena_cluster.node import Disagrees, NodeTournament
+from arena_cluster.parcel import pack_parcel, unpack_parcel
+from arena_isolation.agent_start import prove_once
+from tests.conftest import Arena
+from tests.extensions.cluster.conftest import Cluster
+from tests.extensions.cluster.test_trust import PROGRAM
+from tests.extensions.ladder.test_mishaps import wait
+
+AGENT = """\
+{before}
+from arena import Agent, hookimpl
+
+class Mine(Agent):
+    name = "{name}"
+
+    def choose(self, game, state, search):
+        actions = list(game.actions(state))
+        {body}
+
+@hookimpl
+def arena_agents():
+    return [Mine]
+"""
+MARK = """\
+import os, sys
+with open({file!r}, "a") as marks:
+    main = getattr(sys.modules["__main__"], "__spec__", None)
+    marks.write(f"{{main and main.name}}\\n")
+"""
+READS = "from pathlib import Path\nWORST = int(Path(__file__).with_name('worst.txt').read_text())\n"
+THROWS = "if len(actions) == 5: raise ValueError(f'{len(actions)} left, says {__file__} of {type(self).__module__}')\n        "
+HOSTS = {"arena_isolation.agent_host", "arena_isolation.describe_host"}
+
+
+def source(name: str, body: str = "return search.rng.choice(actions)", before: str = "") -> str:
+    return AGENT.format(name=name, body=body, before=before)
+
+
+@pytest.fixture
+def bubblewrap(missing: Callable[[str, str], None]) -> None:
+    """What a test needs that plays in sandboxes."""
+    line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
+    if not shutil.which("bwrap") or subprocess.run(line, check=False).returncode:
+        missing("sandbox", "bubblewrap does not run here")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Spec], NodeTournament]]:
+    """A node without Dask: the tournament of a spec, laid out in another folder."""
+    monkeypatch.setenv(ENVIRONMENT, "")
+    made: list[NodeTournament] = []
+
+    def node(spec: Spec) -> NodeTournament:
+        folder = tmp_path / "a node" / str(len(made))
+        folder.mkdir(parents=True)
+        made.append(NodeTournament(unpack_parcel(pack_parcel(spec)), folder.resolve()))
+        return made[-1]
+
+    yield node
+    for one in made:
+        one.end()
+
+
+def cup(folder: Path, entries: list[Any], **more: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    values = {"game": "tic-tac-toe", "rounds": 2, "seed": 3, "agents": entries, **more}
+    (folder / "cup.yaml").write_text(yaml.safe_dump(values))
+    return folder / "cup.yaml"
+
+
+def records(path: Path) -> dict[str, Record]:
+    with Store.open(path) as store:
+        return {record.id: record for record, _ in store.records()}
+
+
+def _committed(folder: Path) -> None:
+    """A repository in which `current.py` was another once, with a module and a text beside it."""
+    folder.mkdir()
+    (folder / "tools.py").write_text("def best(actions): return actions[-1]\n")
+    (folder / "current.py").write_text(
+        source("current", "return best(actions)", "from tools import best\nopen(__file__).close()\n")
+    )
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    (folder / "tools.py").write_text("def best(actions): return actions[0]\n")
+    (folder / "current.py").write_text(source("current", "return actions[0]"))
+
+
+@pytest.fixture(scope="module")
+def one(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of one worker."""
+    cluster = Cluster(tmp_path_factory.mktemp("one")).add()
+    yield cluster
+    cluster.close()
+
+
+@pytest.mark.slow
+def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: None, arena: Arena, tmp_path: Path) -> None:
+    """A folder with a module and data, a sandbox, a revision; what an agent raises names files as the coordinator does.
+
+    Nobody but the hosts of agents has loaded any of it.
+    """
+    marks, work = tmp_path / "marks", tmp_path / "cup"
+    (work / "first").mkdir(parents=True)
+    (work / "more").mkdir()
+    _committed(work / "repository")
+    (work / "first" / "agent.py").write_text(
+        source("mine", "return actions[WORST]", MARK.format(file=str(marks)) + "import beside\n" + READS)
+    )
+    (work / "first" / "beside.py").write_text("")
+    (work / "first" / "worst.txt").write_text("0")
+    (work / "boxed").mkdir()
+    (work / "boxed" / ".laid-out").touch()  # as a ladder lays out what is handed in
+    (work / "boxed" / "worst.txt").write_text("0")
+    (work / "boxed" / "boxed.py").write_text(source("mine", THROWS + "return actions[WORST]", READS))
+    (work / "more" / "faces.py").write_text(source("faces"))
+    entries = [
+        {"agent": "mine", "plugin": "first/agent.py", "label": "folder"},
+        {"agent": "mine", "plugin": "boxed/boxed.py", "isolation": "sandbox"},
+        {"agent": "faces", "plugin": str(work / "more" / "faces.py"), "label": "faces"},
+        {"agent": "current", "version": "git:HEAD", "label": "then"},
+    ]
+    spec = cup(work, entries, plugins=["repository/current.py"], rounds=1)
+    path = {"PYTHONPATH": os.pathsep.join([str(work / "repository"), os.environ.get("PYTHONPATH", "")])}  # here, and on no node
+    assert arena("run", spec, "--store", "here.db", "--workers", "1", **path).returncode == 0
+    there = arena("run", spec, "--store", "there.db", "--cluster", one.address, **path)
+    assert there.returncode == 0, there.stderr
+    assert there.stderr == ""
+    here, found = records(tmp_path / "here.db"), records(tmp_path / "there.db")
+    assert len(here) == 12
+    assert {key: record.timeless() for key, record in found.items()} == {key: record.timeless() for key, record in here.items()}
+    told = {(record.message, record.traceback) for record in here.values()} - {(None, None)}
+    assert {(record.message, record.traceback) for record in found.values()} - {(None, None)} == told
+    assert any(f"5 left, says {work}/boxed/boxed.py of arena_plugin_boxed_" in str(text) for text, _ in told)
+    assert set(marks.read_text().split()) == HOSTS
+
+
+def test_another_file_and_a_program_that_was_laid_out(elsewhere: Callable[[Spec], NodeTournament], tmp_path: Path) -> None:
+    """An entry whose file is also a plugin of the organiser, and a program by its whole path: the same ids and moves there."""
+    laid_out, work = tmp_path / "store.code" / "17", tmp_path / "cup"
+    laid_out.mkdir(parents=True)
+    (laid_out / ".laid-out").touch()
+    (laid_out / "program_17").write_text(f"#!{sys.executable}\nimport part\n" + PROGRAM)
+    (laid_out / "program_17").chmod(0o755)
+    (laid_out / "part.py").write_text("")
+    (work / "old").mkdir(parents=True)
+    (work / "old" / "mine.py").write_text(source("mine", "return actions[0]", "import lower\n"))
+    (work / "old" / "lower.py").write_text("")
+    (work / "mine.py").write_text(source("mine", "return actions[-1]"))
+    entries = [
+        {"agent": "mine", "version": "old/mine.py"},
+        {"agent": "mine", "plugin": "mine.py"},
+        {"agent": {"command": [str(laid_out / "program_17")]}, "label": "program"},
+    ]
+    spec = load_spec(cup(work, entries, rounds=1, plugins=["mine.py"]))
+    there = elsewhere(spec)
+    shutil.rmtree(laid_out)
+    shutil.rmtree(work / "old")
+    plan = Schedule(spec).take(100)
+    found, _ = there.play(plan, lambda: None)
+    assert [record.id for record in found] == [identity_of(spec, one) for one in plan]
+    assert [record.termination for record in found] == ["normal"] * 6
+    begun = {one.pairing.seats[0]: record.actions[0] for one, record in zip(plan, found, strict=True)}
+    assert (begun[0], begun[1]) == ("1", "9")
+
+
+def test_what_cannot_be_loaded_there_is_told_by_its_names_here(
+    elsewhere: Callable[[Spec], NodeTournament], tmp_path: Path
+) -> None:
+    """The folder of the spec is nobody's own, so data in it stays here."""
+    folder = tmp_path / "cup"
+    spec = cup(folder, ["random", {"agent": "mine", "plugin": "mine.py"}])
+    (folder / "mine.py").write_text(source("mine", before=READS))
+    (folder / "beside.py").write_text("")
+    (folder / "worst.txt").write_text("0")
+    with pytest.raises(Disagrees) as refused:
+        elsewhere(load_spec(spec))
+    assert f"agents[1].plugin: plugin {folder}/mine.py: FileNotFoundError: " in str(refused.value)
+    assert f"'{folder}/worst.txt'" in str(refused.value)
+    assert "a node" not in str(refused.value).partition("; what the code")[0]
+
+
+def test_a_node_without_a_sandbox_is_refused(
+    elsewhere: Callable[[Spec], NodeTournament], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
+    monkeypatch.setenv("PATH", "")
+    prove_once.cache_clear()
+    with pytest.raises(Disagrees, match="agents play in a sandbox, and there is none there: sandbox: expected bwrap on PATH"):
+        elsewhere(spec)
+
+
+@pytest.mark.slow
+def test_a_large_parcel_is_sent_without_a_warning(one: Cluster) -> None:
+    """Above 10 MB Dask would give its user advice; here a warning is an error, and the order would be lost on the way."""
+    with dask_engine(address_of(one.address)) as engine:
+        node = wait(engine.changes)[0].node
+        engine.send(Order("large", "run", [], os.urandom(11 << 20)), node)
+        (reply,) = wait(lambda: engine.replies(0.1))
+        assert b"refused" in (reply.body or b"")

@@ -1,0 +1,119 @@
+"""Whoever dies, freezes, joins, or stops it: the tournament comes to the same end."""
+
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from arena.match.record import Record
+from arena.spec import load_spec
+from arena.tournament.queue import MatchQueue
+from arena_cluster.address import address_of
+from arena_cluster.coordinator import Coordinator
+from arena_cluster.dask import dask_engine
+from arena_cluster.parcel import pack_parcel
+from tests.conftest import Arena
+from tests.extensions.cluster.conftest import PATIENCE, SLOW, Cluster, Known, digest, hashed, held, started
+
+Start = Callable[..., Cluster]
+
+
+@pytest.mark.slow
+def test_a_worker_dies_and_another_joins(clusters: Start, long: Known, words: list[str], tmp_path: Path) -> None:
+    """kill -9 in the middle, a third one a moment later: the store is the same, and nothing is said to be wrong."""
+    cluster = clusters(workers=2)
+    playing = started(words, tmp_path, "run", long.spec, "--store", "there.db", "--cluster", cluster.address)
+    cluster.wait(lambda: held(tmp_path / "there.db") >= 40)
+    cluster.workers[0].kill()
+    cluster.add(arguments=["--nthreads", "2"])
+    _, err = playing.communicate(timeout=60)
+    assert (playing.returncode, err) == (0, "")
+    assert hashed(tmp_path / "there.db") == long.whole
+    cluster.wait(lambda: not cluster.arena_processes())
+
+
+@pytest.mark.slow
+def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frozen, as a machine is that sleeps or is cut off: its matches are played by the other; when it goes on it is used again,
+    and what it still sends of old orders means nothing.
+    """
+    monkeypatch.setattr("arena_cluster.dask.STILL_SECONDS", 3.0)
+    monkeypatch.setattr("arena_cluster.dask.PULSE_SECONDS", 0.2)
+    cluster, spec = clusters(workers=2), load_spec(long.spec)
+    found: dict[str, Record] = {}
+    frozen = cluster.workers[0]
+    rescue = Timer(PATIENCE, frozen.send_signal, [signal.SIGCONT])  # so that this test fails instead of waiting for ever
+    rescue.start()
+    with dask_engine(address_of(cluster.address)) as engine:
+        feed = MatchQueue(spec)
+        coordinator = Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=240)
+        seen: list[dict[str, int]] = []
+        for scheduled, record in coordinator.play():
+            assert record.id not in found
+            found[record.id] = record
+            feed.finished(scheduled, record)
+            if len(found) == 40:
+                frozen.send_signal(signal.SIGSTOP)
+            if len(found) > 40 and not seen and len(engine._workers._there) == 1:
+                seen.append(dict(engine._workers._there))
+                frozen.send_signal(signal.SIGCONT)
+    rescue.cancel()
+    assert len(found) == 240
+    assert seen
+    assert digest({identity: record.timeless() for identity, record in found.items()}) == long.whole[1]
+
+
+@pytest.mark.slow
+def test_the_scheduler_dies(clusters: Start, two: Cluster, long: Known, words: list[str], arena: Arena, tmp_path: Path) -> None:
+    """It is noticed within 30 s; exit code 1 and the command that goes on, which then ends as if nothing had been."""
+    cluster = clusters(workers=2)
+    playing = started(words, tmp_path, "run", long.spec, "--store", "there.db", "--cluster", cluster.file)
+    cluster.wait(lambda: held(tmp_path / "there.db") >= 40)
+    cluster.scheduler.kill()
+    killed = time.monotonic()
+    out, err = playing.communicate(timeout=60)
+    assert time.monotonic() - killed < 30
+    assert (playing.returncode, out) == (1, "")
+    assert err.splitlines()[-1].startswith(f"the scheduler {cluster.address} has not answered for 10 s")
+    assert len(err.splitlines()) == 4  # an empty one, how many matches, the command, and this
+    told = re.search(r"([\d,]+) matches are in there.db; go on with\n  arena (run .*)\n", err)
+    assert told is not None
+    assert int(told[1]) == held(tmp_path / "there.db")
+    assert 40 <= int(told[1]) < 240
+    done = arena(*[two.address if word == str(cluster.file) else word for word in told[2].split()])
+    assert done.returncode == 0
+    assert f"{told[1]} matches were in there.db" in done.stderr
+    assert hashed(tmp_path / "there.db") == long.whole
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_the_cluster_clean(two: Cluster, words: list[str], tmp_path: Path) -> None:
+    """Exit code 130 and the command; nothing is queued any more, no process and no file of arena is left on the workers, also
+    where a match is being played that takes long.
+    """
+    from distributed import Client
+
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "s.yaml").write_text(
+        "game: tic-tac-toe\nrounds: 4\nplugins: [slow.py]\nagents: [random, slow, {agent: slow, label: stuck, seconds: 600}]\n"
+    )
+    playing = started(words, tmp_path, "run", "s.yaml", "--store", "there.db", "--cluster", two.address)
+    two.wait(lambda: held(tmp_path / "there.db") >= 2)
+    assert len(two.arena_processes()) == 4  # a worker and its guard each
+    time.sleep(0.5)  # until both are stuck
+    playing.send_signal(signal.SIGINT)
+    out, err = playing.communicate(timeout=20)
+    assert (playing.returncode, out) == (130, "")
+    assert f"go on with\n  arena run s.yaml --cluster {two.address} --store there.db\n" in err
+    two.wait(lambda: not two.arena_processes())
+    with Client(two.address, set_as_default=False) as client:
+        two.wait(lambda: not client.run_on_scheduler(_tasks))
+    two.wait(lambda: not list(two.folder.rglob("slow.py")))
+
+
+def _tasks(dask_scheduler: object) -> list[str]:
+    return list(dask_scheduler.tasks)  # type: ignore[attr-defined]

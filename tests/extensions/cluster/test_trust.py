@@ -1,0 +1,179 @@
+"""Who may play: nodes with the same programs and plugins, and with a certificate where there are any."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.errors import ClusterError
+from arena_cluster.address import address_of
+from arena_cluster.dask import dask_engine
+from tests.conftest import Arena
+from tests.extensions.cluster.conftest import Cluster, Known, hashed
+
+Start = Callable[..., Cluster]
+
+
+NASTY = """\
+import arena_cluster.node
+
+def play(order):
+    raise RecursionError("deep")
+
+arena_cluster.node.play = play
+"""
+
+
+@pytest.mark.slow
+def test_a_node_whose_failure_cannot_be_read(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """It is refused by name, and the run goes on without it."""
+    (tmp_path / "nasty.py").write_text(NASTY)
+    cluster = clusters()
+    cluster.add(arguments=["--preload", str(tmp_path / "nasty.py")]).add()
+    done = arena("run", cup.spec, "--store", "there.db", "--cluster", cluster.address)
+    assert done.returncode == 0
+    assert re.fullmatch(r"note: tcp://\S+ is refused: .*RecursionError.*\n", done.stderr)
+    assert hashed(tmp_path / "there.db") == cup.whole
+
+
+PROGRAM = (Path(__file__).parents[3] / "docs" / "examples" / "python_agent.py").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_path: Path) -> None:
+    """What it imports from beside it goes along; what it reads does not: refused before the first match, instead of crashing in
+    each.
+    """
+    spec = tmp_path / "p.yaml"
+    spec.write_text(
+        f"game: connect-four\nrounds: 2\nagents: [random, {{agent: {{command: [{sys.executable}, agent.py]}}, label: mine}}]\n"
+    )
+    (tmp_path / "agent.py").write_text("import beside\n" + PROGRAM)
+    (tmp_path / "beside.py").write_text("from package import deep\n")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "deep.py").write_text("")
+    (tmp_path / "package" / "__init__.py").write_text("")
+    whole = arena("run", spec, "--store", "there.db", "--cluster", two.address)
+    assert (whole.returncode, whole.stderr) == (0, "")
+    (tmp_path / "agent.py").write_text("import beside\nopen('beside.txt')\n" + PROGRAM)
+    (tmp_path / "beside.txt").write_text("")
+    assert arena("run", spec, "--store", "here.db").returncode == 0
+    refused = arena("run", spec, "--no-store", "--cluster", two.address)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "agent.py starts here and not there: its process ended with code 1; what it reads beside its own" in refused.stderr
+    assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
+
+
+@pytest.mark.slow
+def test_other_plugins_are_refused_by_name(clusters: Start, arena: Arena, tmp_path: Path) -> None:
+    """An installed plugin of another version or with another source, and one that is not there; alone it ends the run."""
+    cluster = clusters()
+    for name, version, choice in (("here", "1.0", 0), ("older", "0.9", 0), ("edited", "1.0", -1)):
+        _installed(tmp_path / name, version, choice)
+    spec = tmp_path / "p.yaml"
+    spec.write_text("game: tic-tac-toe\nrounds: 20\nagents: [eager, random]\n")
+    here = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "here"), os.environ.get("PYTHONPATH", "")])}
+    cases: list[tuple[str | None, str]] = [
+        ("older", "plugin eagerness:eager: version 0.9 there, 1.0 here"),
+        ("edited", "eagerness:eager differs from the one here, by the hash of its source"),
+        (None, "plugin eagerness:eager 1.0 is not installed there"),
+    ]
+    for other, expected in cases:
+        cluster.add(path=tmp_path / other if other else None)
+        refused = arena("run", spec, "--no-store", "--cluster", cluster.address, **here)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert expected in refused.stderr
+        assert re.search(r"tcp://127\.0\.0\.1:\d+: ", refused.stderr)
+    cluster.add(path=tmp_path / "here")
+    assert arena("run", spec, "--store", "here.db", **here).returncode == 0
+    done = arena("run", spec, "--store", "there.db", "--cluster", cluster.address, **here)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall(r"note: tcp://\S+ is refused: ", done.stderr)) == 3
+    assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
+
+
+def _installed(folder: Path, version: str, choice: int) -> None:
+    """A distribution with a plugin, as pip leaves it."""
+    info = folder / f"eagerness-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: eagerness\nVersion: {version}\n")
+    (info / "entry_points.txt").write_text("[arena]\neager = eagerness\n")
+    (folder / "eagerness.py").write_text(
+        "from arena import Agent, hookimpl\n"
+        "class Eager(Agent):\n"
+        '    """Plays one end of the list."""\n'
+        '    name = "eager"\n'
+        f"    def choose(self, game, state, search): return game.actions(state)[{choice}]\n"
+        "@hookimpl\ndef arena_agents(): return [Eager]\n"
+    )
+
+
+@pytest.mark.slow
+def test_tls(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
+    """By Dask's own options: equal again with certificates of one authority; refused without, with others, and by tcp://."""
+    ours, theirs = _authority(tmp_path / "ours"), _authority(tmp_path / "theirs")
+    from dask import config as dask_config
+
+    cluster = clusters(options=_tls_options(ours))
+    cluster.add()
+    address = cluster.address
+    assert address.startswith("tls://127.0.0.1:")
+    there = arena("run", cup.spec, "--store", "there.db", "--cluster", address, **_tls_settings(ours))
+    assert (there.returncode, there.stderr) == (0, "")
+    assert hashed(tmp_path / "there.db") == cup.whole
+    plain, open_ = address.replace("tls", "tcp"), clusters(name="open").address.replace("tcp", "tls")
+    for target, settings, expected in (
+        (address, {}, "distributed.comm.tls.ca-file is not set"),
+        (address, _tls_settings(tmp_path / "nowhere"), "distributed.comm.tls.ca-file: no such file"),
+        (address, _tls_settings(theirs), "the two ends do not trust each other"),
+        (plain, _tls_settings(ours), "TLS is spoken there; use tls://"),
+        (open_, _tls_settings(ours), "no TLS is spoken there; use tcp://"),
+    ):
+        options = {name[5:].lower().replace("__", ".").replace("_", "-"): file for name, file in settings.items()}
+        with dask_config.set(options), pytest.raises(ClusterError, match=expected), dask_engine(address_of(target)):
+            pass
+
+
+MANUAL = (Path(__file__).parents[3] / "docs" / "how-to" / "cluster.md").read_text("utf-8")
+
+
+def _authority(folder: Path) -> Path:
+    """An authority and a certificate of its own, made by the commands of the manual."""
+    folder.mkdir()
+    found = re.search(r"<!-- authority -->\n *```sh\n(.*?)\n *```", MANUAL, re.DOTALL)
+    assert found is not None
+    for command in found[1].splitlines():
+        subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def test_the_manual_starts_what_the_tests_start() -> None:
+    """Its commands have the options with which the test of TLS starts a cluster, and its variables are those of the test."""
+    folder = Path("/shared/tls")
+    commands = [
+        line.split() for line in MANUAL.splitlines() if line.strip().startswith(("dask scheduler --pro", "dask worker tls"))
+    ]
+    assert [command[1] for command in commands] == ["scheduler", "worker"]
+    for command in commands:
+        assert set(_tls_options(folder)[2:]) <= set(command)
+    exported = re.search(r"export (.*)", MANUAL)
+    assert exported is not None
+    assert dict(word.split("=") for word in exported[1].split()) == _tls_settings(folder)
+
+
+def _tls_options(folder: Path) -> list[str]:
+    files = {"--tls-ca-file": "ca.pem", "--tls-cert": "cert.pem", "--tls-key": "key.pem"}
+    return ["--protocol", "tls", *[word for option, file in files.items() for word in (option, str(folder / file))]]
+
+
+def _tls_settings(folder: Path) -> dict[str, str]:
+    before = "DASK_DISTRIBUTED__COMM__TLS"
+    return {
+        f"{before}__CA_FILE": str(folder / "ca.pem"),
+        f"{before}__CLIENT__CERT": str(folder / "cert.pem"),
+        f"{before}__CLIENT__KEY": str(folder / "key.pem"),
+    }

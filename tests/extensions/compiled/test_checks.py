@@ -1,0 +1,85 @@
+"""What `arena check` finds by compiling: code that differs, searches that differ, and what the compiler does not know."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.configured import with_defaults
+from arena.heuristic import bind
+from arena.plugins.sources import load_plugins
+from arena.testing import Verdict
+from arena_agents.full_width import Minimax
+from arena_check.compiled_checks import CODE, RULES, SEARCHES, compiled_verdicts
+from tests.extensions.check.test_compiled_checks import PILE
+
+HIGH = PILE.replace("rng.randint(9, 14)", "40").replace("PileRules(3)", "PileRules(9)").replace("= 2, 3", "= 2, 9")
+HIGH = HIGH.replace("min(3, ", "min(9, ").replace("<= 3", "<= 9")
+
+
+def checked(file: Path, text: str, agents: dict[str, Any]) -> dict[str, Verdict]:
+    file.write_text(text)
+    registry = load_plugins([str(file)])
+    game = with_defaults(registry.game("pile"))
+    assert game is not None
+    evaluation = bind(registry.heuristic("pile", "remainder"), game)
+    found = compiled_verdicts(game, evaluation, agents, seed=0, matches=1, patience=10.0)
+    return {verdict.check: verdict for verdict in found}
+
+
+def broken(verdicts: dict[str, Verdict]) -> list[str]:
+    return [name for name, verdict in verdicts.items() if not verdict.kept]
+
+
+def test_rules_that_differ_where_random_play_did_not_come(compiling: None, tmp_path: Path) -> None:
+    """After 1 and 1 there is one action instead of nine: in one playout of 81, and among the first 5,000 nodes of a search."""
+    found = checked(tmp_path / "plugin.py", HIGH, {"minimax": Minimax})
+    assert broken(found) == []
+    assert found[SEARCHES].promise == "compiled and plain are the same with minimax under limits of 1, 7, 100, 5,000 nodes"
+    rare = HIGH.replace("min(self.most, state[0]) + 1)", "min(self.most if state != (38, 0) else 1, state[0]) + 1)", 1)
+    found = checked(tmp_path / "plugin.py", rare, {"minimax": Minimax})
+    assert broken(found) == [SEARCHES]
+    assert "minimax finds the same under a limit of 5,000 nodes" in str(found[SEARCHES].violation)
+
+
+def test_code_that_says_something_else_than_python(compiling: None, tmp_path: Path) -> None:
+    """A name that stands for a whole number and for a float holds a float, which has 53 bits."""
+    text = HIGH.replace(
+        "            yield number\n",
+        "            large = (1 << 53) + 1\n"
+        "            if number > 9:\n"
+        "                large = 0.5\n"
+        "            yield number + int(large - (1 << 53)) - 1\n",
+        1,
+    )
+    found = checked(tmp_path / "plugin.py", text, {})
+    assert broken(found) == [CODE]
+    assert "all that the compiled rules say of (40, 0) is the same uncompiled" in str(found[CODE].violation)
+
+
+def test_what_the_compiler_does_not_know(compiling: None, tmp_path: Path) -> None:
+    """A name that stands for a number here and for a pair there."""
+    text = HIGH.replace(
+        "        return state[0] == 0\n",
+        "        what = state[0]\n        if what == 0:\n            what = (1, 2)\n        return what == 0 or state[0] == 0\n",
+        1,
+    )
+    found = checked(tmp_path / "plugin.py", text, {})
+    assert broken(found) == [RULES]
+    assert f"{tmp_path / 'plugin.py'}:3" in str(found[RULES].violation)
+
+
+@pytest.mark.slow
+def test_the_command_names_file_and_line_and_a_run_goes_on_plain(arena: Callable[..., Any], tmp_path: Path) -> None:
+    line = PILE[: PILE.index("def result")].count("\n") + 1
+    (tmp_path / "plugin.py").write_text(PILE.replace("(state[0] - action, ", "(state[0] - 1, ", 1))
+    done = arena("check", "plugin.py", "--matches", 3)
+    assert done.returncode == 1
+    assert "FAILED  compiled rules: result of take 2 of the compiled rules is that of the game" in done.stdout
+    assert "-       compiled code: not reached" in done.stdout
+    assert f"({tmp_path / 'plugin.py'}:{line})" in done.stdout
+    (tmp_path / "spec.yaml").write_text("plugins: [plugin.py]\ngame: pile\nrounds: 1\nagents: [minimax, random]\n")
+    done = arena("run", "spec.yaml", "--no-store", ARENA_COMPILE="always")
+    assert done.returncode == 0
+    assert f"runs plain: {tmp_path / 'plugin.py'}:{line}: result of take 2" in done.stderr

@@ -1,0 +1,303 @@
+"""What is compiled as it stands, what by a second edition, and what not, with the reason."""
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena import Game, heuristic, unmetered
+from arena.compiled import NotCompilable, Rules
+from arena.heuristic import bind
+from arena_agents.alpha_beta import AlphaBeta
+from arena_agents.full_width import Minimax
+from arena_compiled import cache, seam
+from arena_compiled.edition import why_plain
+from arena_games.goofspiel import Goofspiel
+from arena_games.pig import Pig
+from arena_games.rock_paper_scissors import RockPaperScissors
+from arena_games.tic_tac_toe import TicTacToe
+
+Twice = Callable[..., Any]
+
+
+class Nim(Game):
+    """The README's."""
+
+    name = "nim"
+
+    def __init__(self, *, heap: int = 21, most: int = 3) -> None:
+        self.heap, self.most = heap, most
+
+    def initial(self, rng: Any) -> Any:
+        return (self.heap, 0)  # matches left, seat to move
+
+    def to_move(self, state: Any) -> int:
+        seat: int = state[1]
+        return seat
+
+    def actions(self, state: Any) -> Any:
+        return range(1, min(self.most, state[0]) + 1)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] - action, 1 - state[1])
+
+    def returns(self, state: Any) -> Any:
+        return (1, -1) if state[1] == 1 else (-1, 1)
+
+
+@heuristic("remainder", game="nim")
+def remainder(game: Nim, state: Any, player: int = 0) -> float:
+    lost = state[0] % (game.most + 1) == 0  # whoever moves now loses against perfect play
+    return 0.9 if lost == (state[1] != player) else -0.9
+
+
+def test_the_nim_of_the_readme_compiles_as_it_stands(twice: Twice) -> None:
+    """Who faces a multiple of four loses (C. Bouton, 1901)."""
+    for heap in (11, 12):
+        outcome = twice(Minimax(), Nim(heap=heap), (heap, 0))
+        assert (outcome.report.value > 0) == (heap % 4 != 0)
+    assert twice(AlphaBeta(depth=3), Nim(), (21, 0), remainder).found == 1
+
+
+class Heap(Nim):
+    """As in the tutorial: its actions are a list."""
+
+    def actions(self, state: Any) -> Any:
+        return [number for number in (1, 2, 3) if number <= state[0]]
+
+
+def test_the_game_of_the_tutorial_compiles_as_it_stands(twice: Twice) -> None:
+    outcome = twice(Minimax(), Heap(heap=9), (9, 0))
+    assert outcome.report.value > 0
+
+
+class Doubling(Nim):
+    """Its numbers leave 64 bits after 31 turns."""
+
+    def initial(self, rng: Any) -> Any:
+        return (1, 0)
+
+    def actions(self, state: Any) -> Any:
+        return range(1, 3) if state[0].bit_length() < 70 else ()
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] * 4 + action, 1 - state[1])
+
+
+class FromTheEnd(Nim):
+    """Reads a table from its end."""
+
+    def __init__(self, *, heap: int = 21, most: int = 3) -> None:
+        super().__init__(heap=heap, most=most)
+        self.table = [1, 0]
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] - action, self.table[state[1] - 2])
+
+
+class Worded(Nim):
+    """Has actions that are no numbers."""
+
+    def actions(self, state: Any) -> Any:
+        return [str(number) for number in super().actions(state)]
+
+    def result(self, state: Any, action: Any) -> Any:
+        return (state[0] - int(action), 1 - state[1])
+
+
+class Listed(Nim):
+    """Uses what numbers alone cannot say."""
+
+    def result(self, state: Any, action: int) -> Any:
+        try:
+            return (state[0] - action, 1 - state[1])
+        finally:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (Doubling, "does not fit into 64 bits"),
+        (FromTheEnd, "the index -1 of a table of 2"),
+        (Worded, "the actions of Worded are no whole numbers"),
+        (Listed, r"test_editions.py:\d+: Try cannot be compiled"),
+    ],
+)
+def test_what_does_not_compile_is_named_and_plays_plain(compiling: None, kind: type[Nim], reason: str) -> None:
+    with pytest.raises(NotCompilable, match=reason):
+        seam.load_loop(kind(), None, "full-width", compiling=True)
+    record = arena.play(kind(heap=7), [Minimax(depth=2), Minimax(depth=2)])
+    assert record.termination == "normal"
+    assert record.timing is None
+
+
+@pytest.mark.parametrize(
+    ("game", "reason"),
+    [
+        (Pig(), "it has chance"),
+        (Goofspiel(), "it has chance"),
+        (RockPaperScissors(), "it has hidden information"),
+    ],
+)
+def test_games_that_need_more_than_turns_run_plain(game: Game, reason: str) -> None:
+    assert re.search(reason, why_plain(game) or "")
+
+
+class Paid(Nim):
+    """Pays three matches."""
+
+    min_return, max_return = -3.0, 3.0
+
+    def returns(self, state: Any) -> Any:
+        return (3, -3) if state[1] == 1 else (-3, 3)
+
+
+def test_returns_on_another_scale_run_plain_and_are_mapped(compiling: None) -> None:
+    assert why_plain(Paid()) == "its returns are not from -1 to 1"
+    record = arena.play(Paid(heap=6), [Minimax(), Minimax()])
+    assert record.timing is None
+    assert round(record.decisions[0].value or 0) == 1
+    assert record.returns == (3, -3)
+
+
+@heuristic("looking", game="nim")
+def looking(game: Nim, state: Any, player: int = 0) -> float:
+    after = game.result(state, 1)
+    return 0.1 if after[0] % 2 == player else -0.1
+
+
+def test_a_heuristic_that_generates_states_runs_plain(compiling: None) -> None:
+    """Those states stand in the record as unmetered, one for each evaluation."""
+    with pytest.raises(NotCompilable, match="looking generates states"):
+        seam.load_loop(Nim(), bind(looking, Nim()), "full-width", compiling=True)
+    record = arena.play(Nim(heap=9), [Minimax(depth=2), Minimax(depth=2)], heuristics=looking, limits={"moves": 1})
+    first = record.decisions[0]
+    assert first.unmetered == first.evaluations > 0
+
+
+def test_a_game_whose_states_are_watched_compiles(compiling: None) -> None:
+    """As in the process of an agent of its own: what the author wrote is compiled, not what watches it."""
+
+    class Seen(Nim):
+        def result(self, state: Any, action: int) -> Any:
+            return (state[0] - action, 1 - state[1])
+
+    unmetered.watch(Seen)
+    try:
+        record = arena.play(unmetered.plain(Seen(heap=9)), [Minimax(), Minimax()])
+    finally:
+        del unmetered.WATCHED[Seen]
+    assert record.timing == {"compiled": True}
+    assert sum(decision.unmetered for decision in record.decisions) == 0
+
+
+def test_a_cache_without_the_code_is_asked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Once for each seat, each of which has a heuristic of its own; to ask at every decision would cost more than to decide."""
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
+    monkeypatch.delenv("ARENA_COMPILE", raising=False)
+    monkeypatch.delenv("ARENA_PLAIN", raising=False)
+    asked = []
+    read = cache.read
+
+    def counted(key: str) -> Any:
+        asked.append(key)
+        return read(key)
+
+    monkeypatch.setattr(cache, "read", counted)
+    record = arena.play(Nim(heap=9), [AlphaBeta(), AlphaBeta()], heuristics=remainder)
+    assert len(asked) == 2 < len(record.decisions)
+
+
+class Lying(Rules):
+    """Says that nobody ever loses."""
+
+    words, width = 2, 9
+
+    def encode(self, state: Any) -> Any:
+        return state
+
+    def to_move(self, state: Any) -> int:
+        seat: int = state[1]
+        return seat
+
+    def actions(self, state: Any) -> Any:
+        yield from range(1, min(3, state[0]) + 1)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] - action, 1 - state[1])
+
+    def is_terminal(self, state: Any) -> bool:
+        over: bool = state[0] == 0
+        return over
+
+    def returns(self, state: Any) -> Any:
+        return (0.0, 0.0)
+
+
+class Wrong(Nim):
+    """Gives rules that are not its own."""
+
+    def compiled(self) -> Rules:
+        return Lying()
+
+
+def test_rules_that_differ_from_the_game_are_found_before_they_are_used(compiling: None) -> None:
+    with pytest.raises(NotCompilable, match=r"returns in \(0, \d\): the compiled rules give \[0.0, 0.0\], the game gives"):
+        seam.load_loop(Wrong(), None, "full-width", compiling=True)
+
+
+class Narrow(Nim):
+    """Has a state with more actions than random play meets from a heap of 300."""
+
+    def actions(self, state: Any) -> Any:
+        return range(1, 400 if state[0] == 5 else min(3, state[0]) + 1)
+
+
+def test_more_actions_than_there_is_room_for_make_the_decision_plain(compiling: None) -> None:
+    """The decision begins again, with the same record: 3 + 399 + 3 + 3 states two plies on."""
+    record = arena.play(Narrow(heap=300), [Minimax(depth=2), Minimax(depth=2)], position="(6, 0)", limits={"moves": 1})
+    assert record.decisions[0].nodes == 3 + 399 + 3 + 3
+    reasons = [pair.reason for pair in seam._pairs.values() if pair.engine == "full-width"]
+    assert "a number or an index did not fit" in reasons
+
+
+def test_a_board_that_does_not_fit_has_no_rules() -> None:
+    assert TicTacToe(rows=8, columns=8, in_a_row=5).compiled() is None
+
+
+def test_without_numba_the_reason_says_what_to_install(compiling: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in {*sys.modules, "numba", "llvmlite"}:
+        if name.split(".")[0] in ("numba", "llvmlite"):
+            monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(NotCompilable, match=r"numba is not installed \(pip install 'fairarena\[fast\]'\)"):
+        seam.load_loop(TicTacToe(), None, "full-width", compiling=True)
+
+
+def test_a_file_of_the_cache_that_was_cut_short_counts_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
+    cache.write("ab" * 16, "symbol", b"code" * 100)
+    assert cache.read("ab" * 16) == ("symbol", b"code" * 100)
+    file = next(tmp_path.glob("compiled/*.module"))
+    data = file.read_bytes()
+    for cut in (0, 10, len(data) - 1):
+        file.write_bytes(data[:cut])
+        assert cache.read("ab" * 16) is None
+    file.write_bytes(data[:-1] + b"x")
+    assert cache.read("ab" * 16) is None
+    head, _, code = data.partition(b"\n")
+    words = head.split()
+    words[2] = b"0" * len(words[2])  # another processor
+    file.write_bytes(b" ".join(words) + b"\n" + code)
+    assert cache.read("ab" * 16) is None
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "file" / "folder"))
+    cache.write("ab" * 16, "symbol", b"code")
+    assert cache.read("ab" * 16) is None

@@ -1,0 +1,98 @@
+"""The engines of games for two find what the plain searches find: values, counts, reports, random numbers and limits."""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+import arena
+from arena import Game
+from arena_agents.alpha_beta import AlphaBeta
+from arena_agents.full_width import Lookahead, Minimax, TypeA
+from arena_compiled import seam
+from arena_compiled.rehearsal import rehearse
+from arena_games.connect_four import ConnectFour
+from arena_games.connect_four_heuristics import Centre, OpenLines
+from arena_games.othello import Othello, corners_mobility, discs
+from arena_games.tic_tac_toe import OpenLanes, TicTacToe
+
+Twice = Callable[..., Any]
+
+
+def walked(game: Game, seed: int, plies: int) -> Any:
+    """A state after so many random plies, one that is not over."""
+    rng = random.Random(seed)
+    while True:
+        state = game.initial(rng)
+        for _ in range(plies):
+            if not game.is_terminal(state):
+                state = game.result(state, rng.choice(game.actions(state)))
+        if not game.is_terminal(state):
+            return state
+
+
+MARKS, WIDE, STONES, SMALL = (
+    (TicTacToe(), OpenLanes),
+    (TicTacToe(rows=4, columns=5, in_a_row=4), OpenLanes),
+    (ConnectFour(), OpenLines),
+    (ConnectFour(rows=4, columns=5, in_a_row=3), Centre),
+)
+SQUARES, FEW = (Othello(), corners_mobility), (Othello(size=6), discs)
+PAIRS = [
+    (AlphaBeta(depth=3), SQUARES),
+    (Lookahead(depth=2), FEW),
+    *[(AlphaBeta(depth=4), board) for board in (MARKS, WIDE, STONES, SMALL)],
+    *[(Minimax(depth=2), board) for board in (MARKS, WIDE)],
+    *[(Lookahead(depth=2), board) for board in (WIDE,)],
+    *[(TypeA(depth=2), board) for board in (STONES,)],
+]
+
+
+@pytest.mark.parametrize(("agent", "board"), PAIRS, ids=lambda one: getattr(one, "name", None))
+def test_every_agent_on_boards_of_several_sizes(twice: Twice, agent: Any, board: tuple[Game, Any]) -> None:
+    """One module serves the boards of all sizes of a game."""
+    game, heuristic = board
+    for seed in range(3):
+        twice(agent, game, walked(game, seed, 4 + 2 * seed), heuristic, {"nodes": 4_000} if isinstance(agent, TypeA) else None)
+    twice(agent, game, walked(game, 9, 3), heuristic, {"nodes": 400})
+
+
+def test_the_whole_tree_of_tic_tac_toe(twice: Twice) -> None:
+    """549,945 states follow the first, 5,478 of them different; perfect play draws."""
+    outcome = twice(Minimax(), TicTacToe(), (0, 0))
+    assert outcome.nodes == 549_945
+    assert outcome.report.value == 0
+
+
+def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
+    game = ConnectFour()
+    state = walked(game, 3, 12)
+    for nodes in [*range(1, 150), 500, 1_700, 5_000]:
+        twice(AlphaBeta(), game, state, OpenLines, {"nodes": nodes})
+
+
+@pytest.mark.parametrize("depth", [1, 2, 6])
+def test_a_limit_of_depth(twice: Twice, depth: int) -> None:
+    game = ConnectFour()
+    twice(AlphaBeta(), game, walked(game, 5, 8), OpenLines, {"depth": depth})
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_the_last_square_of_othello(size: Any) -> None:
+    """Its bit is the sign on 8x8: every state of some whole random games, uncompiled, with numbers held to 64 bits."""
+    game = Othello(size=size)
+    for seed in range(3):
+        edition, rules, estimate, module = seam.assemble_engine(game, partial(corners_mobility, game), "alpha-beta")
+        samples, rng, state = [], random.Random(seed), game.initial(random.Random(seed))
+        while not game.is_terminal(state):
+            samples.append(state)
+            state = game.result(state, rng.choice(game.actions(state)))
+        for one in [*samples[-12:], state]:
+            rehearse(module, edition._replace(samples=(one,)), rules, estimate, partial(corners_mobility, game))
+
+
+def test_a_match_is_the_same_record(same: Callable[..., arena.Record]) -> None:
+    game = ConnectFour()
+    same(game, [AlphaBeta(depth=4), TypeA(depth=1)], heuristics=OpenLines, limits={"nodes": 2_000, "moves": 14})

@@ -1,0 +1,239 @@
+"""The engines of puzzles find what the plain searches find: the same paths, counts and limits."""
+
+import random
+from collections.abc import Callable, Iterator
+from time import process_time
+from typing import Any
+
+import pytest
+
+import arena
+from arena import Game, Limits, Puzzle
+from arena.compiled import Rules
+from arena.heuristic import bind
+from arena_agents.best_first import AStar, BestFirst, UniformCost
+from arena_agents.depth_first import IdaStar
+from arena_games.linear_conflict import LinearConflict
+from arena_games.pattern_db import PatternDB
+from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
+from arena_games.walking_distance import WalkingDistance
+from tests.extensions.compiled.conftest import decision
+
+Twice = Callable[..., Any]
+
+EIGHT = "8 6 7 / 2 5 4 / 3 . 1"
+"""One of the two hardest positions of the 8-puzzle: 31 slides (A. Reinefeld, 1993)."""
+KORF_79 = "0 1 9 7 11 13 5 3 14 12 4 2 8 6 10 15"
+"""An instance of Korf (1985) whose shortest solution has 42 slides."""
+
+
+@pytest.mark.parametrize("agent", [IdaStar(), IdaStar(weight=1.6)], ids=["", "weight"])
+def test_the_hardest_position_of_the_8_puzzle(twice: Twice, agent: Any) -> None:
+    game = SlidingTiles()
+    found = twice(agent, game, game.parse_state(EIGHT), Manhattan).found
+    assert len(found.actions) == 31 or agent.weight > 1
+
+
+@pytest.mark.parametrize("agent", [AStar(), AStar(weight=2.5), BestFirst(), UniformCost()], ids=["", "weight", "best", "cost"])
+def test_searches_that_remember_states(twice: Twice, agent: Any) -> None:
+    """Across several sizes of the table, and under limits of nodes; without a limit the way is a shortest one."""
+    game = SlidingTiles()
+    found = twice(agent, game, game.parse_state(EIGHT), Manhattan).found
+    assert len(found.actions) == 31 or agent.name == "best-first" or getattr(agent, "weight", 1) > 1
+    state = game.parse_state("8 1 3 / 4 . 2 / 7 6 5")
+    total = twice(agent, game, state, Manhattan).nodes
+    for nodes in (*range(1, 40), 200, 900, total - 1, total, total + 1):
+        assert twice(agent, game, state, Manhattan, {"nodes": nodes}).nodes == min(nodes, total)
+
+
+class Toll(Puzzle):
+    """From 0 to the goal by steps of 1 to 3; each costs what its square tells, also nothing, and some ways are dear at first."""
+
+    name = "toll"
+
+    def __init__(self) -> None:
+        self.tolls = [7 * n * n % 11 / 2 for n in range(60)]
+
+    def initial(self, rng: Any) -> Any:
+        return (0,)
+
+    def actions(self, state: Any) -> Any:
+        return range(1, min(3, 59 - state[0]) + 1)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] + action,)
+
+    def is_goal(self, state: Any) -> Any:
+        return state[0] == 59
+
+    def step_cost(self, state: Any, action: int, successor: Any) -> float:
+        cost: float = self.tolls[successor[0]] * action
+        return cost
+
+
+@pytest.mark.parametrize("agent", [UniformCost(), AStar(), IdaStar()], ids=lambda agent: agent.name)
+def test_steps_of_any_cost(same: Callable[..., arena.Record], agent: Any) -> None:
+    """The least cost is what dynamic programming finds."""
+    tolls = Toll().tolls
+    least = [0.0, *[9e9] * 59]
+    for square in range(1, 60):
+        least[square] = min(least[square - step] + tolls[square] * step for step in (1, 2, 3) if square >= step)
+    record = same(Toll(), agent, limits={"nodes": 30_000})
+    assert record.cost == least[59] or agent.name == "ida-star"
+
+
+class Steps(Rules):
+    """The rules of a corridor: a step down is 0, a step up is 1."""
+
+    words, width, players = 1, 2, 1
+
+    def encode(self, state: Any) -> Any:
+        return state
+
+    def actions(self, state: Any) -> Any:
+        return range(0 if state[0] > 0 else 1, 2)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] + 2 * action - 1,)
+
+    def is_goal(self, state: Any) -> Any:
+        return state[0] == 200
+
+    def is_terminal(self, state: Any) -> Any:
+        return state[0] == 200
+
+    def reverse(self, state: Any, action: int) -> int:
+        return 1 - action
+
+
+class Corridor(Puzzle):
+    """From 40 up to 200, or down to 0, where it ends."""
+
+    name = "corridor"
+
+    def initial(self, rng: Any) -> Any:
+        return (40,)
+
+    def actions(self, state: Any) -> Any:
+        return Steps().actions(state)
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] + 2 * action - 1,)
+
+    def is_goal(self, state: Any) -> Any:
+        return bool(state[0] == 200)
+
+    def compiled(self) -> Rules:
+        return Steps()
+
+
+def test_a_path_that_outgrows_its_arrays(twice: Twice) -> None:
+    """Under a bound, each of so many states upwards has two successors, and so have those downwards, but for the last of 40."""
+    total = sum(2 + 2 * bound + min(2 * bound, 79) for bound in range(160)) + 2 + 79 + 2 * 159
+    outcome = twice(IdaStar(), Corridor(), (40,))
+    assert outcome.found.actions == (1,) * 160
+    assert outcome.nodes == total
+    assert twice(IdaStar(), Corridor(), (40,), None, {"nodes": total - 100}).nodes == total - 100
+
+
+@pytest.mark.parametrize("goal", ["blank-last", "blank-first"])
+def test_other_heuristics_of_tiles(twice: Twice, goal: Any) -> None:
+    """Pattern databases with a mirror image and without, and misplaced tiles."""
+    game = SlidingTiles(goal=goal, shuffle=30)
+    for seed in range(3):
+        state = game.initial(random.Random(seed))
+        admissible = (Misplaced, PatternDB, Manhattan, LinearConflict, WalkingDistance)
+        lengths = {len(twice(IdaStar(), game, state, one).found.actions) for one in admissible}
+        assert len(lengths) == 1
+    for rows, columns in ((3, 4), (4, 2), (4, 4)):
+        wide = SlidingTiles(rows=rows, columns=columns, shuffle=60, goal=goal)
+        for one in (PatternDB, LinearConflict, WalkingDistance) if rows == 3 else (LinearConflict, WalkingDistance):
+            twice(IdaStar(), wide, wide.initial(random.Random(7)), one, {"nodes": 6_000})
+
+
+def test_estimates_carried_along_a_walk() -> None:
+    """Uncompiled, from state to state on boards of every shape: what is carried is what the heuristic says of each state."""
+    for rows, columns in ((2, 2), (2, 5), (5, 3), (4, 4), (4, 3)):
+        game = SlidingTiles(rows=rows, columns=columns, goal="blank-first" if rows == 4 else "blank-last")
+        rules: Any = game.compiled()
+        rng = random.Random(rows)
+        for heuristic in (LinearConflict, WalkingDistance) if max(rows, columns) < 5 else (LinearConflict,):
+            plain: Any = heuristic(game)
+            estimate, state = plain.compiled(rules), game.initial(rng)
+            words = rules.encode(state)
+            carried = estimate.first(words)
+            for _ in range(400):
+                number = rng.choice(list(rules.actions(words)))
+                state = game.result(state, rules.action(state, number))
+                successor = rules.result(words, number)
+                carried, words = estimate.after(carried, words, number, successor), successor
+                assert estimate.value(carried) == plain(state)
+                assert carried == estimate.first(words)
+
+
+def test_without_a_heuristic_and_beside_the_shape_of_a_square(twice: Twice) -> None:
+    """One module serves all sizes: nothing is compiled again for the second board."""
+    flat = SlidingTiles(rows=2, columns=5, goal="blank-first")
+    state = flat.goal
+    for action in (1, 6, 5, 1, 6, 2, 7, 6):
+        if action in flat.actions(state):
+            state = flat.result(state, action)
+    twice(IdaStar(), flat, state)
+    twice(IdaStar(), flat, state, Manhattan)
+
+
+def limits(total: int) -> Iterator[int]:
+    yield from range(1, 60)
+    yield from range(60, total, max(1, total // 40))
+    yield from (total - 1, total, total + 1)
+
+
+def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
+    game = SlidingTiles()
+    state = game.parse_state("8 1 3 / 4 . 2 / 7 6 5")
+    total = twice(IdaStar(), game, state, Manhattan).nodes
+    for nodes in limits(total):
+        outcome = twice(IdaStar(), game, state, Manhattan, {"nodes": nodes})
+        assert outcome.nodes == min(nodes, total)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 9, 30])
+def test_a_limit_of_depth(twice: Twice, depth: int) -> None:
+    game = SlidingTiles()
+    outcome = twice(IdaStar(), game, game.parse_state("8 1 3 / 4 . 2 / 7 6 5"), Manhattan, {"depth": depth, "nodes": 50_000})
+    assert outcome.found is None or isinstance(outcome.found, tuple) or len(outcome.found.actions) <= depth
+
+
+def test_the_15_puzzle_as_a_match(same: Callable[..., arena.Record]) -> None:
+    """The whole record, through the referee; Korf's own count of nodes leaves out what leads straight back."""
+    game = SlidingTiles(rows=4, columns=4, goal="blank-first")
+    record = same(game, IdaStar(), position=KORF_79)
+    assert record.cost == 42
+
+
+@pytest.mark.parametrize(("limit", "bounds"), [("seconds", Limits(seconds=0.2)), ("cpu_seconds", Limits(cpu_seconds=0.2))])
+def test_a_time_limit_ends_a_decision_between_two_slices(compiling: None, limit: str, bounds: Limits) -> None:
+    """It has used no more of the processor than the limit and a slice."""
+    game = SlidingTiles(rows=4, columns=4, goal="blank-first")
+    state = game.parse_state("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3")  # Korf's first, 57 slides
+    evaluation = bind(Manhattan, game)
+    decision(IdaStar(), game, state, evaluation, Limits(nodes=10))  # loads the code
+    began = process_time()
+    outcome, ran = decision(IdaStar(), game, state, evaluation, bounds)
+    assert ran
+    assert outcome.found == ("out of", limit)
+    assert process_time() - began < 0.3
+
+
+class Shuffled(SlidingTiles):
+    """Changes the rules that `compiled` of its base tells."""
+
+    def actions(self, state: Any) -> Any:
+        return super().actions(state)[::-1]
+
+
+def test_inherited_rules_do_not_count_where_the_game_has_changed(compiling: None) -> None:
+    game: Game = Shuffled()
+    record = arena.play(game, IdaStar(), position=EIGHT, heuristics=Manhattan)
+    assert record.cost == 31
+    assert record.timing is None

@@ -1,0 +1,128 @@
+"""Compiled random play takes the actions, the returns and the random numbers of the plain loop."""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate
+from typing import Any
+
+import pytest
+
+from arena import CHANCE, Game
+from arena.compiled import playouts
+from arena_compiled import seam
+from arena_games.backgammon import Backgammon
+from arena_games.connect_four import ConnectFour
+from arena_games.pig import Pig
+from arena_games.pig_rules import RaceRules
+from arena_games.tic_tac_toe import TicTacToe
+from arena_games.twenty_forty_eight import TwentyFortyEight
+from tests.extensions.compiled.test_editions import Nim
+
+GAMES: dict[str, tuple[Game, int]] = {
+    "tic-tac-toe": (TicTacToe(), 300),
+    "connect-four": (ConnectFour(), 30),
+    "nim": (Nim(), 30),
+    "pig": (Pig(), 300),
+    "2048": (TwentyFortyEight(), 20),
+    "2048 of 2 x 3": (TwentyFortyEight(rows=2, columns=3), 100),
+    "backgammon": (Backgammon(), 100),
+}
+"""Each game, and how many matches of it are played to the end."""
+
+
+def plain(game: Game, state: Any, rng: random.Random, most: int | None) -> tuple[list[Any], Any, Any]:
+    """One match by a loop of its own: the actions, the returns if it is over, the last state."""
+    taken: list[Any] = []
+    while not game.is_terminal(state) and (most is None or len(taken) < most):
+        if game.to_move(state) == CHANCE:
+            outcomes, number = game.chance_outcomes(state), rng.random()
+            sums = list(accumulate([odds for _, odds in outcomes]))
+            taken.append(outcomes[min(sum([reached <= number for reached in sums]), len(sums) - 1)][0])
+        else:
+            taken.append(rng.choice(game.actions(state)))
+        state = game.result(state, taken[-1])
+    return taken, tuple(game.returns(state)) if game.is_terminal(state) else None, state
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiling() -> Iterator[None]:
+    """Everything is compiled when it is asked for, once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARENA_COMPILE", "always")
+        patch.delenv("ARENA_PLAIN", raising=False)
+        yield
+    seam._pairs.clear()
+
+
+@cache
+def start(game: Game) -> Any:
+    """Where the matches of a game begin."""
+    return game.initial(random.Random(5))
+
+
+def same(game: Game, matches: int, most: int | None, seed: int = 7) -> list[Any]:
+    """Play compiled and by a plain loop, hold them to be the same, and return what was played."""
+    rng, other = random.Random(seed), random.Random(seed)
+    found = playouts(game, start(game), rng, matches, most=most, actions=True)
+    loop = seam.find_unmetered_loop(game, "random", rng)
+    assert loop is not None, [pair.reason for pair in seam._pairs.values()]
+    for one in found:
+        taken, returns, last = plain(game, start(game), other, most)
+        assert (one.plies, one.returns, list(one.actions or ())) == (len(taken), returns, taken)
+        assert one.words == loop.edition.encode(last)
+    assert len(found) == matches
+    assert rng.random() == other.random()
+    return found
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_same_matches(name: str) -> None:
+    """Cut off after every number of plies from 0 up, and to the end."""
+    game, matches = GAMES[name]
+    for most in [*range(12), 40]:
+        same(game, 3, most)
+    assert all(one.returns is not None for one in same(game, matches, None))
+
+
+def test_plain_play_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast, plain = random.Random(3), random.Random(3)
+    played = playouts(ConnectFour(), (0, 0, 0), fast, 10)
+    assert played[0].actions is None
+    monkeypatch.setenv("ARENA_PLAIN", "1")
+    assert playouts(ConnectFour(), (0, 0, 0), plain, 10) == played
+    assert fast.getstate() == plain.getstate()
+
+
+def test_random_tic_tac_toe_is_won_as_often_as_counted() -> None:
+    """x wins 58.5 % of random matches, o 28.8 %: counted over the whole tree of the game."""
+    found = playouts(TicTacToe(), (0, 0), random.Random(1), 100_000)
+    assert sum(one.returns == (1.0, -1.0) for one in found) / 1e5 == pytest.approx(0.585, abs=0.01)
+    assert sum(one.returns == (-1.0, 1.0) for one in found) / 1e5 == pytest.approx(0.288, abs=0.01)
+
+
+class Crooked(Pig):
+    """Its rules throw a 1 a little too often."""
+
+    def compiled(self) -> RaceRules:
+        rules = super().compiled()
+        rules.reached = (rules.reached[0] + 2**-50, *rules.reached[1:])
+        return rules
+
+
+def test_rules_that_draw_otherwise_are_refused() -> None:
+    """The random number a sixth is that of a 2, and the plain game is played."""
+    game, rng, other = Crooked(), random.Random(2), random.Random(2)
+    assert [one.plies for one in playouts(game, game.initial(rng), rng, 5)] == [
+        len(plain(game, game.initial(other), other, None)[0]) for _ in range(5)
+    ]
+    assert seam.find_unmetered_loop(game, "random", rng) is None
+    assert "chance with 0.16666666666666666" in str(seam._pair(game, None, "random").reason)
+
+
+def test_a_state_beyond_64_bits_is_played_plain() -> None:
+    game, rng, other = Pig(target=10_000), random.Random(2), random.Random(2)
+    state = (0, False, 2**70, 0, 0)
+    found = playouts(game, state, rng, 3, actions=True)
+    assert [list(one.actions or ()) for one in found] == [plain(game, state, other, None)[0] for _ in range(3)]
+    assert rng.random() == other.random()

@@ -1,0 +1,66 @@
+"""Compiled rollouts of mcts in games with chance: the same tree, counts, limits and random numbers."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import arena
+from arena import CHANCE, Game
+from arena_agents.mcts import MCTS
+from arena_compiled.engines import engine_of
+from arena_games.backgammon import Backgammon
+from arena_games.connect_four import ConnectFour
+from arena_games.pig import Pig
+from arena_games.twenty_forty_eight import TwentyFortyEight
+
+Twice = Callable[..., Any]
+GAMES: dict[str, Game] = {
+    "pig": Pig(target=30), "2048": TwentyFortyEight(rows=2, columns=3), "backgammon": Backgammon(),
+}  # fmt: skip
+
+
+def decided(game: Game, seed: int = 5) -> Any:
+    """The first state in which a seat has more than one action."""
+    rng = random.Random(seed)
+    state = game.initial(rng)
+    while game.to_move(state) == CHANCE or len(game.actions(state)) == 1:
+        state = game.result(state, rng.choice(game.actions(state)))
+    return state
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_node_limit_ends_at_the_same_state(twice: Twice, name: str) -> None:
+    """In the tree, in the rollouts, at a throw and at a move; also where the root is proven."""
+    game = GAMES[name]
+    for nodes in (*range(1, 40), 99, 700, 2_000):
+        assert twice(MCTS(), game, decided(game), None, {"nodes": nodes}).nodes <= nodes
+
+
+@pytest.mark.parametrize("rollouts", [1, 2, 30])
+def test_the_same_simulations(twice: Twice, rollouts: int) -> None:
+    """Across the refill of the generator after 624 words, and with returns that are on no scale (2048) or on one (pig)."""
+    for game in GAMES.values():
+        twice(MCTS(rollouts=rollouts), game, decided(game))
+
+
+def test_a_rollout_that_is_cut_off_is_played_plain(twice: Twice) -> None:
+    """Nobody gathers 10,000 within 1,000 turns at random; its plies are counted once, and the heuristic is asked once a seat."""
+    game = Pig(target=10_000)
+    outcome = twice(MCTS(rollouts=3), game, decided(game))
+    assert outcome.nodes > 3_000
+    assert outcome.evaluations == 6
+    for nodes in (500, 1_500, 2_500):
+        assert twice(MCTS(), game, decided(game), None, {"nodes": nodes}).nodes == nodes
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_match_is_the_same_record(same: Callable[..., arena.Record], name: str) -> None:
+    game = GAMES[name]
+    same(game, [MCTS(rollouts=9), MCTS(rollouts=5)][: game.players], seed=2, limits={"moves": 7})
+
+
+def test_a_run_gets_the_loop_ready_that_the_game_needs() -> None:
+    assert engine_of(MCTS(), Pig()) == "rollouts"
+    assert engine_of(MCTS(), ConnectFour()) == engine_of(MCTS()) == "mcts"

@@ -1,0 +1,230 @@
+"""A run from the command line: what it says, and that its records do not depend on what was compiled."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SPEC = """
+game: {name: tic-tac-toe, rows: 3, columns: 4}
+rounds: 2
+agents: [{agent: alpha-beta, depth: 3}, random]
+"""
+BLOCKED = "import sys\nsys.modules['numba'] = sys.modules['llvmlite'] = None\n"
+NOTE = "note: alpha-beta(open-lanes) on tic-tac-toe runs plain: numba is not installed (pip install 'fairarena[fast]')"
+
+
+def records(text: str) -> list[Any]:
+    found = [json.loads(line) for line in text.splitlines()]
+    for record in found:
+        for decision in record["decisions"]:
+            del decision["seconds"]
+    return found
+
+
+@pytest.mark.slow
+def test_plain_and_compiled_runs_have_the_same_records(arena: Callable[..., Any], tmp_path: Path) -> None:
+    """With `always` every match is compiled, workers included; replay and merge see no difference."""
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    fast = arena("run", "spec.yaml", "--store", "fast.db", "--workers", 1, ARENA_COMPILE="always")
+    plain = arena("run", "spec.yaml", "--store", "plain.db", "--workers", 1, "--plain", ARENA_COMPILE="always")
+    assert fast.returncode == plain.returncode == 0, fast.stderr + plain.stderr
+    assert fast.stdout.split("ms/move")[0] == plain.stdout.split("ms/move")[0]
+    ours, theirs = [records(arena("export", store).stdout) for store in ("fast.db", "plain.db")]
+    timings = [record.pop("timing") for record in ours], [record.pop("timing") for record in theirs]
+    assert ours == theirs
+    assert timings == ([{"compiled": True}] * 4, [None] * 4)
+    merged = arena("merge", "both.db", "fast.db", "plain.db")
+    assert merged.returncode == 0, merged.stderr
+    assert arena("check", "both.db").returncode == 0
+
+
+@pytest.mark.slow
+def test_without_numba_a_run_says_in_one_line_what_to_install(arena: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(BLOCKED)
+    done = arena("run", "spec.yaml", "--no-store", "--workers", 1, ARENA_COMPILE="always", PYTHONPATH=str(tmp_path / "site"))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(NOTE) == 1
+
+
+def test_show_says_what_compiles_and_why_not(arena: Callable[..., Any]) -> None:
+    assert "compiled: by the extra fast" in arena("show", "othello").stdout
+    assert "compiled: no, it has chance" in arena("show", "pig").stdout
+    assert "compiled: by the engine ida-star" in arena("show", "ida-star").stdout
+    assert "compiled: by the extra fast" in arena("show", "open-lanes").stdout
+
+
+def test_the_matrix_marks_what_compiles_and_says_why_not(arena: Callable[..., Any]) -> None:
+    done = arena("matrix").stdout
+    table, notes = done.split("\n\n", 1)
+    games, *rows = [line.split("  ") for line in table.splitlines()]
+    names = [name.strip() for name in games if name.strip()]
+    marks = {row[0]: dict(zip(names, [cell.strip() for cell in row[1:] if cell.strip()], strict=True)) for row in rows[1:]}
+    assert marks["alpha-beta"]["othello"] == "yes *"
+    assert marks["ida-star"]["sliding-tiles"] == "yes *"
+    assert marks["mcts"]["pig"] == marks["random"]["othello"] == "yes"
+    assert "pig runs plain: it has chance" in notes
+
+
+GAME = """
+from arena import Game, hookimpl
+
+class Steps(Game):
+    {docstring}
+
+    name = "steps"
+
+    def initial(self, rng):
+        return (9, 0)
+
+    def to_move(self, state):
+        return state[1]
+
+    def actions(self, state):
+        return range(1, min(3, state[0]) + 1)
+
+    def result(self, state, action):
+        return (state[0] - action, sorted((1 - state[1],))[0])
+
+    def returns(self, state):
+        return (1, -1) if state[1] == 1 else (-1, 1)
+
+@hookimpl
+def arena_games():
+    return [Steps]
+"""
+
+
+def test_a_try_says_what_compiles_or_the_line_that_does_not(arena: Callable[..., Any], tmp_path: Path) -> None:
+    """It is told at once, and nothing is compiled for it."""
+    (tmp_path / "steps.py").write_text(GAME.replace("{docstring}", "..."))
+    told = arena("try", "steps.py", ARENA_CACHE=str(tmp_path / "cache")).stdout
+    assert f"compiled: no, {tmp_path / 'steps.py'}:19: sorted is not known" in " ".join(told.split())
+    assert not (tmp_path / "cache").exists()
+
+
+QUICK = """
+import sys
+import arena.cli
+try: arena.cli.cli({words!r})
+except SystemExit: pass
+print(*sys.modules)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_run_of_the_quickstart_imports_no_compiler(plain: bool, tmp_path: Path) -> None:
+    """It is over before compiling would be worth it; with `--plain` nothing of the compiler is imported at all."""
+    (tmp_path / "spec.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [alpha-beta, random]\n")
+    words = ["run", str(tmp_path / "spec.yaml"), "--no-store", "--quiet", *(["--plain"] if plain else [])]
+    surroundings = {name: value for name, value in os.environ.items() if name != "ARENA_COMPILE"}
+    done = subprocess.run(
+        [sys.executable, "-c", QUICK.format(words=words)],
+        capture_output=True, text=True, check=True, env={**surroundings, "ARENA_CACHE": str(tmp_path)},
+    )  # fmt: skip
+    imported = set(done.stdout.splitlines()[-1].split())
+    assert "numba" not in imported
+    assert "llvmlite" not in imported or not plain
+    assert not (tmp_path / "compiled").exists()
+
+
+def test_the_loop_of_an_engine_is_loaded_from_the_cache_without_the_compiler(tmp_path: Path) -> None:
+    code = (
+        "import sys; from arena_compiled import seam; from arena_games.tic_tac_toe import TicTacToe;"
+        "print(seam.load_loop(TicTacToe(), None, 'full-width', compiling=True) is not None, 'numba' in sys.modules)"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "ARENA_CACHE": str(tmp_path)},
+        ).stdout
+        for _ in range(2)
+    ]
+    assert told == ["True True\n", "True False\n"]
+
+
+OLD_PUZZLE = """
+from arena import Puzzle, hookimpl
+from arena.compiled import Board
+
+
+class Lights(Puzzle):
+    {docstring}
+
+    name = "lights"
+    path_matters = False
+
+    def initial(self, rng):
+        return (1,) * 6
+
+    def actions(self, state):
+        return range(6)
+
+    def result(self, state, action):
+        return (*state[:action], 1 - state[action], *state[action + 1 :])
+
+    def is_goal(self, state):
+        return not any(state)
+
+    def random_state(self, rng):
+        return tuple(rng.choices((0, 1), k=6))
+
+    def local(self, state):
+        return Lamps(list(state))
+
+    def compiled_local(self, state):
+        return LampBoard()
+
+
+class Lamps:
+    def __init__(self, lamps):
+        self.lamps = lamps
+
+    @property
+    def cost(self):
+        return sum(self.lamps)
+
+    def propose(self, rng):
+        return rng.randrange(6)
+
+    def delta(self, move):
+        return 1 - 2 * self.lamps[move]
+
+    def apply(self, move):
+        self.lamps[move] = 1 - self.lamps[move]
+
+    def state(self):
+        return tuple(self.lamps)
+
+
+class LampBoard(Board):
+    width = 6
+
+
+@hookimpl
+def arena_games():
+    return [Lights]
+"""
+
+
+@pytest.mark.slow
+def test_a_plugin_that_gives_boards_for_compiled_local_searches_runs_plain(arena: Callable[..., Any], tmp_path: Path) -> None:
+    """Such a plugin loads, its local searches solve it, and nothing is said of it."""
+    (tmp_path / "lights.py").write_text(OLD_PUZZLE.replace("{docstring}", '"""Put out all lights."""'))
+    (tmp_path / "spec.yaml").write_text("plugins: [lights.py]\ngame: lights\nrounds: 2\nagents: [min-conflicts, annealing]\n")
+    done = arena("run", "spec.yaml", "--store", "lights.db", "--workers", 1, ARENA_COMPILE="always")
+    assert done.returncode == 0, done.stderr
+    assert "runs plain" not in done.stderr
+    found = records(arena("export", "lights.db").stdout)
+    assert [(record["solved"], record["timing"]) for record in found] == [(True, None)] * 4

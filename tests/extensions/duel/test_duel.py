@@ -1,0 +1,235 @@
+"""`arena duel`: an edited agent against its last version, until a test decides; the history is kept."""
+
+import json
+import sqlite3
+import subprocess
+from contextlib import closing
+from math import exp
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from arena.cli import cli
+from arena.errors import ArenaError
+from arena.results.rating import SprtState
+from arena.stats.calculator import elo_of_pairs
+from arena.stats.sprt import Sprt
+from arena_duel.duel_match import DuelTerms
+from arena_duel.llr_curve import LEVELS, frame
+from arena_duel.version_folder import VersionFolder, current_version
+from tests.conftest import Arena, arena_in
+
+AGENT = """
+{before}
+from arena import Agent, hookimpl
+
+class Edge(Agent):
+    name = "edge"
+    def choose(self, game, state, search):
+        return {choice}
+
+@hookimpl
+def arena_agents():
+    return [Edge]
+"""
+GOOD = "search.rng.choice(game.actions(state))"
+BAD = "None"
+"""No action: it loses every game, so who plays against it wins every pair."""
+QUICK = ("--game", "tic-tac-toe", "--elo", "0", "200", "--openings", "2", "--workers", "1")
+
+
+@pytest.fixture(autouse=True)
+def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No repository above, and a cache of its own."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
+
+
+def write(folder: Path, choice: str, before: str = "") -> None:
+    (folder / "edge.py").write_text(AGENT.format(choice=choice, before=before))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An agent that is committed and loses every game, and a better one that has played against it."""
+    folder = tmp_path_factory.mktemp("duel")
+    write(folder, BAD)
+    mine = ["-c", "user.email=a@example.org", "-c", "user.name=a", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "edge.py"], ["commit", "-q", "-m", "one"]):
+        subprocess.run(["git", *mine, *words], cwd=folder, check=True)
+    write(folder, GOOD)
+    done = arena_in(folder)("duel", "edge.py", *QUICK)
+    (folder / "out").write_text(done.stdout)
+    (folder / "err").write_text(done.stderr)
+    return folder
+
+
+@pytest.fixture
+def played(folder: Path, tmp_path: Path) -> Path:
+    """The same in the test's folder: where files lie is no part of a duel."""
+    copytree(folder, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def test_a_better_agent_is_found_better(folder: Path) -> None:
+    """Without a word it plays against the last commit, and says what that means, from what, and where it is kept."""
+    out, err = (folder / "out").read_text(), (folder / "err").read_text()
+    assert out.startswith("edge v2 is better than edge v1 (at most 5 % risk).\n"), err
+    assert "edge v1 lost" in out
+    assert "duel-edge/001-v2-v1.db" in out
+    assert "v1 (" in err
+    assert "git:" in err
+    assert "edge v2 against v1: " in err, "a line where there is no terminal"
+
+
+def test_the_history_goes_on(
+    played: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same code plays nothing; the old code again is known, and not better; the history has both verdicts."""
+    write(played, GOOD, before="# a comment")
+    same = arena("duel", "edge.py", *QUICK)
+    assert same.stdout.startswith("the same code as v2 ")
+    assert arena("duel", "edge.py", *QUICK, "--elo", "50", "0").returncode == 2, "a fault is one though there is nothing to play"
+    assert "Nothing was played" in same.stdout
+    write(played, BAD)
+    worse = arena("duel", "edge.py", *QUICK, "--format", "json")
+    found = json.loads(worse.stdout)
+    assert (found["version"]["name"], found["against"]["name"], found["verdict"]) == ("v1", "v2", "not better")
+    monkeypatch.chdir(played)
+
+    def told(*words: str) -> str:
+        cli.main(["duel", "edge.py", "--history", *words], standalone_mode=False)  # it loads nothing, so it needs no process
+        return capsys.readouterr().out
+
+    history = json.loads(told("--format", "json"))
+    assert [(one["number"], one["version"]["name"], one["against"]["name"], one["hypothesis"]) for one in history] == [
+        (1, "v2", "v1", "H1"),
+        (2, "v1", "v2", "H0"),
+    ]
+    assert {(one["elo0"], one["elo1"], one["game"]["name"]) for one in history} == {(0.0, 200.0, "tic-tac-toe")}
+    assert history[0]["pairs"][:4] == [0, 0, 0, 0], "v2 won every pair"
+    assert history[0]["llr"] > history[0]["upper"]
+    assert history[1] == found
+    assert all(one["started"] and one["ended"] for one in history)
+    table = told().splitlines()
+    assert [line.split()[0] for line in table[-2:]] == ["1", "2"]
+    assert max(map(len, table)) < 80
+
+
+def test_a_duel_that_was_cut_short_goes_on(played: Path, arena: Arena) -> None:
+    """Without its last games and its end, as after a kill: the same command plays these alone, and comes to the same."""
+    store = played / "duel-edge" / "001-v2-v1.db"
+
+    def records() -> list[tuple[bytes, str]]:
+        with closing(sqlite3.connect(store)) as connection:
+            return sorted(connection.execute("SELECT r.id, d.actions FROM record r JOIN detail d ON d.record = r.number"))
+
+    before = records()
+    with closing(sqlite3.connect(store)) as connection:
+        gone = "SELECT number FROM record WHERE number > (SELECT max(number) - 5 FROM record)"
+        for table, column in (("place", "record"), ("detail", "record"), ("record", "number")):
+            connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT * FROM ({gone}))")
+        connection.execute("UPDATE run SET ended = NULL")
+        connection.commit()
+    assert len(records()) < len(before)
+    again = arena("duel", "edge.py", *QUICK)
+    assert again.stdout.startswith("edge v2 is better than edge v1"), again.stderr
+    assert records() == before
+    assert list((played / "duel-edge").glob("*.db")) == [store]
+
+
+def test_the_first_version_is_kept(tmp_path: Path, arena: Arena) -> None:
+    """Outside of a repository there is nothing to play against yet; the next edit has something."""
+    write(tmp_path, BAD)
+    first = arena("duel", "edge.py")
+    assert first.stdout.startswith("nothing to play against yet (edge.py lies in no git repository"), first.stderr
+    assert [one.name for one in VersionFolder(tmp_path / "duel-edge", "edge.py").versions()] == ["v1"]
+
+
+def test_calls_that_cannot_be_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each says what was expected; nothing is played."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, GOOD)
+    (tmp_path / "two.py").write_text(
+        (tmp_path / "edge.py").read_text().replace("[Edge]", "[Edge, type('B', (Edge,), {'name': 'b'})]")
+    )
+    (tmp_path / "none.py").write_text("x = 1\n")
+    (tmp_path / "old.py").write_text(AGENT.format(choice=BAD, before=""))
+
+    def refused(*words: str) -> str:
+        with pytest.raises(ArenaError) as caught:  # nothing of these files is loaded here, so it needs no process
+            cli.main(["duel", *words], standalone_mode=False)
+        return str(caught.value)
+
+    assert "no such file: nope.py" in refused("nope.py")
+    assert "brings several agents; name one by --agent: b, edge" in refused("two.py")
+    assert "none.py brings no agent" in refused("none.py")
+    assert "--against: no such file" in refused("edge.py", "--against", "nope.py")
+    both = refused("edge.py", "--against", "old.py", "--limits", "nodes=x", "--elo", "5", "5")
+    assert "--limits: nodes: expected" in both
+    assert "--elo: " in both
+    assert "expected elo0 below elo1" in both
+    assert "a duel is for two" in refused("edge.py", "--against", "old.py", "--game", "sudoku")
+    for name in ("a", "b"):
+        (tmp_path / f"duel-{name}" / "versions" / f"1-{'0' * 32}").mkdir(parents=True)
+        (tmp_path / f"duel-{name}" / "versions" / f"1-{'0' * 32}" / "two.py").touch()
+    assert "got those of a, b; name one by --agent" in refused("two.py", "--history")
+
+
+def test_the_code_of_a_version_is_kept_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what it imports from beside it and the data that it names, so that later edits do not change it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "edge_words_of_test.py").write_text("X = 0")
+    (tmp_path / "weights.txt").write_text("7")
+    (tmp_path / "diary.txt").write_text("not for it")
+    write(tmp_path, BAD, before="import edge_words_of_test, pathlib\nW = pathlib.Path(__file__).parent / 'weights.txt'")
+    folder = VersionFolder(tmp_path / "duel-edge", "edge.py")
+    version = current_version(tmp_path / "edge.py")
+    kept = folder.keep(version, "edge.py")
+    assert {one.name for one in kept.file.parent.iterdir()} == {"edge.py", "edge_words_of_test.py", "weights.txt", "origin"}
+    assert current_version(kept.file).code == version.code == kept.code
+    (tmp_path / "edge_words_of_test.py").write_text("X = 1")
+    changed = current_version(tmp_path / "edge.py")
+    assert changed.code != version.code, "what it imports is part of it"
+    assert current_version(kept.file).code == version.code
+    assert [one.name for one in folder.versions()] == ["v1"]
+    assert folder.keep(changed, "edge.py").name == "v2"
+    assert folder.named(changed.code[:6]) == folder.named("v2") != folder.named("v1")
+    assert folder.named("v3") is None
+
+
+def test_other_terms_are_another_duel(tmp_path: Path) -> None:
+    """The two versions, the hypotheses and the limits tell duels apart; where their files lie does not."""
+    write(tmp_path, BAD)
+    folder = VersionFolder(tmp_path / "duel-edge", "edge.py")
+    old = folder.keep(current_version(tmp_path / "edge.py"), "edge.py")
+    write(tmp_path, GOOD)
+    new = folder.keep(current_version(tmp_path / "edge.py"), "edge.py")
+    from arena.store.run import run_of
+
+    def terms(elo1: float) -> str:
+        return run_of(DuelTerms("edge", {"name": "tic-tac-toe"}, (0.0, elo1), {"nodes": 5}, 2, 0, None, ()).spec(new, old)).hash
+
+    assert terms(10.0) == terms(10.0) != terms(20.0)
+
+
+@pytest.mark.parametrize(("llr", "place"), [(-3.0, 0), (0.0, 10), (3.0, 20), (1.5, 15), (9.0, 20)])
+def test_the_bar_shows_where_the_test_stands(llr: float, place: int) -> None:
+    """Between bounds of -3 and 3 (Wald: the logarithm of 0.95 to 0.05 is 2.94), on 21 columns: one column is 0.3."""
+    risk = 1 / (1 + exp(3))
+    test = Sprt(0, 10, alpha=risk, beta=risk)
+    assert (test.lower, test.upper) == pytest.approx((-3, 3))
+    state = SprtState("a", "b", test, llr, None, (0, 0, 1, 0, 0), elo_of_pairs((0, 0, 1, 0, 0)), None)
+    bar, curve = frame(state, [-3.0, 0.0, 3.0], 21)
+    assert bar.partition("├")[2].partition("┤")[0].index("●") == place
+    assert curve.strip() == LEVELS[0] + LEVELS[4] + LEVELS[7]
+    assert len(frame(state, [0.0] * 500, 21)[1].strip()) == 21
+
+
+def test_the_same_code_meets_again_under_other_terms(played: Path, arena: Arena) -> None:
+    """Another number of openings is another question: it is played, beside what was played before."""
+    other = arena("duel", "edge.py", *QUICK, "--openings", "1", "--quiet")
+    assert other.returncode == 0, other.stderr
+    assert other.stdout.startswith("edge v2 is better than edge v1")
+    assert sorted(store.name for store in (played / "duel-edge").glob("*.db")) == ["001-v2-v1.db", "002-v2-v1.db"]

@@ -1,0 +1,133 @@
+"""A program in another language on the command line: `arena try` and `arena play` take it as it is."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Arena, arena_in
+
+FIRST = f"""#!{sys.executable} -IS
+import json, sys
+
+print("half a", end=" ", file=sys.stderr)
+print("line\\nand another", file=sys.stderr)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        answer = {{"type": "hello", "protocol": 2, "can": ["choose"]}}
+    elif message["type"] == "start":
+        if message["game"] != "tic-tac-toe":
+            sys.exit("I know tic-tac-toe alone")
+        answer = {{"type": "ready"}}
+    elif message["type"] == "choose":
+        if "position" in message:
+            free = [str(cell) for cell, mark in enumerate(message["position"].replace("/", ""), 1) if mark == "."]
+        free = [cell for cell in free if cell not in message["played"]]
+        answer = {{"type": "action", "action": free[0]}}
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    program = tmp_path / "first.rb"  # a name is a name
+    program.write_text(FIRST)
+    program.chmod(0o755)
+    return tmp_path
+
+
+@pytest.fixture
+def arena(folder: Path) -> Arena:
+    return arena_in(folder)
+
+
+@pytest.mark.slow
+def test_a_program_is_tried_on_the_games_that_it_is_said_to_play(arena: Arena) -> None:
+    """Where it crashes again and again the board ends early; the places on all boards stand together at the end."""
+    done = arena("try", "first.rb", "--game", "tic-tac-toe", "--game", "connect-four")
+    assert done.returncode == 0, done.stderr
+    tictactoe, four, together, _ = done.stdout.rsplit("\n\n", 3)
+    assert "first at tic-tac-toe: place " in tictactoe
+    assert "first crashed 3 times, which is enough." in tictactoe
+    assert four.startswith("first at connect-four: no place, since it failed in 3 of 3 games")
+    assert "It lost 3 by crash: its process ended with code 1." in four
+    lines = together.split("\n")
+    assert [line.partition(":")[0] for line in lines] == ["first at tic-tac-toe", "first at connect-four"]
+    assert " of 6" in lines[0] or "no place" in lines[0]
+    said = done.stderr.splitlines()
+    assert said[:2] == ["first: half a line", "first: and another"]
+    assert said.count("first: I know tic-tac-toe alone") == 3
+    assert all(line.startswith("first: ") for line in said)
+
+
+def test_a_command_with_arguments_is_a_program_too(arena: Arena, folder: Path) -> None:
+    (folder / "first.rb").chmod(0o644)
+    done = arena("play", "tic-tac-toe", f"{sys.executable} -IS first.rb", "./other", "--seed", "2")
+    assert "no program './other'" in done.stderr
+    done = arena("play", "tic-tac-toe", f"{sys.executable} -IS first.rb", "random", "--seed", "2")
+    assert done.returncode == 0, done.stderr
+    assert "1. first: 1 (" in done.stdout
+
+
+def test_a_file_plays_as_it_is(arena: Arena) -> None:
+    for word in ("first.rb", "./first.rb"):
+        done = arena("play", "tic-tac-toe", word, "random")
+        assert done.returncode == 0, done.stderr
+        assert "1. first: 1 (" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["try", "first.rb"], "first.rb: a program; say what it plays, as in arena try first.rb --game tic-tac-toe"),
+        (["try", "first.rb", "--game", "tick"], "unknown game 'tick'"),
+        (["try", "./gone", "--game", "tic-tac-toe"], "./gone: no such file"),
+        (["try", "./plain", "--game", "tic-tac-toe"], "./plain: is no Python file and cannot be started; chmod +x it"),
+        (["try", "plugin.py", "--game", "tic-tac-toe"], "--game says what agents play, and plugin.py brings none"),
+        (["check", "./gone"], "./gone: no such file"),
+        (["check", "./plain"], "./plain: is no Python file and cannot be started; chmod +x it"),
+        (["play", "tic-tac-toe", "random", "./plain"], "no program './plain'"),
+        (["play", "tic-tac-toe", "random", "./plain"], "it is there, but not executable: chmod +x it"),
+        (["play", "tic-tac-toe", "random", "plugin.py"], "plugin.py: a Python file; put --plugin plugin.py"),
+        (["play", "tic-tac-toe", "random", "gone.rb"], "unknown agent 'gone.rb'"),
+    ],
+)
+def test_what_is_amiss_is_told_with_what_to_do(arena: Arena, folder: Path, words: list[str], told: str) -> None:
+    (folder / "plain").write_text("#!/bin/sh\n")
+    (folder / "plugin.py").write_text(HEURISTIC)
+    done = arena(*words)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+HEURISTIC = """
+from arena import heuristic, hookimpl
+
+@heuristic("nothing", game="tic-tac-toe")
+def nothing(game, state, player=0):
+    \"\"\"Says nothing.\"\"\"
+    return 0.0
+
+@hookimpl
+def arena_heuristics():
+    return [nothing]
+"""
+
+
+def test_a_flood_without_an_end_of_line_has_one_name(capfd: pytest.CaptureFixture[str]) -> None:
+    """Pieces of one line are not taken for lines, and the last line is ended."""
+    from arena.processes.stderr import StderrRelay
+
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe:
+        chatter = StderrRelay(pipe, "loud")
+        for piece in (b"one ", b"two", b"\n\nthree"):
+            os.write(writing, piece)
+        os.close(writing)
+        chatter.end(10)
+    assert capfd.readouterr().err == "loud: one two\nloud: \nloud: three\n"

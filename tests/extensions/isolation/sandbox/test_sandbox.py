@@ -1,0 +1,333 @@
+"""The sandbox holds, and where it does not, nobody plays in it."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.limits import Limits
+from arena.match.match import Program
+from arena.match.record import Record
+from arena.processes.process_tree import OF_AGENT
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
+from arena.spec import load_spec
+from arena_isolation.agent_process import AgentProcesses
+from arena_isolation.agent_start import namespaces_work, prove_once
+from arena_isolation.sandbox import SandboxError, enclose, environment, prove
+
+SPIES = str(Path(__file__).with_name("spies.py"))
+HOSTILE = str(Path(__file__).parents[2] / "isolation" / "hostile.py")
+PLAIN = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
+
+
+NO_WALLS = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"'
+"""A bwrap that starts the command and does nothing else."""
+
+
+@pytest.fixture
+def bwrap(missing: Callable[[str, str], None]) -> str:
+    """The path of bubblewrap, where it works at all."""
+    found = shutil.which("bwrap")
+    if found is None:
+        missing("sandbox", "bubblewrap is not installed")
+    elif subprocess.run([found, *PLAIN], check=False, capture_output=True).returncode:
+        missing("sandbox", "bubblewrap does not run here")
+    return str(found)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of the user, for one test."""
+    made = tmp_path / "home"
+    made.mkdir()
+    monkeypatch.setenv("HOME", str(made))
+    return made
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder, for one test."""
+    made = tmp_path / "work"
+    made.mkdir()
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def nobody_left_behind() -> Iterator[None]:
+    """After every test, no process is alive that an agent process has started."""
+    yield
+    assert not [folder for folder in Path("/proc").glob("[0-9]*") if _marked(folder)]
+
+
+def _marked(folder: Path) -> bool:
+    try:
+        mark = re.search(rb"\x00?%s=(\d+)-" % OF_AGENT.encode(), (folder / "environ").read_bytes())
+        return mark is not None and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists())
+    except OSError:
+        return False
+
+
+def played(spec: dict[str, Any]) -> list[Record]:
+    """All matches of a spec, one after the other."""
+    ready = load_spec(spec)
+    with closing(MatchRunner(ready)) as stage:
+        return [stage.play(scheduled) for scheduled in Schedule(ready).take(10**6)]
+
+
+def fake(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put another bwrap on PATH."""
+    program = folder / "bin" / "bwrap"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/bash\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+
+# --- The proof ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_sandbox_that_holds_is_proven_and_leaves_nothing(bwrap: str, home: Path, work: Path) -> None:
+    """No file of the canary stays in the user's home or in the working folder."""
+    prove()
+    assert list(home.iterdir()) == list(work.iterdir()) == []
+
+
+def test_a_program_that_only_starts_the_command_is_no_sandbox(
+    bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The canary gets everywhere, and the message names all four; what it has written is gone again."""
+    fake(tmp_path, NO_WALLS, monkeypatch)
+    with pytest.raises(SandboxError) as caught:
+        prove()
+    for words in ("network", "files of the user can be read", "files can be written", "processes outside", "isolation: process"):
+        assert words in str(caught.value)
+    assert list(home.iterdir()) == list(work.iterdir()) == []
+
+
+HOLES = {
+    "--share-net": "the network can be reached",
+    '--ro-bind "$HOME" "$HOME"': "files of the user can be read",
+    '--ro-bind "$PWD" "$PWD"': "files of the user can be read",
+    '--bind "$PWD" "$PWD"': "files can be written",
+    "--ro-bind /proc /proc": "processes outside can be seen",
+}
+
+
+@pytest.mark.parametrize("hole", HOLES)
+def test_one_hole_is_enough(
+    bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hole: str
+) -> None:
+    """The real bubblewrap with one more argument, and what is open then."""
+    gather = 'given=(); while [ "$1" != -- ]; do given+=("$1"); shift; done; shift'
+    fake(tmp_path, f'{gather}\nHOME={str(home)!r}; exec {bwrap} "${{given[@]}}" {hole} -- "$@"', monkeypatch)
+    with pytest.raises(SandboxError, match=HOLES[hole]) as caught:
+        prove()
+    assert sum(words in str(caught.value) for words in set(HOLES.values())) <= 1 + hole.startswith("--bind")
+
+
+NO_SANDBOX = {
+    "echo no namespaces here >&2; exit 1": "ended with code 1 and said 'no namespaces here'.*user namespaces",
+    "exit 0": "expected a program to run in it",
+    'echo \'{"connected": false, "read": [], "wrote": [], "saw": false}\'': "expected a program to run in it",
+    "echo '[]'": "expected a program to run in it",
+    "kill -9 $$": "ended with code -9",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
+@pytest.mark.parametrize("script", NO_SANDBOX)
+def test_what_runs_nothing_is_not_taken_for_tight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, home: Path, work: Path
+) -> None:
+    """A bwrap that fails, says nothing, or says what a good one would, without having run the canary."""
+    fake(tmp_path, script, monkeypatch)
+    with pytest.raises(SandboxError, match=NO_SANDBOX[script]):
+        prove()
+
+
+REFUSED = {
+    "none": "expected bwrap on PATH, found none; install bubblewrap",
+    "leaky": "it does not hold: the network can be reached",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
+@pytest.mark.parametrize("kind", REFUSED)
+def test_without_a_sandbox_nothing_is_played(tmp_path: Path, work: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line ends with code 2, says what is wrong, and does not fall back on anything; workers neither."""
+    (work / "spec.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nisolation: sandbox\n")
+    if kind == "none":
+        monkeypatch.setenv("PATH", str(tmp_path))
+    else:
+        fake(tmp_path, NO_WALLS, monkeypatch)
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    for workers in ("1", "2"):
+        command = [sys.executable, "-m", "arena", "run", "spec.yaml", "--no-store", "--workers", workers]
+        done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert REFUSED[kind] in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
+def test_who_starts_an_agent_himself_gets_no_sandbox_that_leaks(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proof stands before every process, however it comes to be started."""
+    fake(tmp_path, NO_WALLS, monkeypatch)
+    prove_once.cache_clear()
+    program = Program("random", {}, None, (), str(work))
+    with AgentProcesses() as hosts, pytest.raises(SandboxError, match="it does not hold"):
+        hosts.take(program, Limits(), "sandbox")
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
+    with pytest.raises(SandboxError, match="it does not hold"):
+        MatchRunner(spec)  # before the first match; and a refusal is not remembered as a proof
+
+
+def test_elsewhere_than_on_linux_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the system, and what to use instead."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(SandboxError, match="expected Linux, got darwin; use isolation: process"):
+        enclose(["true"], folder=".")
+    assert issubclass(SandboxError, ArenaError)
+
+
+# --- Agents in it ---------------------------------------------------------------------------------------------------------
+
+
+def spied(agent: dict[str, Any], isolation: str, **more: Any) -> Record:
+    """The record of a match of a spy."""
+    agents = [{**agent, "isolation": isolation}, "random"]
+    return played({"game": "tic-tac-toe", "agents": agents, "rounds": 1, "plugins": [SPIES], **more})[0]
+
+
+@contextmanager
+def callback(last: Callable[[], object]) -> Iterator[None]:
+    """Do something at the end."""
+    try:
+        yield
+    finally:
+        last()
+
+
+def test_a_spy_finds_nothing_in_the_sandbox(bwrap: str, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of its own it finds all but other processes, so that it is no fault of the spy.
+
+    That is the user's files, those of the system that tell about its users, those beside the plugin; a port of this machine,
+    and a socket without a file; a process; and the variables with which arena was started, which its sandbox could pass on.
+    """
+    monkeypatch.setenv("SECRET_TOKEN", "open-sesame")
+    name = f"arena-test-{os.getpid()}"
+    read = [str(path) for path in (home / "secret", work / "secret", home, HOSTILE, "/etc/passwd", "/var")]
+    written = [folder / f"written-{os.getpid()}" for folder in (home, work, Path(__file__).parent)]
+    for path in read[:2]:
+        Path(path).write_text("password")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX) as local,
+        subprocess.Popen(["sleep", "54321.125"]) as process,
+        callback(process.kill),  # whatever happens, nobody waits for it
+    ):
+        local.bind(f"\0{name}")
+        local.listen()
+        spy = {"agent": "curious", "read": read, "write": list(map(str, written)), "port": server.getsockname()[1]}
+        spy |= {"unix": name, "process": "54321.125", "variable": "open-sesame"}
+        inside = spied(spy, "sandbox")
+        kept_out = [not path.exists() for path in written]
+        outside = spied(spy, "process")
+    let_out = [path.exists() for path in written]
+    written[-1].unlink(missing_ok=True)
+    assert (inside.termination, inside.message) == ("normal", None)
+    others = ["variable"] if namespaces_work() else ["process", "variable"]
+    assert outside.termination == "exception"
+    assert f"Escaped: {', '.join([*read, 'port', 'unix', *others])} (" in str(outside.message)
+    assert all(kept_out)
+    assert all(let_out)
+
+
+def test_a_program_keeps_its_limits_in_the_sandbox(bwrap: str) -> None:
+    """It cannot lift its memory limit, make itself root of a namespace, mount, or fill the memory by way of /tmp."""
+    agents = [{"agent": "insatiable"}, {"agent": "random", "label": "other"}]
+    spec = {"game": "tic-tac-toe", "agents": agents, "rounds": 1, "plugins": [SPIES]}
+    record = played({**spec, "isolation": "sandbox", "limits": {"memory_mb": 400}})[0]
+    assert (record.termination, record.message) == ("normal", None)
+
+
+ATTACKS = {
+    "fork-bomb": ({"crash"}, "more than 64 processes"),
+    "leaves-home": ({"timeout"}, "longer than its limit of 0.3 s"),
+    "memory": ({"memory"}, ""),
+    "exits": ({"crash"}, "ended with code 3"),
+    "kills-group": ({"crash"}, "killed by SIGKILL"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_hostile_agent_ends_in_the_sandbox_as_elsewhere(bwrap: str, name: str) -> None:
+    """It loses its match, and takes all that it has started with it: see `nobody_left_behind`."""
+    seconds = 0.3 if "timeout" in ATTACKS[name][0] else 10
+    hostile = {"agent": name, "isolation": "sandbox", "limits": {"seconds": seconds, "memory_mb": 300}}
+    records = played({"game": "tic-tac-toe", "rounds": 1, "plugins": [HOSTILE], "agents": [hostile, "greedy"]})
+    endings, message = ATTACKS[name]
+    for record in records:
+        assert record.termination in endings, record.message
+        assert record.labels[record.seat or 0] == name
+        assert message in str(record.message)
+
+
+def test_nothing_lives_on_without_its_sandbox(bwrap: str, tmp_path: Path) -> None:
+    """Where bubblewrap is killed, and that is what arena and its end can kill, the program is gone as well."""
+    word = f"4{os.getpid()}.125"
+    until = monotonic() + 10
+    with subprocess.Popen(enclose(["sleep", word], folder=tmp_path), env=environment(os.environ)) as process:
+        while not sleeping(word):
+            assert monotonic() < until
+            sleep(0.01)
+        process.kill()
+    while sleeping(word):
+        assert monotonic() < until
+        sleep(0.01)
+
+
+def sleeping(word: str) -> bool:
+    """Tell whether `sleep` runs with that word, and not its sandbox, which has the word in its command line, too."""
+    return any(line.endswith(f"sleep\0{word}\0".encode()) and b"--unshare-all" not in line for line in command_lines())
+
+
+def command_lines() -> Iterator[bytes]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            yield (folder / "cmdline").read_bytes()
+
+
+def test_an_agent_plays_in_the_sandbox_as_elsewhere(bwrap: str) -> None:
+    """The records are equal but for the clock."""
+    spec = {"game": "tic-tac-toe", "agents": ["random", "greedy", {"agent": "alpha-beta", "depth": 3}], "rounds": 2, "seed": 4}
+    here = [record.timeless() for record in played(spec)]
+    assert [record.timeless() for record in played({**spec, "isolation": "sandbox"})] == here
+
+
+def test_a_program_may_read_the_files_that_its_command_names(bwrap: str, tmp_path: Path) -> None:
+    """By paths from the folder, and no file beside them."""
+    (tmp_path / "named").write_text("yes")
+    (tmp_path / "beside").write_text("no")
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "file").write_text("yes")
+    script = "import os, sys; print([os.path.exists(name) for name in ('named', 'beside', 'inside/file', '..')], os.listdir())"
+    command = enclose([sys.executable, "-I", "-c", script, "named", "inside", "..", "/"], folder=tmp_path)
+    done = subprocess.run(command, env=environment(os.environ), capture_output=True, text=True, check=True)
+    assert done.stdout.split("]")[0] == "[True, False, True, True"
+    assert "beside" not in done.stdout

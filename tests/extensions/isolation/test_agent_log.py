@@ -1,0 +1,86 @@
+"""The end of what an agent prints, in a file that stays small whatever is printed, by however many processes."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from arena.processes.stderr import StderrRelay
+from arena_isolation.agent_log import KEPT_BYTES, AgentLog, end_of_log
+
+WRITES = """
+import sys
+from pathlib import Path
+from arena_isolation.agent_log import AgentLog
+log = AgentLog(Path(sys.argv[1]))
+for number in range(int(sys.argv[3])):
+    log.add(f"{sys.argv[2]} {number}\\n".encode())
+"""
+FLOOD = "import os\ntry:\n    while True: os.write(2, b'\\x1b' * 65536)\nexcept OSError: pass"
+
+
+def _write(path: Path, count: int) -> list[str]:
+    """Have two processes write at the same time, and return the lines of the log."""
+    path.touch()
+    writers = [subprocess.Popen([sys.executable, "-c", WRITES, str(path), name, str(count)]) for name in "ab"]
+    assert [one.wait(60) for one in writers] == [0, 0]
+    return end_of_log(path).splitlines()
+
+
+def test_what_two_processes_print_is_all_there(tmp_path: Path) -> None:
+    """Every line whole, those of each in its order, below the time of its beginning."""
+    lines = _write(tmp_path / "log", 500)
+    for name in "ab":
+        assert [line for line in lines if line.startswith(name)] == [f"{name} {number}" for number in range(500)]
+    assert sum(line.startswith("-- 20") and line.endswith(" UTC") for line in lines) == len(lines) - 1000 == 2
+
+
+def test_of_more_the_end_is_kept(tmp_path: Path) -> None:
+    """The last lines of each, without a gap, in a file of at most twice what is kept."""
+    lines = _write(tmp_path / "log", 5000)
+    assert (tmp_path / "log").stat().st_size <= 2 * KEPT_BYTES
+    assert KEPT_BYTES - 20 <= len("\n".join(lines)) <= KEPT_BYTES
+    for name in "ab":
+        own = [int(line.partition(" ")[2]) for line in lines if line.startswith(name)]
+        assert own == list(range(5000 - len(own), 5000)) or not own
+    assert {lines[-1]} <= {"a 4999", "b 4999"}
+
+
+def test_a_piece_begins_where_the_last_one_ended_and_a_match_on_a_line_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "log").touch()
+    log = AgentLog(tmp_path / "log")
+    for piece in (b"one ", b"two \xff"):
+        log.add(piece)
+    log.begin()
+    log.add(b"three")
+    time_of, said, again, last = end_of_log(tmp_path / "log").splitlines()
+    assert (said, last) == ("one two \N{REPLACEMENT CHARACTER}", "three")
+    assert time_of[:3] == again[:3] == "-- "
+
+
+def test_where_nobody_keeps_a_log_none_is_made(tmp_path: Path) -> None:
+    AgentLog(tmp_path / "log").add(b"text")
+    assert (list(tmp_path.iterdir()), end_of_log(tmp_path / "log")) == ([], "")
+
+
+def test_a_flood_costs_its_author_alone(tmp_path: Path) -> None:
+    """A second of orders to a terminal, as fast as a process can write: a tenth of a core at most, and a small file."""
+    log = tmp_path / "log"
+    log.touch()
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe:
+        flood = subprocess.Popen([sys.executable, "-c", FLOOD], stderr=writing)
+        os.close(writing)
+        relay = StderrRelay(pipe, "loud", AgentLog(log))
+        while not log.stat().st_size:
+            time.sleep(0.01)
+        began, used = time.monotonic(), time.process_time()
+        time.sleep(1.0)
+        share = (time.process_time() - used) / (time.monotonic() - began)
+        flood.kill()
+        flood.wait()
+        relay.end(10)
+    assert share < 0.1
+    assert log.stat().st_size <= 2 * KEPT_BYTES
+    assert set(end_of_log(log).replace("\\x1b", "").strip()) <= set("\\x1b"), "each is an escape"

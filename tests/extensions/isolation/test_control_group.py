@@ -1,0 +1,130 @@
+"""A control group holds an agent with all that it starts: it stands still, is counted and killed as a whole, and is removed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena_isolation import control_group
+from arena_isolation.agent_start import AgentChild
+from arena_isolation.control_group import ControlGroup, new_group, own_folders, remove_groups
+
+FAMILY = """
+import os, time
+for _ in range(2):
+    if os.fork() == 0:
+        os.setsid()
+        while True: pass
+print(flush=True)
+time.sleep(99)
+"""
+"""Two children that leave the session and never rest."""
+
+
+@pytest.fixture
+def group() -> Iterator[ControlGroup]:
+    made = new_group()
+    if made is None:
+        pytest.skip("no control group can be made here")
+    yield made
+    made.kill()
+    made.remove()
+
+
+@pytest.fixture
+def family(group: ControlGroup, tmp_path: Path) -> Iterator[AgentChild]:
+    child = AgentChild([sys.executable, "-c", FAMILY], str(tmp_path), 0, {}, group=group)
+    try:
+        child.receive(time.perf_counter() + 20)
+        yield child
+    finally:
+        child.end()
+
+
+def ticks(pids: list[int]) -> int:
+    """Processor time of processes, as /proc tells it."""
+    return sum(sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) for pid in pids)
+
+
+def test_a_frozen_family_stands_still_and_goes_on(group: ControlGroup, family: AgentChild) -> None:
+    """The group and /proc agree that nothing runs, though the children have left the session."""
+    assert len(group.pids()) == 3
+    assert family.pid in group.pids()
+    group.freeze()
+    time.sleep(0.05)
+    before, used = ticks(group.pids()), group.cpu_seconds()
+    time.sleep(0.3)
+    assert (ticks(group.pids()), group.cpu_seconds()) == (before, used)
+    group.thaw()
+    time.sleep(0.3)
+    assert ticks(group.pids()) > before
+    assert group.cpu_seconds() > used
+
+
+def test_frozen_or_not_a_family_ends_with_its_leader(group: ControlGroup, family: AgentChild) -> None:
+    """Whoever left the session and the environment is killed too, and the group is gone."""
+    pids = group.pids()
+    group.freeze()
+    family.end()
+    assert not group.folder.exists()
+    assert not any(Path(f"/proc/{pid}/stat").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text() for pid in pids)
+
+
+def test_a_group_is_made_below_that_of_this_process(group: ControlGroup) -> None:
+    """Nowhere else in the hierarchy may a run change anything."""
+    own = next(line for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
+    assert str(group.folder.parent).endswith(own[3:].rstrip("/"))
+
+
+@pytest.mark.parametrize(
+    ("mount", "path", "expected"),
+    [
+        ("30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw", "/user.slice/a.sc", "/sys/fs/cgroup/user.slice/a.sc"),
+        ("42 41 0:38 / /sys/fs/cgroup/unified\\040x rw - cgroup2 cgroup2 rw", "/", "/sys/fs/cgroup/unified x"),
+        ("99 98 0:26 /docker/f00 /sys/fs/cgroup ro - cgroup2 cgroup rw", "/docker/f00/inner", "/sys/fs/cgroup/inner"),
+        ("99 98 0:26 /docker/f00 /sys/fs/cgroup ro - cgroup2 cgroup rw", "/elsewhere", None),
+        ("31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755", "/", None),
+    ],
+)  # fmt: skip
+def test_where_the_own_group_is_follows_from_the_mounts(mount: str, path: str, expected: str | None) -> None:
+    """Lines as systemd, Docker and a hybrid machine have them; a mount that does not show the own group is none."""
+    found = control_group._find_folders(mount, {"": path})
+    assert found == ({} if expected is None else {"": Path(expected)})
+
+
+def test_without_a_hierarchy_or_rights_there_is_no_group(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A caller is told so, and nothing is left: a plain folder has no file to freeze by."""
+    monkeypatch.setattr(control_group, "own_folders", lambda: {"": tmp_path})
+    assert new_group() is None
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(control_group, "own_folders", dict)
+    assert new_group() is None
+
+
+HOLDER = """
+import sys, time
+from arena_isolation.agent_start import AgentChild
+from arena_isolation.control_group import new_group
+child = AgentChild([sys.executable, "-c", "import time; print(flush=True); time.sleep(99)"], "/", 0, {}, group=new_group())
+child.receive(time.perf_counter() + 20)
+print(flush=True)
+time.sleep(99)
+"""
+
+
+def test_groups_of_a_killed_process_are_removed(group: ControlGroup) -> None:
+    """Its parent removes what a worker left that was killed, whatever is in it."""
+    with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        made = [path for path in group.folder.parent.iterdir() if path.name.startswith(f"arena-{holder.pid}-")]
+        assert len(made) == 1
+        os.kill(holder.pid, signal.SIGKILL)
+    remove_groups([holder.pid])
+    assert not made[0].exists()
+    assert own_folders()

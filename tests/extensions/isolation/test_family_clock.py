@@ -1,0 +1,67 @@
+"""Processor time of a family, ended children and all, is what the system itself counts when they have ended."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena_isolation.agent_start import AgentChild
+from arena_isolation.control_group import new_group
+
+WORK = """
+import os, resource, sys, threading, time
+def burn(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until: pass
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        burn(0.15)
+        os._exit(0)
+    thread = threading.Thread(target=burn, args=(0.1,))
+    thread.start()
+    burn(0.05)
+    thread.join()
+    os.waitpid(child, 0)
+    print(sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)), flush=True)
+"""
+"""Uses 0.3 s each time: half of it in a child that ends, a third in a thread that ends; and says what the system counts."""
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_ended_children_and_threads_count(tmp_path: Path, grouped: bool) -> None:
+    """From one answer to the next, with a control group as without."""
+    group = new_group() if grouped else None
+    if grouped and group is None:
+        pytest.skip("no control group can be made here")
+    child = AgentChild([sys.executable, "-c", WORK], str(tmp_path), 0, {}, group=group)
+    try:
+        told = []
+        for _ in range(2):
+            child.send(b"\n", None)
+            told.append(float(child.receive(time.perf_counter() + 60)))
+            if len(told) == 1:
+                child.clock.begin()
+        assert told[1] - told[0] == pytest.approx(child.clock.used(), abs=0.04)
+        assert 0.25 < child.clock.used() < 0.6
+    finally:
+        child.end()
+
+
+def test_who_sleeps_has_lacked_nothing(tmp_path: Path) -> None:
+    """0.3 s of sleep on one core are its own, but for what it takes to wake up."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    script = "import sys, time\nfor line in sys.stdin:\n time.sleep(0.3)\n print(flush=True)"
+    child = AgentChild([sys.executable, "-c", script], str(tmp_path), 0, {}, group=new_group())
+    try:
+        for _ in range(2):
+            child.clock.begin()
+            child.send(b"\n", None)
+            child.receive(time.perf_counter() + 60)
+        assert child.clock.lack() < 0.15
+    finally:
+        child.end()
+        os.sched_setaffinity(0, before)

@@ -1,0 +1,130 @@
+"""An agent in a process of its own is sent what its seat observes and nothing else, and meets a deal once in a process."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.errors import IsolationError
+from arena.game import CHANCE
+from arena.spec import load_spec
+from arena.tournament.results import Results
+from tests.core.match.chancy import Race, TwoCards
+
+PLUGIN = str(Path(__file__).parents[2] / "core" / "match" / "chancy.py")
+PROGRAM = """
+import json, os, sys
+
+log = open(sys.argv[0].replace("program.py", "log.txt"), "a", buffering=1)
+process = int.from_bytes(os.urandom(6), "big")  # in a namespace of its own each has the same number
+for line in sys.stdin:
+    log.write(f"{process} {line}")
+    asked = json.loads(line)
+    if asked["type"] == "hello":
+        answer = {"type": "hello", "protocol": 2, "can": sys.argv[1].split(",")}
+    elif asked["type"] == "start":
+        answer, seen = {"type": "ready"}, []
+    elif asked["type"] == "choose":
+        legal = asked.get("legal") or ["throw", "wait"]
+        answer = {"type": "action", "action": legal[len(line) % len(legal)]}
+    else:
+        break
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program that writes down all that it is sent, with its process."""
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    return file
+
+
+def played(program: Path, game: str, can: str, **keys: Any) -> tuple[Results, list[tuple[int, dict[str, Any]]]]:
+    """A tournament of the program against one agent, and every message that the program was sent, with its process."""
+    log = program.with_name("log.txt")
+    entry = {"agent": {"command": [sys.executable, str(program), can]}, "label": "program"}
+    results = arena.run({"game": game, "agents": [entry, "noter"], "plugins": [PLUGIN], **keys})
+    lines = [line.split(" ", 1) for line in log.read_text().splitlines()]
+    return results, [(int(process), json.loads(line)) for process, line in lines]
+
+
+def test_a_program_is_sent_its_observation_and_nothing_else(program: Path) -> None:
+    """Its card in each request, never that of the other; no match but its own side of it is told, and legal actions are."""
+    results, sent = played(program, "two-cards", "choose,observe", rounds=8)
+    assert {one.record.termination for one in results.played} == {"normal"}
+    matches = [one.record.actions[:2] for one in results.played for _ in range(1)]
+    assert len({frozenset(cards) for cards in matches}) > 1
+    seats = []
+    for _, message in sent:
+        if message["type"] == "start":
+            seats.append(message["seat"])
+        assert "position" not in message
+        if message["type"] == "choose":
+            cards, _ = TwoCards().parse_state(message["observation"])
+            assert message["played"] == []
+            assert message["legal"] == ["pass", "bet"]
+            assert (cards[seats[-1]] in "JQK", cards[1 - seats[-1]]) == (True, "?")
+    assert Counter(seats) == {0: 8, 1: 8}
+
+
+def test_a_process_meets_a_deal_once(program: Path) -> None:
+    """Both matches of a round are played in two processes; other rounds may be played in the same ones."""
+    _, sent = played(program, "race", "choose", rounds=6)
+    processes = [process for process, message in sent if message["type"] == "start"]
+    rounds = list(zip(processes[::2], processes[1::2], strict=True))
+    assert len(rounds) == 6
+    assert all(first != second for first, second in rounds)
+    assert len(set(processes)) == 2
+
+
+def test_chance_is_among_what_was_played(program: Path) -> None:
+    """Where nothing is hidden: every throw is told with its face, as it stands in the record."""
+    results, sent = played(program, "race", "choose", rounds=3)
+    told = {text for _, message in sent if message["type"] == "choose" for text in message["played"]}
+    assert told & {"1", "2", "3", "4", "5", "6"}
+    for one in results.played:
+        state = Race().initial(None)  # type: ignore[arg-type]
+        for text in one.record.actions:
+            assert (Race().to_move(state) == CHANCE) is text.isdigit()
+            state = Race().result(state, Race().parse_action(state, text))
+        assert Race().is_terminal(state)
+
+
+def test_a_program_that_does_not_observe_is_refused(program: Path) -> None:
+    """With what to do about it; it loses nothing, and is not asked."""
+    with pytest.raises(IsolationError, match="program cannot play two-cards: two-cards has hidden-information; its hello must"):
+        played(program, "two-cards", "choose", rounds=1)
+
+
+def test_an_agent_plays_the_same_wherever_it_runs() -> None:
+    """Records in arena's own process and in processes of their own are equal but for the clock."""
+    found = []
+    for isolation in ("none", "process"):
+        spec = {
+            "games": ["two-cards", "race"],
+            "agents": ["random", "noter"],
+            "rounds": 3,
+            "plugins": [PLUGIN],
+            "isolation": isolation,
+        }
+        found.append([one.record.timeless() for one in arena.run(spec).played])
+    assert found[0] == found[1]
+    assert len(found[0]) == 12
+
+
+def test_a_run_says_once_that_deals_are_shared() -> None:
+    """Of all boards with chance or hidden information, and of no others."""
+    keys: dict[str, Any] = {"agents": ["random", "noter"], "plugins": [PLUGIN], "rounds": 1}
+    notes = load_spec({**keys, "games": ["two-cards", "race", "tic-tac-toe"]}).notes
+    told = [note for note in notes if "same deals" in note]
+    assert len(told) == 1
+    assert told[0].startswith("two-cards, race: ")
+    assert "convention" in told[0]
+    assert not [note for note in load_spec({**keys, "game": "tic-tac-toe"}).notes if "same deals" in note]
+    assert "convention" not in str(load_spec({**keys, "game": "race", "isolation": "process"}).notes)

@@ -1,0 +1,122 @@
+"""A ladder of agents whose strengths are known: games drawn by Davidson's model, 20 % draws between equals."""
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arena.stats.bradley_terry import fit
+from arena.stats.elo import ELO
+from arena.stats.intervals import rate
+from arena.stats.observations import Pair, table_of
+from arena_ladder.design import next_pairs
+
+DRAWS = 0.5
+"""The weight of draws: 0.5 / 2.5 is 20 % between equals."""
+
+
+class Course(NamedTuple):
+    """A simulated ladder at its end: games until every interval was narrow, and how many intervals hold the truth."""
+
+    games: int
+    covered: int
+    widths: dict[int, float]
+    """Half-widths in Elo, by agent; the anchor is agent 0."""
+
+
+def strengths(agents: int, seed: int, deviation: float = 200.0) -> Any:
+    """Normal strengths in Elo, less that of agent 0, which is the median one."""
+    drawn = np.sort(np.random.default_rng(seed).normal(0, deviation, agents))
+    middle = agents // 2
+    return np.array([drawn[middle], *np.delete(drawn, middle)]) - drawn[middle]
+
+
+def chances(lead: float) -> tuple[float, float, float]:
+    """Win, draw and loss at a lead in Elo."""
+    win, loss = math.exp(lead / ELO / 2), math.exp(-lead / ELO / 2)
+    total = win + loss + DRAWS
+    return win / total, DRAWS / total, loss / total
+
+
+def play(rng: random.Random, lead: float) -> float:
+    """The points of the first seat in one game."""
+    win, draw, _ = chances(lead)
+    drawn = rng.random()
+    return 1.0 if drawn < win else 0.5 if drawn < win + draw else 0.0
+
+
+def pair(rng: random.Random, lead: float) -> Pair:
+    """A game in each seat order, at the lead of the first of the two."""
+    return Pair.of(play(rng, lead), play(rng, -lead))
+
+
+def ladder(truth: Any, interval: float, seed: int, *, pairs: int = 8, most: int = 10**6) -> Course:
+    """Play as a ladder does until every half-width is at most `interval`, or `most` games are played."""
+    rng, agents = random.Random(seed), len(truth)
+    pairings: dict[tuple[int, int], list[Pair]] = {}
+    wanted: Sequence[int] = range(1, agents)
+    games, widths, covered = 0, dict.fromkeys(range(1, agents), math.inf), 0
+    while wanted and games < most:
+        for one, other in next_pairs(fit(table_of(pairings), range(agents)), 0, wanted, range(agents), pairs):
+            pairings.setdefault((one, other), []).append(pair(rng, truth[one] - truth[other]))
+            games += 2
+        rows = {row.agent: row for row in rate(pairings, range(agents), rng=random.Random(1), anchor=0).rows}
+        bounds = {k: (rows[k].low, rows[k].high) for k in range(1, agents)}
+        widths = {k: math.inf if low is None or high is None else (high - low) / 2 for k, (low, high) in bounds.items()}
+        covered = sum(low is not None and high is not None and low <= truth[k] <= high for k, (low, high) in bounds.items())
+        wanted = [k for k, width in widths.items() if width > interval]
+    return Course(games, covered, widths)
+
+
+def round_robin(truth: Any, interval: float, seed: int) -> int:
+    """The games of a round-robin until every half-width is at most `interval`, looked at after every round."""
+    rng, agents = random.Random(seed), len(truth)
+    pairings: dict[tuple[int, int], list[Pair]] = {}
+    for rounds in range(1, 1000):
+        for one in range(agents):
+            for other in range(one + 1, agents):
+                pairings.setdefault((one, other), []).append(pair(rng, truth[one] - truth[other]))
+        if rounds > 2:
+            rows = rate(pairings, range(agents), rng=random.Random(1), anchor=0, samples=200).rows
+            bounds = [(row.low, row.high) for row in rows if row.agent]
+            if all(low is not None and high is not None and (high - low) / 2 <= interval for low, high in bounds):
+                break
+    return rounds * agents * (agents - 1)
+
+
+def ideal(truth: Any, interval: float, steps: int = 20_000) -> tuple[float, float]:
+    """The games of the best design at known strengths, from below and from above.
+
+    Multiplicative ascent for a weighted A-optimal design (S. Silvey, D. Titterington and B. Torsney, 1978), with weights that
+    follow the largest variance; the bound from below is the convexity of the criterion.
+    """
+    agents, tau = len(truth), (interval / 1.959964 / ELO) ** 2
+    leads = (truth[:, None] - truth[None, :]) / ELO
+    win, loss = np.exp(leads / 2), np.exp(-leads / 2)
+    total = win + loss + DRAWS
+    above = np.triu_indices(agents, 1)
+    information = ((win + loss) / total - ((win - loss) / total) ** 2)[above] / 4
+    share, weights = np.full(len(information), 1 / len(information)), np.full(agents - 1, 1 / (agents - 1))
+    best, bound = math.inf, 0.0
+    for step in range(steps):
+        laplacian = np.zeros((agents, agents))
+        laplacian[above] = -share * information
+        laplacian += laplacian.T
+        np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+        covariance = np.zeros((agents, agents))
+        covariance[1:, 1:] = np.linalg.inv(laplacian[1:, 1:])
+        variances = covariance.diagonal()[1:]
+        rows = covariance[1:] * np.sqrt(weights)[:, None]
+        products = rows.T @ rows
+        own = products.diagonal()
+        slopes = information * (own[:, None] + own[None, :] - 2 * products)[above]
+        value = float(weights @ variances)
+        best, bound = min(best, float(variances.max()) / tau), max(bound, (2 * value - float(slopes.max())) / tau)
+        share = share * (slopes / value) ** 0.7
+        share /= share.sum()
+        if step % 10 == 9:
+            weights = weights * np.sqrt(variances / value)
+            weights /= weights.sum()
+    return bound, best

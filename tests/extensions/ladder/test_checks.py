@@ -1,0 +1,102 @@
+"""Checks at the same time: those that wait make room for others, those that compute do not, and all end with the ladder."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from arena_ladder.host import LadderHost, open_ladder
+from arena_ladder.ledger import Submission
+from arena_ladder.spec import load_ladder
+from arena_ladder.submission_check import ALWAYS_CHECKS, MAX_CHECKS, SubmissionCheck, has_room, memory_left
+from tests.extensions.ladder.hosting import SPEC, agent
+
+SLEEPS = "time.sleep(100)"
+COMPUTES = "\n        while time.process_time() < 3: pass\n        return 99"
+PROGRAM = b"#!/bin/sh\nwhile read line; do sleep 60; done\n"
+MEMORY = "limits: {memory_mb: 200}\n"
+
+
+@contextmanager
+def _checking(folder: Path, *bodies: str | bytes) -> Iterator[LadderHost]:
+    """The parts of a ladder, whose threads check what has these bodies, each of another author, in their order."""
+    (folder / "course.yaml").write_text(SPEC.replace("isolation: none", "isolation: process") + MEMORY)
+    with open_ladder(load_ladder(folder / "course.yaml"), folder / "a.db", 1) as host:
+        for number, body in enumerate(bodies):
+            kind, content = ("program", body) if isinstance(body, bytes) else ("python", agent(f"{body}  # {number}"))
+            host.ledger.submit(f"author-{number}", f"n{number}", kind, "mine", content, 100)
+        threads = [threading.Thread(target=host.examiner.run) for _ in range(MAX_CHECKS)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield host
+        finally:
+            host.examiner.stopping.set()
+            for thread in threads:
+                thread.join()
+
+
+def _statuses(host: LadderHost) -> list[str]:
+    return [one.status for one in host.ledger.submissions()]
+
+
+def _wait(until: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_check_that_computes_keeps_others_waiting_and_those_that_sleep_do_not(tmp_path: Path) -> None:
+    """Beside the one that is busy one sleeps, as ever; when it is decided, more of the others are checked at a time."""
+    most = 0
+
+    def counted() -> bool:
+        nonlocal most
+        found = _statuses(host)
+        if found[0] == "checking":
+            most = max(most, found.count("checking"))
+        return found[0] == "refused"
+
+    with _checking(tmp_path, COMPUTES, SLEEPS, SLEEPS, SLEEPS, SLEEPS) as host:
+        _wait(counted)
+        assert most == 2
+        _wait(lambda: _statuses(host).count("checking") > 2)
+
+
+def test_checks_end_with_the_ladder_and_are_made_again(tmp_path: Path) -> None:
+    """At once, with all of their processes; nobody is blamed for it."""
+    with _checking(tmp_path, SLEEPS, PROGRAM) as host:
+        before = {one.pid for one in psutil.Process().children(recursive=True)}
+        _wait(lambda: _statuses(host) == ["checking", "checking"])
+        _wait(lambda: len(psutil.Process().children(recursive=True)) >= len(before) + 2)
+        time.sleep(1.0)
+        began = time.monotonic()
+        host.examiner.stopping.set()
+        threads = [one for one in threading.enumerate() if one.name.endswith("(run)")]
+        for thread in threads:
+            thread.join(30)
+        assert (len(threads), time.monotonic() - began < 5) == (MAX_CHECKS, True)
+        assert {one.pid for one in psutil.Process().children(recursive=True)} <= before
+        assert _statuses(host) == ["checking", "checking"]
+        host.ledger.requeue()
+        assert _statuses(host) == ["queued", "queued"]
+
+
+def _checks(*cores: float) -> list[SubmissionCheck]:
+    one = Submission(1, "0", "ada", None, None, "python", "a.py", "", 0.0, "checking", None, None, (), None, 0)
+    found = [SubmissionCheck(one, threading.Event()) for _ in cores]
+    for check, busy in zip(found, cores, strict=True):
+        check.cores = busy
+    return found
+
+
+def test_there_is_room_for_two_always_and_for_more_while_they_leave_processor_and_memory() -> None:
+    assert all(has_room(_checks(*[1.0] * count), 1 << 40) for count in range(ALWAYS_CHECKS))
+    assert not has_room(_checks(0.0, 1.0), 1)
+    assert [has_room(_checks(*[0.01] * count), 1) for count in range(ALWAYS_CHECKS, 8)] == [True] * 4 + [False] * 2
+    assert not has_room(_checks(0.0, 0.0), (memory_left() >> 20) // 2), "three of which each may take half of what is left"
+    assert 0.5 * psutil.virtual_memory().available < memory_left() < 2 * psutil.virtual_memory().available

@@ -1,0 +1,113 @@
+import math
+import random
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena.stats.bradley_terry import Fit, chances, fit
+from arena.stats.elo import ELO
+from arena.stats.observations import Pair, table_of
+from arena_ladder.design import next_pairs
+from tests.extensions.ladder.simulation import ideal, ladder, pair, round_robin, strengths
+
+
+def played(agents: int, rounds: int, seed: int) -> dict[tuple[int, int], list[Pair]]:
+    truth, rng = strengths(agents, seed), random.Random(seed)
+    return {
+        (one, other): [pair(rng, truth[one] - truth[other]) for _ in range(rounds)]
+        for one, other in combinations(range(agents), 2)
+    }
+
+
+def summed_variance(found: Fit[int], wanted: list[int], more: tuple[int, int] | None) -> float:
+    """The variances of the leads of some over agent 0, after one more pair of games: by inverting the whole information."""
+    information = found.information.copy()
+    if more is not None:
+        one, other = more
+        for first, second in ((one, other), (other, one)):
+            win, _, loss = chances(found.ratings[first] - found.ratings[second] + found.first_mover, found.log_draws)
+            weight = (win + loss - (win - loss) ** 2) / 4
+            step = np.zeros(len(information))
+            step[one], step[other] = 1, -1
+            information += weight * np.outer(step, step)
+    leads = np.linalg.inv(information[1:, 1:])  # agent 0 is the zero of the scale
+    return float(sum(leads[k - 1, k - 1] for k in wanted))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_first_pair_is_the_one_that_lowers_the_variances_most(seed: int) -> None:
+    """By brute force: each pair is added to the information, which is inverted anew."""
+    pairings = played(6, 2, seed)
+    found = fit(table_of(pairings), range(6))
+    wanted = [1, 3, 5]
+    after = {both: summed_variance(found, wanted, both) for both in combinations(range(6), 2)}
+    assert next_pairs(found, 0, wanted, range(6), 1) == [min(after, key=lambda both: after[both])]
+    without = {both: value for both, value in after.items() if 0 not in both}
+    assert next_pairs(found, 0, wanted, [1, 2, 3, 4, 5], 1) == [min(without, key=lambda both: without[both])]
+
+
+def test_nobody_is_in_more_than_half_of_the_pairs() -> None:
+    found = fit(table_of(played(8, 1, 4)), range(8))
+    pairs = next_pairs(found, 0, range(1, 8), range(8), 8)
+    assert len(pairs) == 8
+    assert max(sum(agent in both for both in pairs) for agent in range(8)) == 4
+
+
+def test_two_agents_meet_though_that_is_more_than_half() -> None:
+    found = fit(table_of({}), range(2))
+    assert next_pairs(found, 0, [1], range(2), 3) == [(0, 1)] * 3
+
+
+def test_a_newcomer_comes_first() -> None:
+    pairings = {both: pairs for both, pairs in played(8, 30, 5).items() if 7 not in both}
+    found = fit(table_of(pairings), range(8))
+    assert all(7 in both for both in next_pairs(found, 0, range(1, 8), range(8), 4)[:2])
+
+
+def test_pairs_whose_games_repeat_others_do_not_meet() -> None:
+    found = fit(table_of(played(4, 1, 6)), range(4))
+    assert set(next_pairs(found, 0, [1, 2, 3], range(4), 6, [(0, 1), (0, 2), (0, 3), (2, 3)])) <= {(1, 2), (1, 3)}
+    assert next_pairs(found, 0, [1, 2, 3], range(4), 6, list(combinations(range(4), 2))) == []
+
+
+@pytest.mark.parametrize(("wanted", "playing"), [([], [0, 1, 2, 3]), ([1, 2], [1])])
+def test_nothing_is_planned_where_there_is_nothing_to_learn(wanted: list[int], playing: list[int]) -> None:
+    assert next_pairs(fit(table_of(played(4, 1, 6)), range(4)), 0, wanted, playing, 4) == []
+
+
+@pytest.mark.slow
+def test_it_learns_faster_than_a_round_robin_and_nearly_as_fast_as_the_ideal_design() -> None:
+    """Forty agents take two minutes and are in the bench; sixteen show the same."""
+    truth = strengths(16, 11)
+    course = ladder(truth, 75, 1)
+    low, high = ideal(truth, 75, 4000)
+    assert low == pytest.approx(high, rel=0.001)
+    assert course.games <= 1.3 * low
+    assert course.games <= 0.62 * round_robin(truth, 75, 1)
+    assert max(course.widths.values()) <= 75
+
+
+@pytest.mark.slow
+def test_the_interval_of_a_newcomer_is_near_the_information_bound_after_60_games() -> None:
+    """The bound: 60 games against equals, whose information is (1 - draws) / 4 each; 20 % draws between equals."""
+    agents, settled = 12, 60
+    truth: Any = strengths(agents, 3)
+    pairings = played(agents, settled, 3)
+    newcomer, rng = agents, random.Random(8)
+    strength = 150.0
+    bound = 1.959964 * ELO / math.sqrt(60 * 0.8 / 4)
+    from arena.stats.intervals import rate
+
+    for _ in range(30):
+        found = fit(table_of(pairings), range(agents + 1))
+        ((one, other),) = next_pairs(found, 0, [newcomer], range(agents + 1), 1)
+        lead = (strength if one == newcomer else truth[one]) - (strength if other == newcomer else truth[other])
+        pairings.setdefault((one, other), []).append(pair(rng, lead))
+    assert sum(newcomer in both for both in pairings for _ in pairings[both]) == 30
+    row = next(row for row in rate(pairings, range(agents + 1), rng=random.Random(1), anchor=0).rows if row.agent == newcomer)
+    assert row.low is not None
+    assert row.high is not None
+    assert (row.high - row.low) / 2 <= 1.2 * bound
+    assert bound == pytest.approx(98.3, abs=0.1)

@@ -1,0 +1,73 @@
+"""What a ladder keeps: asked for at every moment, also when it has taken in a great deal, and while others hold the file."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.errors import StoreError
+from arena.store import Store
+from arena_ladder import ledger as module
+from arena_ladder.host import refusal_of
+from arena_ladder.ledger import Ledger
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as opened:
+        yield opened
+
+
+def test_what_is_asked_all_the_time_reads_no_file_that_was_handed_in(ledger: Ledger) -> None:
+    """SQLite finds what stands behind a file in its row by reading all of it: a thousand of 200 KB took a third of a second.
+
+    So the plan of each statement says that it goes by an index, or has none to go by.
+    """
+    said: list[str] = []
+    ledger.expect("ada")
+    ledger._connection.set_trace_callback(said.append)
+    key = ledger.submit("ada", "mine", "python", "mine.py", b"x", 10).id
+    assert ledger.next_to_check() is not None
+    assert ledger.next_to_check() is None
+    ledger.accept(key, "mine", "mine", (), 2)
+    assert [one.id for one in ledger.in_play()] == [key]
+    assert ledger.submissions("ada") == ledger.in_play()
+    assert {status: count for status, count in ledger.counts().items() if count} == {"playing": 1}
+    ledger.suspend("ada/mine@1", "it lost")
+    ledger.ban("ada", "admin")
+    ledger.turn_away("over")
+    ledger._connection.set_trace_callback(None)
+    asked = [sql for sql in said if "ladder_submission" in sql and sql.startswith(("SELECT", "UPDATE"))]
+    assert len(asked) > 10
+    for sql in asked:
+        plan = [row[-1] for row in ledger._connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
+        assert not [step for step in plan if step.startswith("SCAN ladder_submission") and "COVERING INDEX" not in step], sql
+
+
+def test_what_one_author_hands_in_is_checked_in_its_order(ledger: Ledger) -> None:
+    """One after the other, so that a later file is a later version; another author does not wait for it."""
+    keys = [ledger.submit(author, "it", "python", "it.py", b"x", 10).id for author in ("ada", "ada", "bob")]
+
+    def taken() -> str | None:
+        one = ledger.next_to_check()
+        return None if one is None else one.id
+
+    assert [taken(), taken(), taken()] == [keys[0], keys[2], None]
+    assert ledger.accept(keys[0], "it", "it", (), 2).version == 1
+    assert taken() == keys[1]
+    assert ledger.accept(keys[1], "it", "it", (), 2).version == 2
+
+
+def test_a_store_that_others_hold_is_not_a_page_that_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who hands in reads that it was not kept, and not that there is no such thing."""
+    monkeypatch.setattr(module, "BUSY_SECONDS", 0.01)
+    with closing(Ledger(ledger.path)) as impatient, closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError) as raised:
+            impatient.submit("ada", "mine", "python", "mine.py", b"x", 10)
+    refusal = refusal_of(raised.value)
+    told = "the store of the ladder cannot be used right now; nothing was kept"
+    assert (refusal.status, str(refusal), refusal.hint) == (503, told, "try again in a minute, or tell the host of the ladder")
+    assert refusal_of(StoreError("a.db holds no match 0")).status == 404

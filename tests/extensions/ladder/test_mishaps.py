@@ -1,0 +1,224 @@
+"""What goes wrong around a ladder: full disks, kills at a bad moment, agents that fail, specs that change."""
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.errors import StoreError
+from arena.schedule.schedule import Scheduled
+from arena.store import Store
+from arena_ladder.code_folder import BadSubmission, CodeFolder
+from arena_ladder.host import open_ladder
+from arena_ladder.ledger import Ledger
+from arena_ladder.season import begin_season, played_matches
+from arena_ladder.spec import load_ladder
+from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
+from tests.extensions.ladder.test_archive import packed
+
+HIDES = "import sys\n        if sys.modules['__main__'].__file__.endswith('check_host.py'): " + GOOD + "\n        "
+"""An agent that is well while it is checked."""
+
+
+def wait(until: Callable[[], Any], seconds: float = 90.0) -> Any:
+    """Return the first answer that is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := until():
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"nothing within {seconds} s")
+
+
+def test_five_faults_in_a_row_suspend_an_agent_and_a_match_without_one_sets_them_back(tmp_path: Path) -> None:
+    with HostedLadder(tmp_path) as ladder:
+        mine, other = ladder.tokens("ada", "bob")
+        fails = ladder.submit(mine, agent(HIDES + "raise ValueError('\\x1b[2J')"), name="fails").body["id"]
+        at_times = agent(HIDES + f"if search.rng.random() < 0.15: return 1 / 0\n        {GOOD}")
+        sometimes = ladder.submit(mine, at_times, name="sometimes").body["id"]
+        for key in (fails, sometimes):
+            ladder.verdict(mine, key)
+
+        def told(key: str) -> Any:
+            return ladder.ask(f"/api/submissions/{key}", mine).body
+
+        found = wait(lambda: told(fails)["status"] == "suspended" and told(fails))
+        reason = "it lost 5 matches in a row by its own fault, the last one so: exception, ValueError: \x1b[2J"
+        assert found["reason"] == f"{reason} (mine.py:11)"
+        assert "suspended" not in str(ladder.ask("/api/submissions", other).body)
+        audit = ladder.admin("audit").stdout
+        assert "suspend ada/fails@1" in audit
+        assert r"ValueError: \x1b[2J" in audit
+
+        def row() -> Any:
+            return next((one for one in ladder.ask("/api/standings").body["rows"] if one["agent"] == "ada/sometimes@1"), None)
+
+        wait(lambda: (found := row()) and found["failures"] > 5)
+        assert told(sometimes)["status"] == "playing"
+        assert "ada/fails@1" not in str(ladder.ask("/api/standings").body)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MiB."""
+    small = tmp_path / "results"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)]
+    if sys.platform != "linux" or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("cannot mount a small file system here")
+    yield small
+    subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_full_disk_pauses_a_ladder_and_says_so_and_with_room_it_goes_on(small: Path, tmp_path: Path) -> None:
+    spec = SPEC.replace("interval: 60", "interval: 1")
+    with HostedLadder(tmp_path, spec) as ladder:
+        (token,) = ladder.tokens("ada")
+        wait(lambda: ladder.ask("/health").body["matches"] > 5)
+        with (small / "rest").open("wb", buffering=0) as rest, suppress(OSError):
+            while True:
+                rest.write(bytes(4096))
+        state = wait(lambda: (told := ladder.ask("/health").body["state"]).startswith("paused") and told)
+        assert "the disk is full" in state
+        refused = ladder.submit(token, agent(GOOD + "  # " + "x" * 200_000))
+        assert (refused.status, refused.body["error"]) == (507, "the disk of the ladder is full")
+        assert ladder.ask("/api/submissions", token).body["rows"] == []
+        before = ladder.ask("/health").body["matches"]
+        subprocess.run(["mount", "-o", "remount,size=50m", str(small)], check=True)
+        wait(lambda: ladder.ask("/health").body["matches"] > before + 5)
+        told = ladder.verdict(token, ladder.submit(token, agent()).body["id"])
+        assert told["status"] == "playing"
+        assert ladder.end()[0] == 0
+    check = [sys.executable, "-m", "arena", "check", str(small / "course.db")]
+    done = subprocess.run(check, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.endswith("0 faults\n"), done.stdout
+
+
+def test_a_season_that_cannot_begin_leaves_every_match_on_its_board(tmp_path: Path) -> None:
+    """The trigger stands for a kill between the start of a season and the places of its matches."""
+    (tmp_path / "course.yaml").write_text(SPEC)
+    ladder = load_ladder(tmp_path / "course.yaml")
+    (record, *_) = arena.run({"game": "tic-tac-toe", "seed": 1, "rounds": 1, "agents": ["random", "greedy"]}).records
+    entry = {"agent": "random", "label": "ada/mine@1", "isolation": "none"}
+    with Store.open(tmp_path / "a.db", write=True) as store:
+        season = begin_season(ladder, store, [], {})
+        store.add(Scheduled(0, 0, arena.format.Pairing(0, (0, 1))), record)
+        store.flush()
+        with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as other:
+            other.execute("CREATE TRIGGER kill BEFORE INSERT ON place BEGIN SELECT RAISE(ABORT, 'killed'); END")
+            with pytest.raises(StoreError, match="killed"):
+                begin_season(ladder, store, [entry], {})
+            other.execute("DROP TRIGGER kill")
+        assert [one.labels for one in played_matches(store)] == [season.labels(0)]
+        assert begin_season(ladder, store, [entry], {}).known == {0}
+
+
+@pytest.mark.parametrize(
+    "files", [{"agent.py": b"", "\N{OLD PERSIAN SIGN AURAMAZDAA}" * 100: b""}, {"agent.py": b"", "a": b"", "a/b": b""}]
+)
+def test_zips_that_no_disk_takes_are_refused_and_the_next_is_checked(tmp_path: Path, files: dict[str, bytes]) -> None:
+    with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
+        one = ledger.submit("ada", None, "zip", "it.zip", packed(files), 10)
+        with pytest.raises(BadSubmission, match="its files cannot be laid out"):
+            CodeFolder(ledger, 1 << 18).lay_out(one)
+
+
+def test_a_spec_that_has_become_stricter_suspends_what_it_does_not_take(tmp_path: Path) -> None:
+    """Its author reads why, and all others play."""
+    large = packed({"agent.py": agent(), "weights.txt": bytes(100_000)})
+    with HostedLadder(tmp_path) as ladder:
+        (token,) = ladder.tokens("ada")
+        keys = [ladder.submit(token, large, "it.zip", "large").body["id"], ladder.submit(token, agent(), name="small").body["id"]]
+        assert [ladder.verdict(token, key)["status"] for key in keys] == ["playing", "playing"]
+        assert ladder.end()[0] == 0
+        more = "until: {interval: 90}\nsubmissions: {size_kb: 16, keep: 1}\n"
+        one_more = "- {agent: lookahead, isolation: none}\n  - {agent: greedy"
+        text = SPEC.partition("until")[0].replace("- {agent: greedy", one_more) + more
+        (tmp_path / "course.yaml").write_text(text)
+        subprocess.run(["rm", "-r", str(tmp_path / "results" / "course.db.code")], check=True)
+        ladder.again()
+        found = wait(lambda: (told := ladder.ask(f"/api/submissions/{keys[0]}", token).body)["status"] == "suspended" and told)
+        assert "more than 16 KiB when unpacked" in found["reason"]
+        labels = wait(lambda: len(rows := ladder.ask("/api/standings").body["rows"]) == 4 and {row["agent"] for row in rows}, 60)
+        assert labels == {"random", "greedy", "lookahead", "ada/small@1"}
+
+
+def test_what_waits_when_a_ladder_ends_never_plays(tmp_path: Path) -> None:
+    (tmp_path / "course.yaml").write_text(SPEC)
+    with open_ladder(load_ladder(tmp_path / "course.yaml"), tmp_path / "a.db", 1) as host:
+        key = host.ledger.submit("ada", "mine", "python", "mine.py", agent(), 10).id
+        host.ledger.set("over", "yes", "admin")
+        assert host.ledger.next_to_check() is None
+        host.runner.play()
+        one = host.ledger.submission(key)
+        assert host.runner.contest.state == "over"
+    assert (one.status, one.reason) == ("withdrawn", "the ladder was over before it was checked")
+
+
+def test_a_secret_seed_is_told_when_a_ladder_ends_and_not_before(tmp_path: Path) -> None:
+    """After that nothing is taken or played, also by the next start."""
+    with HostedLadder(tmp_path, SPEC.replace("seed: 5\n", "")) as ladder:
+        (token,) = ladder.tokens("ada")
+        wait(lambda: ladder.ask("/health").body["matches"] > 5)
+        with sqlite3.connect(tmp_path / "results" / "course.db") as store:
+            (secret,) = store.execute("SELECT secret FROM run").fetchone()
+        match = ladder.ask("/api/t/ladder/matches").body["matches"][0]["id"]
+        pages = ["/", "/health", "/metrics", "/api/ladder", "/api/live", "/api/standings", "/api/t/ladder/matches"]
+        pages += [f"/api/t/ladder/match/{match}", "/api/t/ladder/entry?name=random", "/api/agents/random"]
+        assert secret not in str([ladder.ask(page).body for page in pages])
+        assert ladder.ask("/api/ladder").body["commitment"]
+        command = [sys.executable, "-m", "arena", "export", "results/course.db"]
+        exported = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout
+        assert match in exported
+        assert secret not in exported
+        assert secret not in ladder.errors.read_text()
+        assert ladder.admin("reveal").returncode == 0
+        wait(lambda: ladder.ask("/health").body["state"] == "over")
+        answer = ladder.submit(token, agent())
+        assert (answer.status, answer.body["error"]) == (422, "this ladder is over")
+        code, said = ladder.end()
+        assert (code, said) == (0, f"seed: {secret}\n")
+        ladder.again()
+        wait(lambda: ladder.ask("/health").body["state"] == "over")
+        assert ladder.ask("/health").body["matches"] == 0
+        assert ladder.submit(token, agent()).status == 422
+
+
+def test_a_restart_does_not_load_what_is_known(tmp_path: Path) -> None:
+    """Its module says when it is loaded: the check does, the first season does, and after a restart nobody, until it plays."""
+    said = tmp_path / "loaded.txt"
+    noisy = f"open({str(said)!r}, 'a').write('x')\n".encode() + agent()
+    with HostedLadder(tmp_path) as ladder:
+        assert ladder.admin("pause").returncode == 0
+        (token,) = ladder.tokens("ada")
+        assert ladder.verdict(token, ladder.submit(token, noisy).body["id"])["status"] == "playing"
+        wait(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.ask("/api/standings").body["rows"]))
+        before = said.read_text()
+        assert before
+        ladder.end()
+        ladder.again()
+        wait(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.ask("/api/standings").body["rows"]))
+        assert said.read_text() == before
+
+
+def test_what_agents_print_is_not_the_hosts_to_say(tmp_path: Path) -> None:
+    """A hostile one would fill the log of a ladder in a night; its author reads the end of it."""
+    with HostedLadder(tmp_path) as ladder:
+        (token,) = ladder.tokens("ada")
+        loud = agent("print('noise ' * 4000, file=sys.stderr)\n        " + GOOD).replace(b"import os", b"import sys, os")
+        key = ladder.submit(token, loud).body["id"]
+        assert ladder.verdict(token, key)["status"] == "playing"
+        wait(lambda: any(row["agent"] == "ada/mine@1" and row["games"] for row in ladder.ask("/api/standings").body["rows"]))
+        log = ladder.ask(f"/api/submissions/{key}/log", token).body["log"]
+        assert set(log.split()) >= {"noise"}
+        assert len(log) <= 16 << 10
+        (file,) = (tmp_path / "results" / "course.db.logs").iterdir()
+        assert file.stat().st_size <= 48 << 10
+        assert "noise" not in ladder.end()[1]

@@ -1,0 +1,104 @@
+"""Who is believed to ask a ladder, where a token may go, and what is said to whom it does not take anything from any more."""
+
+import json
+import signal
+import socket
+import threading
+import time
+from contextlib import closing, suppress
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Arena
+from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
+
+
+def test_a_stranger_who_guesses_tokens_is_slowed_down(tmp_path: Path) -> None:
+    with HostedLadder(tmp_path) as own:
+        found = [own.ask("/api/submissions", f"guess{number}").status for number in range(15)]
+        told = {"X-Forwarded-For": "203.0.113.7"}
+        elsewhere = own.ask("/api/submissions", "guess", headers=told).status
+    assert set(found[:10]) == {401}
+    assert found[-1] == 429
+    assert elsewhere == 429, "without --public nobody is believed to ask for another"
+
+
+def test_a_proxy_before_it_is_believed_with_public(tmp_path: Path) -> None:
+    """Its name and its origin are the ladder's own, and who asks is whom it names; as the guide sets up Caddy and nginx."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    with HostedLadder(tmp_path, SPEC, "--public", "https://arena.example.org", "--port", str(port)) as own:
+        assert own.url == "https://arena.example.org"
+        own.url = f"http://127.0.0.1:{port}"
+
+        def asked(address: str, **more: str) -> int:
+            given = {"Host": "arena.example.org", "X-Forwarded-For": f"198.51.100.1, {address}", **more}
+            return own.ask("/api/submissions", "guess", headers=given).status
+
+        assert [asked("203.0.113.7", Origin="https://arena.example.org") for _ in range(12)][-1] == 429
+        assert asked("203.0.113.8") == 401
+        assert asked("203.0.113.8", Origin="http://arena.example.org") == 403
+        assert asked("203.0.113.8", Host="evil.example") == 403
+        assert asked("203.0.113.8", Host="arena.example.org:443", Origin="https://arena.example.org") == 401
+        with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as asking:
+            asking.request("POST", "/api/submissions/", headers={"Host": "arena.example.org"})
+            answer = asking.getresponse()
+        assert (answer.status, answer.getheader("location")) == (307, "https://arena.example.org/api/submissions")
+
+
+def test_a_token_goes_nowhere_but_where_it_was_sent(tmp_path: Path, arena: Arena) -> None:
+    """A redirect to another server, or to another scheme, is told and not followed."""
+    (tmp_path / "mine.py").write_bytes(agent())
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+        there, elsewhere = (f"http://127.0.0.1:{one.getsockname()[1]}" for one in (first, second))
+
+        def answer() -> None:
+            connection, _ = first.accept()
+            with connection:
+                while not connection.recv(1 << 16).endswith(b"--\r\n"):
+                    pass
+                told = f"HTTP/1.1 302 Found\r\nLocation: {elsewhere}/api/submissions\r\nContent-Length: 0\r\n\r\n"
+                connection.sendall(told.encode())
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        done = arena("submit", "mine.py", "--to", there, ARENA_TOKEN="secret")
+        answering.join()
+        second.settimeout(0.0)
+        with pytest.raises(BlockingIOError):
+            second.accept()
+    assert (done.returncode, done.stderr) == (2, f"not taken (302): {there} leads on to {elsewhere}; give that to --to\n")
+
+
+def test_what_comes_while_it_shuts_down_is_not_kept_and_its_author_reads_so(tmp_path: Path, arena: Arena) -> None:
+    """The file is on its way when the signal comes."""
+    with HostedLadder(tmp_path) as ladder:
+        (token,) = ladder.tokens("ada")
+        port = int(ladder.url.rpartition(":")[2])
+        body = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\n' + agent() + b"\r\n--x--\r\n"
+        sent = {"Authorization": f"Bearer {token}", "Content-Type": "multipart/form-data; boundary=x"}
+        sent |= {"Host": f"127.0.0.1:{port}", "Content-Length": str(len(body)), "Expect": "100-continue"}
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as asking:
+            head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+            asking.sendall(f"POST /api/submissions HTTP/1.1\r\n{head}\r\n".encode())
+            assert asking.recv(1000).startswith(b"HTTP/1.1 100 ")  # it has begun to read the form
+            ladder.process.send_signal(signal.SIGTERM)
+            with suppress(ConnectionRefusedError):
+                while True:
+                    socket.create_connection(("127.0.0.1", port), timeout=5).close()
+                    time.sleep(0.01)
+            asking.sendall(body)
+            answer = b"".join(iter(lambda: asking.recv(1000), b""))
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        told = {"error": "the ladder is shutting down, and has not kept this", "hint": "hand it in again in a minute"}
+        assert json.loads(answer.partition(b"\r\n\r\n")[2]) == told
+        (ladder.folder / "mine.py").write_bytes(agent())
+        done = arena("submit", "mine.py", "--to", ladder.url, ARENA_TOKEN=token)
+        refused = f"{ladder.url}/api/submissions does not answer: [Errno 111] Connection refused"
+        assert (done.returncode, done.stderr) == (2, f"{refused}; see that the address is right and the ladder runs\n")
+        ladder.process.communicate(timeout=60)
+        assert (ladder.process.returncode, ladder.errors.read_text()) == (0, "")
+        ladder.again()
+        assert ladder.ask("/api/submissions", token).body["rows"] == []

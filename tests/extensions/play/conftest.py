@@ -1,0 +1,177 @@
+"""A real terminal for the tests: a pseudo-terminal of a given size with a real process behind it, typed at and read."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from arena.cli import cli
+
+ROOT = Path(__file__).parents[3]
+PATIENCE = 45.0
+"""Seconds after which what was expected will not come."""
+ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
+
+
+class Terminal:
+    """A process that believes that a person sits in front of it."""
+
+    def __init__(self, words: tuple[str, ...], columns: int, lines: int, environment: dict[str, str]) -> None:
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        surroundings = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "LINES")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "arena", *words],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=ROOT,
+            env={**surroundings, "TERM": "xterm", "PYTHONUNBUFFERED": "1", **environment},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - the tests have no threads
+        )
+        os.close(slave)
+        self._master = master
+        self.raw = ""
+        self._read = 0
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Drag the window's corner."""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    @property
+    def seen(self) -> str:
+        """Everything that was shown, without colours and cursor movement."""
+        return ESCAPE.sub("", self.raw).replace("\r", "")
+
+    def until(self, text: str) -> str:
+        """Wait until a text is shown, after what was waited for before; return what was shown up to it."""
+        end = time.monotonic() + PATIENCE
+        while text not in self.seen[self._read :]:
+            assert time.monotonic() < end, f"expected {text!r}, got:\n{self.seen[self._read :]}"
+            assert self._more(0.2) or self.process.poll() is None, f"expected {text!r}, it ended with:\n{self.seen[self._read :]}"
+        begin = self._read
+        self._read = self.seen.index(text, self._read) + len(text)
+        return self.seen[begin : self._read]
+
+    def asks(self, prompt: str) -> bool:
+        """Wait for a prompt or the end, and tell whether it was the prompt."""
+        end = time.monotonic() + PATIENCE
+        while prompt not in self.seen[self._read :]:
+            assert time.monotonic() < end, f"expected {prompt!r} or the end, got:\n{self.seen[self._read :]}"
+            if not self._more(0.2) and self.process.poll() is not None:
+                return False
+        self._read = self.seen.index(prompt, self._read) + len(prompt)
+        return True
+
+    def type(self, line: str) -> None:
+        """Type a line and press Enter."""
+        self.press(line + "\n")
+
+    def press(self, keys: str) -> None:
+        """Press keys."""
+        os.write(self._master, keys.encode())
+
+    def interrupt(self) -> int:
+        """Press Ctrl-C, and return the exit code.
+
+        Once more where it was not noticed: a signal between the prompt and Python's waiting for keys is seen at the next one.
+        """
+        for _ in range(5):
+            time.sleep(0.2)
+            self.press("\x03")
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                if not self._more(0.2) and self.process.poll() is not None:
+                    return self.process.wait()
+        raise AssertionError(f"Ctrl-C does not end it:\n{self.seen}")
+
+    def end(self) -> int:
+        """Wait for the process, and return its exit code."""
+        end = time.monotonic() + PATIENCE
+        while self._more(0.2) or self.process.poll() is None:
+            assert time.monotonic() < end, f"it has not ended:\n{self.seen}"
+        return self.process.wait()
+
+    def close(self) -> None:
+        """Let nothing of it live on."""
+        if self.process.poll() is None:
+            with suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        with suppress(OSError):
+            os.close(self._master)
+
+    def _more(self, seconds: float) -> bool:
+        if not select.select([self._master], [], [], seconds)[0]:
+            return False
+        try:
+            found = os.read(self._master, 1 << 16)
+        except OSError:  # the other end is closed
+            found = b""
+        self.raw += found.decode("utf-8", "replace")
+        return bool(found)
+
+
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Open]:
+    """Starts `arena` with these words at a terminal of its own."""
+    opened: list[Terminal] = []
+
+    def start(*words: str, columns: int = 80, lines: int = 40, **environment: str) -> Terminal:
+        opened.append(Terminal(words, columns, lines, environment))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+Done = subprocess.CompletedProcess[str]
+Piped = Callable[..., Done]
+
+
+@pytest.fixture
+def here(capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Runs `arena` with these words in this process, which spares the time to start one; for calls that are no fault."""
+
+    def run(*words: str) -> Done:
+        capfd.readouterr()
+        code = cli.main(list(words), standalone_mode=False) or 0
+        return subprocess.CompletedProcess(words, code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def piped() -> Piped:
+    """Runs `arena` with these words between pipes."""
+
+    def run(*words: str, typed: str = "", cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "arena", *words],
+            input=typed,
+            capture_output=True,
+            text=True,
+            cwd=cwd,
+            env={**os.environ, **environment},
+            timeout=60,
+            check=False,
+        )
+
+    return run

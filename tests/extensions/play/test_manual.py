@@ -1,0 +1,36 @@
+"""docs/play.md is true: its commands run, and its tables are complete."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_play.session import COMMANDS
+
+Piped = Callable[..., Any]
+
+PAGE = (Path(__file__).parents[3] / "docs" / "play.md").read_text("utf-8")
+LINES = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_command_of_the_page_runs(piped: Piped, line: str) -> None:
+    """Exit code 0 and a result; whoever is asked for a move meets the end of the input, and leaves."""
+    done = piped(*shlex.split(line, comments=True)[1:])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout
+    assert done.stderr == ""
+
+
+def test_the_tables_are_complete(here: Piped) -> None:
+    """Every command of the prompt has its row, and the keys of the JSON are those that the page lists."""
+    rows = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
+    assert set(COMMANDS) <= set(rows)
+    listed = re.search(r"prints one object: `([^`]+)`", PAGE)
+    assert listed is not None
+    done = here("solve", "n-queens", "--agent", "dfs", "--format", "json")
+    assert [key.strip() for key in listed[1].replace("\n", " ").split(",")] == list(json.loads(done.stdout))

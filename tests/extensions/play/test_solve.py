@@ -1,0 +1,291 @@
+"""`arena solve`: what it says of a solution, and of every way to have none."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import ArenaError
+from arena.cli import cli
+
+Open = Callable[..., Any]
+Piped = Callable[..., Any]
+
+HARDEST = "8 6 7 / 2 5 4 / 3 . 1"
+"""One of the two positions of the 8-puzzle that take 31 moves, more than all others."""
+
+SOLVERS = """
+import os, time
+from arena import Agent, Answer, Path, hookimpl
+
+class Solver(Agent):
+    needs = frozenset({"single-player"})
+
+class Raises(Solver):
+    name = "raises"
+
+    def solve(self, game, state, search):
+        raise LookupError("no way in sight")
+
+class Strays(Solver):
+    name = "strays"
+
+    def solve(self, game, state, search):
+        return Path([99])
+
+class Stops(Solver):
+    name = "stops"
+
+    def solve(self, game, state, search):
+        return Path(game.actions(state)[:1])
+
+class Answers(Solver):
+    name = "answers"
+
+    def solve(self, game, state, search):
+        return Answer(game.result(state, game.actions(state)[0]))
+
+class Resigns(Solver):
+    name = "resigns"
+
+    def solve(self, game, state, search):
+        return None
+
+class Sleeps(Solver):
+    name = "sleeps"
+
+    def solve(self, game, state, search):
+        time.sleep(60)
+
+class Dies(Solver):
+    name = "dies"
+
+    def solve(self, game, state, search):
+        os._exit(3)
+
+class First(Agent):
+    name = "first"
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Raises, Strays, Stops, Answers, Resigns, Sleeps, Dies, First]
+"""
+
+
+@pytest.fixture
+def solvers(tmp_path: Path) -> str:
+    file = tmp_path / "solvers.py"
+    file.write_text(SOLVERS)
+    return str(file)
+
+
+def told(text: str) -> dict[str, str]:
+    """The lines that follow the solution, by their first word."""
+    joined = re.sub(r"\n {2,}", " ", text)
+    found = dict(
+        re.findall(r"^(solved|moves|steps|cost|nodes|evaluations|time|depth|optimal|solutions) +(.*)$", joined, re.MULTILINE)
+    )
+    return {word: said.strip() for word, said in found.items()}
+
+
+def slid(tiles: str, moves: list[str]) -> str:
+    """Where slides lead to, by hand: the tile and the blank beside it change places."""
+    cells = tiles.replace("/", "").split()
+    for tile in moves:
+        here, blank = cells.index(tile), cells.index(".")
+        assert abs(here // 3 - blank // 3) + abs(here % 3 - blank % 3) == 1
+        cells[here], cells[blank] = ".", tile
+    return " ".join(cells)
+
+
+def test_the_hardest_8_puzzle_takes_31_moves(here: Piped) -> None:
+    """31 is the greatest distance of all 181,440 states; the moves, made by hand, end at the goal."""
+    done = here("solve", "sliding-tiles", "--agent", "a-star", "--position", HARDEST, "--moves")
+    assert done.returncode == 0
+    moves = done.stdout.split()
+    assert len(moves) == 31
+    assert slid(HARDEST, moves) == "1 2 3 4 5 6 7 8 ."
+
+
+def test_the_text_says_what_the_solution_took(piped: Piped) -> None:
+    """Two slides: every position, moves and cost, and that nobody does it with fewer."""
+    done = piped("solve", "sliding-tiles", "--agent", "bfs", "--position", "1 2 3 / 4 . 5 / 7 8 6")
+    assert done.returncode == 0
+    assert "1 of 2: 5\n1 2 3\n4 5 .\n7 8 6\n" in done.stdout
+    assert "2 of 2: 6\n1 2 3\n4 5 6\n7 8 .\n" in done.stdout
+    said = told(done.stdout)
+    assert (said["solved"], said["moves"], said["cost"], said["evaluations"]) == ("yes", "2", "2", "0")
+    assert said["optimal"].startswith("yes, as bfs claims")
+    assert re.fullmatch(r"[\d.]+ (µs|ms|s)", said["time"])
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("agent", "heuristic", "optimal"),
+    [
+        ("uniform-cost", "manhattan", True),
+        ("ida-star", "linear-conflict", True),
+        ("a-star:weight=3", "manhattan", None),
+        ("best-first", "manhattan", None),
+    ],
+)
+def test_json_has_everything(here: Piped, agent: str, heuristic: str, optimal: bool | None) -> None:
+    """Two slides, as anybody sees; who does not claim to be optimal is not believed to be."""
+    position = "1 2 3 / 4 5 6 / . 7 8"
+    done = here("solve", "sliding-tiles", "--agent", agent, "--heuristic", heuristic, "--position", position, "--format", "json")
+    found = json.loads(done.stdout)
+    assert found["game"] == {"name": "sliding-tiles", "rows": 3, "columns": 3, "shuffle": None, "goal": "blank-last"}
+    assert found["actions"] == ["7", "8"]
+    assert (found["solved"], found["moves"], found["cost"], found["termination"]) == (True, 2, 2, "normal")
+    assert found["optimal"] is optimal
+    assert found["reason"] is None
+    assert found["nodes"] > 0
+    assert found["seconds"] > 0
+
+
+def test_a_shuffle_is_drawn_from_the_seed(here: Piped) -> None:
+    """n random moves from the goal take at most n back, and as many modulo 2; the same seed is the same position."""
+    words = ("solve", "sliding-tiles", "--agent", "a-star", "--format", "json", "--shuffle", "7", "--seed")
+    first, again, other = (json.loads(here(*words, seed).stdout) for seed in ("5", "5", "6"))
+    assert first["moves"] <= 7
+    assert first["moves"] % 2 == 1
+    assert first["position"] == again["position"] != other["position"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "options", "reason"),
+    [
+        ("raises", [], r"an exception: LookupError: no way in sight \(.*solvers\.py:\d+\)"),
+        ("strays", [], r"illegal: expected one of .*, got 99"),
+        ("stops", [], r"illegal: the path of 1 actions does not end at a goal"),
+        ("answers", [], r"illegal: expected a Path or None, got an Answer: in sliding-tiles the path matters"),
+        ("resigns", [], r"gave up"),
+        ("sleeps", ["--seconds", "0.2"], r"out of time: .*0\.2 s"),
+        ("dies", ["--seconds", "5"], r"its process died.*3"),
+        ("bfs", ["--nodes", "100"], r"out of budget: 100 nodes were not enough; .*--nodes"),
+        ("bfs:limits={nodes: 50}", [], r"out of budget: 50 nodes"),
+        ("first", ["--limits", "moves=10"], r"too many moves"),
+    ],
+)
+def test_every_failure_has_its_line(here: Piped, solvers: str, agent: str, options: list[str], reason: str) -> None:
+    """Exit code 1, the reason, and for an exception the line of its author."""
+    words = ("solve", "sliding-tiles", "--agent", agent, "--position", HARDEST, "--plugin", solvers, *options)
+    done = here(*words)
+    assert done.returncode == 1
+    assert re.fullmatch(f"no: {reason}.*", told(done.stdout)["solved"]), done.stdout
+    assert "optimal" not in told(done.stdout)
+
+
+def test_a_wrong_answer_and_a_dead_end_are_told_apart(piped: Piped, solvers: str) -> None:
+    """One queen is no answer; always the first safe row ends in a dead end after 1 3 5 2 4, where column 6 has no safe row."""
+    wrong = piped("solve", "n-queens", "--agent", "answers", "--plugin", solvers)
+    assert wrong.returncode == 1
+    assert "wrong answer" in told(wrong.stdout)["solved"]
+    stuck = piped("solve", "n-queens", "--agent", "first", "--plugin", solvers, "--moves")
+    assert stuck.returncode == 1
+    assert stuck.stdout == ""
+    assert "stuck" in stuck.stderr
+    dead = piped("solve", "n-queens", "--agent", "first", "--plugin", solvers, "--format", "json")
+    assert json.loads(dead.stdout)["actions"] == ["1", "3", "5", "2", "4"]
+
+
+def test_queens_are_answered(here: Piped) -> None:
+    """Four queens have two solutions; a local search hands one in as a final state, a way it does not say."""
+    done = here("solve", "n-queens", "--agent", "min-conflicts", "--set", "n=4", "--format", "json")
+    found = json.loads(done.stdout)
+    assert found["answer"] in ("2 4 1 3", "3 1 4 2")
+    assert (found["actions"], found["cost"], found["optimal"]) == ([], None, None)
+    none = here("solve", "n-queens", "--agent", "dfs", "--set", "n=3")
+    assert none.returncode == 1
+    assert told(none.stdout)["solved"] == "no: gave up"
+
+
+def test_sudoku_tells_how_many_solutions_there_are(here: Piped) -> None:
+    """A row 1 to 8 with the 9 below its gap has none; with the 9 elsewhere, several; a drawn puzzle has one."""
+    rows = "12345678." + "........9" + "." * 63
+    none = here("solve", "sudoku", "--agent", "dfs", "--position", rows)
+    assert (none.returncode, told(none.stdout)["solutions"]) == (1, "none")
+    many = here("solve", "sudoku", "--agent", "dfs", "--position", "12345678." + "." * 72)
+    assert (many.returncode, told(many.stdout)["solutions"]) == (0, "several")
+    one = here("solve", "sudoku", "--agent", "dfs", "--format", "json")
+    assert json.loads(one.stdout)["solutions"] == 1
+
+
+def test_an_animation_moves_the_cursor_on_a_terminal_alone(terminal: Open, piped: Piped) -> None:
+    """A frame of four lines is drawn over the last one; in a pipe one stands below the other."""
+    words = ("solve", "sliding-tiles", "--agent", "a-star", "--position", "1 2 3 / 4 . 5 / 7 8 6", "--animate", "--delay", "0.05")
+    shown = terminal(*words)
+    assert shown.end() == 0
+    assert shown.raw.count("\x1b[4A\x1b[J") == 2
+    assert piped(*words).stdout.count("\x1b") == 0
+    low = terminal(*words, lines=4)
+    assert low.end() == 0
+    assert "\x1b[4A" not in low.raw
+
+
+def test_a_long_solution_is_shown_in_part(here: Piped) -> None:
+    """Twenty queens are no wall of boards, and every move is there for who wants it."""
+    done = here("solve", "n-queens", "--agent", "dfs", "--set", "n=20", "--nodes", "500000")
+    assert "positions left out; --moves prints all moves" in done.stdout
+    assert done.stdout.count("\n") < 150
+
+
+def test_forty_columns_are_enough(terminal: Open) -> None:
+    """No line of text or board is longer."""
+    shown = terminal("solve", "sliding-tiles", "--agent", "a-star", "--shuffle", "20", columns=40)
+    assert shown.end() == 0
+    assert max(map(len, shown.seen.splitlines())) < 40
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["tic-tac-toe", "--agent", "minimax"], "tic-tac-toe is no puzzle"),
+        (["sliding-tiles", "--agent", "human"], "a person plays with `arena play sliding-tiles`"),
+        (["sliding-tiles", "--agent", "minimax"], "minimax cannot play sliding-tiles"),
+        (["n-queens", "--agent", "dfs", "--shuffle", "5"], "--set shuffle: unknown key; known: actions, n"),
+        (["sliding-tiles", "--agent", "bfs", "--shuffle", "5", "--position", HARDEST], "--shuffle draws a position"),
+        (["sliding-tiles", "--agent", "bfs", "--position", "1 2 3 / 4 5 6 / 8 7 ."], "unsolvable"),
+    ],
+)
+def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:
+    """ArenaError, which the command line turns into exit code 2."""
+    with pytest.raises(ArenaError) as refused:
+        cli.main(["solve", *words], standalone_mode=False)
+    assert said in str(refused.value)
+
+
+def test_a_word_for_an_agent_and_its_options_are_each_others_inverse() -> None:
+    """Plain options of every kind, drawn at random."""
+    from arena.console.words import entry_of, options_of
+
+    rng = random.Random(7)
+    values = [1, -2.5, True, False, None, "first", [1, 2], {"name": "pattern-db", "partition": "5-5-5"}, {"nodes": 5}]
+    for _ in range(200):
+        options = {f"option_{n}": rng.choice(values) for n in range(rng.randrange(4))}
+        word = f"lookahead:{options_of(options)}" if options else "lookahead"
+        assert entry_of(word) == {"agent": "lookahead", **options}
+
+
+def test_a_board_that_is_too_wide_is_not_broken_by_the_edge(terminal: Open) -> None:
+    """60 queens are 119 columns with spaces and 60 without: on 80 columns every row is whole, on 50 there is the notation."""
+    words = ("solve", "n-queens", "--agent", "min-conflicts", "--set", "n=60")
+    screen = terminal(*words, columns=80)
+    assert screen.end() == 0
+    lines = screen.seen.splitlines()
+    rows = [line for line in lines if re.fullmatch(r"[.Q]{60}", line)]
+    assert len(rows) == 2 * 60
+    assert sorted(row.index("Q") for row in rows[60:]) == list(range(60))
+    assert max(map(len, lines)) < 80
+    narrow = terminal(*words, "--animate", "--delay", "0", columns=50)
+    assert narrow.end() == 0
+    answer = narrow.seen[narrow.seen.index("answer\n") :].partition("(the board is 119 columns wide, the terminal 50")[0]
+    assert sorted(map(int, answer.split()[1:])) == list(range(1, 61))
+    assert max(map(len, narrow.seen.splitlines())) < 50

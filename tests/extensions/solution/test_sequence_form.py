@@ -1,0 +1,124 @@
+"""The sequence form: its size, its limit, and the games that it refuses."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from arena import CHANCE, ArenaError, Game, GameError
+from arena.errors import GameTooLarge
+from arena_games.kuhn_poker import KuhnPoker
+from arena_games.leduc_poker import LeducPoker
+from arena_games.othello import Othello
+from arena_games.tic_tac_toe import TicTacToe
+from arena_solution.sequence_form import estimated_states, sequence_form
+from tests.extensions.solution.dealt_games import Dealt
+
+
+@pytest.mark.parametrize(
+    ("game", "states", "sets"),
+    [(KuhnPoker(), 58, [6, 6]), (LeducPoker(), 9457, [468, 468])],
+    ids=lambda given: getattr(given, "name", None),
+)
+def test_the_tree_has_the_size_that_is_known(game: Game, states: int, sets: Sequence[int]) -> None:
+    """Of open_spiel: 58 and 9,457 histories, 12 and 936 information sets."""
+    form = sequence_form(game)
+    assert form.states == states
+    assert [len(found) for found in form.information_sets] == sets
+
+
+def test_the_estimate_of_the_size_is_right_on_average() -> None:
+    """Tic-tac-toe has 549,946 histories; where all nodes of a depth are alike it is exact."""
+    game = TicTacToe()
+    assert estimated_states(game, (0, 0)) == pytest.approx(549_946, rel=0.3)
+    dealt = Dealt(seed=1)
+    assert estimated_states(dealt, ((), ())) == sequence_form(dealt).states
+
+
+def test_a_game_that_is_too_large_says_how_large_it_is_and_what_to_use() -> None:
+    """At once where it is far too large, while it is expanded otherwise; and where play does not end."""
+    with pytest.raises(GameTooLarge, match=r"^the tree of othello has about \de\+\d\d states, .* 1,000,000: use mcts$"):
+        sequence_form(Othello(), instead="use mcts")
+    with pytest.raises(GameTooLarge, match=r"^the tree of leduc-poker has about 1e\+04 states, .* 2,000: take smaller"):
+        sequence_form(LeducPoker(), most=2_000)
+    assert sequence_form(LeducPoker(), most=9_457).states == 9_457
+    with pytest.raises(GameTooLarge, match="the tree of going-round has no end of states"):
+        sequence_form(GoingRound())
+
+
+class GoingRound(Game):
+    """Two seats go on for ever."""
+
+    name = "going-round"
+
+    def initial(self, rng: random.Random) -> Any:
+        return 0
+
+    def to_move(self, state: Any) -> int:
+        return int(state)
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return (0,)
+
+    def result(self, state: Any, action: int) -> Any:
+        return 1 - state
+
+    def returns(self, state: Any) -> Sequence[float]:
+        return (0.0, 0.0)
+
+
+class Forgetful(Dealt):
+    """A seat sees its card, and how much was done so far, but not what."""
+
+    def observation(self, state: Any, seat: int) -> Any:
+        seen = super().observation(state, seat)
+        return (seen[0], len(state[1]))
+
+
+class Unequal(Dealt):
+    """A seat that sees nothing has two actions with one card of the other seat and three with another."""
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        return (0, 1, 2) if state == (("x", "y"), ()) else super().actions(state)
+
+
+class Unfair(Dealt):
+    """Its cards come with a probability of 1.2 together."""
+
+    def chance_outcomes(self, state: Any) -> Sequence[tuple[Any, float]]:
+        return [("x", 0.6), ("y", 0.6)]
+
+
+class Lost(Dealt):
+    """A seat that does not exist is to move."""
+
+    def to_move(self, state: Any) -> int:
+        return CHANCE if len(state[0]) < 2 else 2
+
+
+class Honest(Dealt):
+    """It says that a seat forgets."""
+
+    perfect_recall = False
+
+
+def recalled(kind: type[Dealt]) -> Dealt:
+    """A game in which one seat acts twice and has a choice each time."""
+    return next(game for game in (kind(seed=seed) for seed in range(99)) if game.order == [0, 0, 1] and min(game.choices) == 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "said"),
+    [
+        (Forgetful, ArenaError, "does not tell seat 0 what it has done before; such a game says perfect_recall = False"),
+        (Honest, ArenaError, "dealt has imperfect recall"),
+        (Unequal, GameError, "in two states with different actions"),
+        (Unfair, GameError, "probabilities that add up to 1.2"),
+        (Lost, GameError, "to_move gave 2; expected CHANCE or a seat below 2"),
+    ],
+)
+def test_a_game_that_has_no_such_form_is_refused(kind: type[Dealt], error: type[Exception], said: str) -> None:
+    """With what is wrong with it."""
+    with pytest.raises(error, match=said):
+        sequence_form(recalled(kind))

@@ -1,0 +1,237 @@
+"""A server as people start it, what it shows, and a real browser that looks at it."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from arena import run
+
+PLUGIN = """
+import random, time
+from arena import Agent, Game, hookimpl
+
+
+class Pebbles(Game):
+    "Take one or two pebbles; who takes the last one wins. It has no board, so that it is shown as text."
+    name = "pebbles"
+
+    def __init__(self, *, heap: int = 5):
+        self.heap = heap
+
+    def initial(self, rng): return (self.heap, 0)
+    def to_move(self, state): return state[1]
+    def actions(self, state): return [n for n in (1, 2) if n <= state[0]]
+    def result(self, state, action): return (state[0] - action, 1 - state[1])
+    def returns(self, state): return (-1.0, 1.0) if state[1] == 0 else (1.0, -1.0)
+    def render(self, state): return "o " * state[0] + "<b>left</b>"
+
+
+class Stubborn(Agent):
+    "Thinks for ever, and does not listen."
+    name = "stubborn"
+    def choose(self, game, state, search):
+        while True:
+            time.sleep(0.01)
+
+
+class Greedy(Agent):
+    "Takes all the memory there is."
+    name = "hoarder"
+    def choose(self, game, state, search):
+        kept = []
+        while True:
+            kept.append(bytearray(1 << 24))
+
+
+class Chatty(Agent):
+    "Prints what it does."
+    name = "chatty"
+    def choose(self, game, state, search):
+        print('{"error": "not an answer"}')
+        return game.actions(state)[-1]
+
+
+@hookimpl
+def arena_games():
+    return [Pebbles]
+
+
+@hookimpl
+def arena_agents():
+    return [Stubborn, Greedy, Chatty]
+"""
+SHOTS = Path(__file__).parents[3] / "build" / "screenshots"
+HOSTILE = "<script>window.hit = 1</script>"
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+class Served:
+    """A server in a process of its own."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "arena", "serve", *arguments, "--port", "0"],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().strip()
+        self.port = int(self.address.partition("?")[0].rstrip("/").rpartition(":")[2]) if self.address else 0
+
+    def ask(self, path: str, body: Any = None, *, method: str | None = None, **headers: str) -> Answer:
+        """Ask as a page would; headers by their names with underscores."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        data = body if body is None or isinstance(body, (bytes, Iterator)) else json.dumps(body).encode()
+        if data is not None:
+            given.setdefault("content-type", "application/json")
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+            connection.request(method or ("GET" if data is None else "POST"), path, data, given)
+            response = connection.getresponse()
+            endless = response.getheader("content-type", "").startswith("text/event-stream")
+            text = "" if endless else response.read().decode()
+            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, text)
+
+    def end(self, with_: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+        """Stop it, and return its exit code and what it said on stderr."""
+        if self.process.poll() is None:
+            self.process.send_signal(with_)
+        _, said = self.process.communicate(timeout=30)
+        return self.process.returncode, said
+
+
+Serve = Callable[..., Any]
+
+
+@contextmanager
+def served(folder: Path, *arguments: str) -> Iterator[Served]:
+    """A server that runs meanwhile; in the end it must have had nothing to complain of, and the tests neither."""
+    server = Served(folder, *arguments)
+    try:
+        yield server
+    except BaseException:
+        server.end()
+        raise
+    code, said = server.end()
+    noted = [line for line in said.splitlines() if not line.startswith(("note: ", '{"error": "not an answer"}'))]
+    assert (code, noted) == (0, [])
+
+
+@pytest.fixture(scope="session")
+def serve() -> Serve:
+    """A context in which a server runs; in the end it must have had nothing to complain of."""
+    pytest.importorskip("fastapi")
+    pytest.importorskip("uvicorn")
+    return served
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a plugin and a store of two boards, one of whose agents has a hostile name."""
+    folder = tmp_path_factory.mktemp("web")
+    (folder / "pebbles.py").write_text(PLUGIN)
+    run(
+        {
+            "name": "Small <b>cup</b>",
+            "games": ["tic-tac-toe", "pebbles"],
+            "rounds": 6,
+            "plugins": [str(folder / "pebbles.py")],
+            "agents": ["random", {"agent": "lookahead", "depth": 3}, {"agent": "chatty", "label": HOSTILE}],
+        },
+        store=folder / "cup.db",
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(serve: Serve, place: Path) -> Iterator[Served]:
+    """The server of that store, for all tests of a module."""
+    with serve(place, "cup.db", "--plugin", "pebbles.py") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def wait() -> Callable[..., Any]:
+    """Ask again and again until an answer will do."""
+
+    def wait(ask: Callable[[], Any], enough: Callable[[Any], bool], seconds: float = 30.0) -> Any:
+        until = time.monotonic() + seconds
+        while not enough(found := ask()):
+            if time.monotonic() > until:
+                pytest.fail(f"not within {seconds:g} s; the last answer was {str(found)[:500]}")
+            time.sleep(0.05)
+        return found
+
+    return wait
+
+
+class Visit:
+    """One page on a screen of some width, in both themes."""
+
+    def __init__(self, browser: Any, address: str, width: int) -> None:
+        self.width = width
+        self.address = address
+        self._context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        self.page = self._context.new_page()
+        self.page.set_default_timeout(45_000)
+        self.errors: list[str] = []
+        self.page.on(
+            "console", lambda message: self.errors.append(message.text) if message.type in ("error", "warning") else None
+        )
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def go(self, path: str) -> Any:
+        """Open a page of the server."""
+        self.page.goto(self.address.rstrip("/") + path)
+        return self.page
+
+    def check(self, name: str) -> None:
+        """Keep a picture in each theme, and hold the page to what every page must be."""
+        self.page.mouse.move(0, 0)
+        self.page.evaluate("scrollTo(0, 0)")
+        for theme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=theme)
+            self._check(f"{name}-{self.width}-{theme}")
+
+    def _check(self, name: str) -> None:
+        from axe_playwright_python.sync_playwright import Axe
+
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+        found = Axe().run(self.page).response["violations"]
+        told = [f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes']]}" for one in found]
+        assert told == [], name
+        assert self.errors == []
+        assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert self.page.evaluate("window.hit") is None
+
+    def end(self) -> None:
+        """Close it."""
+        self._context.close()
+
+
+@pytest.fixture(scope="session")
+def visiting() -> type[Visit]:
+    """What makes a visit of a page."""
+    return Visit

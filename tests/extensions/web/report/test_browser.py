@@ -1,0 +1,184 @@
+"""The page in a real browser, opened from the disk: wide and narrow, light and dark, by mouse and by keyboard."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+Missing = Callable[[str, str], None]
+Opened = Callable[..., "Page"]
+SHOTS = Path(__file__).parents[4] / "build" / "screenshots"
+SCREENS = [(1280, "light"), (1280, "dark"), (375, "light"), (375, "dark")]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+]
+
+
+@pytest.fixture
+def opened(browser: "Browser", html: Path) -> Iterator[Opened]:
+    """Open the page on a screen; whatever it writes to the console or asks the network for fails the test."""
+    trouble: list[str] = []
+    contexts = []
+
+    def opened(width: int = 1280, scheme: Any = "light", *, fragment: str = "") -> "Page":
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: trouble.append(dialog.message))
+        page.on("request", lambda request: None if request.url.startswith(html.as_uri()) else trouble.append(request.url))
+        page.goto(f"{html.as_uri()}{fragment}")
+        page.wait_for_selector("#match .player")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_it_is_accessible_and_fits_the_screen(opened: Opened, width: int, scheme: str) -> None:
+    """No rule of axe is broken, nothing but tables scrolls sideways, no script of a label has run."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = opened(width, scheme)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / f"report-{width}-{scheme}.png", full_page=True)
+    page.evaluate("document.querySelector('details').open = true")
+    violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.getElementById('matches').scrollIntoView()")
+    page.screenshot(path=SHOTS / f"report-matches-{width}-{scheme}.png")
+
+
+def test_failures_are_readable_on_a_phone(opened: Opened) -> None:
+    """Messages have the width of the card, and nothing of the table stands beyond its edge."""
+    page = opened(375)
+    box = page.locator(".failures .scroll").first
+    assert box.evaluate("(node) => node.scrollWidth - node.clientWidth") <= 0
+    inner = box.evaluate("(node) => node.querySelector('tbody').clientWidth")
+    assert page.locator(".fault-message").first.evaluate("(node) => node.clientWidth") == inner >= 280
+    assert (
+        page.locator(".drawing text").first.evaluate(
+            "(node) => node.getScreenCTM().a * parseFloat(getComputedStyle(node).fontSize)"
+        )
+        > 9.8
+    )
+
+
+def test_plots_leave_no_hole_in_the_page(opened: Opened) -> None:
+    """Both columns of a board's plots end at about one height: neither is longer by more than one of its plots."""
+    page = opened(1280)
+    for plots in page.locator(".plots").all():
+        columns = plots.evaluate(
+            "(node) => [...node.children].map((column) => [...column.querySelectorAll('figure')].map((one) => one.offsetHeight))"
+        )
+        assert len(columns) == 2
+        assert abs(sum(columns[0]) - sum(columns[1])) <= max(map(max, columns))
+
+
+def test_plots_follow_light_and_dark(opened: Opened) -> None:
+    """The very same drawing has dark ink on light and light ink on dark; the button overrules the system."""
+    ink = "getComputedStyle(document.querySelector('.drawing text')).fill"
+
+    def brightness(page: "Page") -> int:
+        return sum(int(part) for part in page.evaluate(ink).removeprefix("rgb(").removesuffix(")").split(","))
+
+    light, dark = opened(1280, "light"), opened(1280, "dark")
+    assert brightness(light) < 380 < brightness(dark)
+    light.click("#theme")
+    light.click("#theme")
+    assert light.inner_text("#theme") == "Theme: dark"
+    assert brightness(light) == brightness(dark)
+
+
+def test_a_match_is_stepped_through_by_keyboard_alone(opened: Opened) -> None:
+    """Tab to a match, Enter, then arrows, End and Home: the board and the words follow."""
+    page = opened()
+    page.select_option("label:has-text('Board') select", label="tic-tac-toe")
+    page.select_option("label:has-text('Result') select", label="won")
+    page.select_option("label:has-text('Ending') select", label="normal")
+    page.focus(".entry >> nth=0")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".entry[aria-current]")
+    status = page.locator("#match .status")
+    assert status.inner_text() == "start"
+    marks = page.locator("#match .board .layer-pieces > *")
+    assert marks.count() == 0
+    for number in (1, 2, 3):
+        page.keyboard.press("ArrowRight")
+        assert status.inner_text().startswith(f"{number}. ")
+        assert marks.count() == number
+    page.keyboard.press("ArrowLeft")
+    assert status.inner_text().startswith("2. ")
+    page.keyboard.press("End")
+    assert "wins" in status.inner_text()
+    page.keyboard.press("Home")
+    assert status.inner_text() == "start"
+    name = page.inner_text("#match h3")
+    address = page.url
+    again = opened(fragment=address[address.index("#") :])
+    assert again.inner_text("#match h3") == name, "the address leads back to the match"
+
+
+def test_matches_are_found_by_agent_result_ending_and_words(opened: Opened) -> None:
+    """Each filter narrows the list to what it says; a hostile label is found as the text that it is."""
+    page = opened()
+    count = page.locator(".count")
+
+    def number() -> int:
+        return int(count.inner_text().split(" of ")[0].replace(",", ""))
+
+    total = number()
+    page.select_option("label:has-text('Agent') select", label="<script>alert(1)</script>")
+    mine = number()
+    assert 0 < mine < total
+    page.select_option("label:has-text('Result') select", label="won")
+    won = number()
+    page.select_option("label:has-text('Result') select", label="lost")
+    lost = number()
+    assert won + lost < mine
+    assert min(won, lost) > 0
+    page.select_option("label:has-text('Ending') select", label="exception")
+    assert number() == 0, "it never fails, so it never loses by a fault"
+    page.select_option("label:has-text('Result') select", label="any")
+    assert number() > 0, "but others fail against it"
+    for label in ("Agent", "Ending"):
+        page.select_option(f"label:has-text('{label}') select", index=0)
+    page.fill("label:has-text('Search') input", "stumbles take-away")
+    found = page.locator(".entry").all_inner_texts()
+    assert found
+    assert all("stumbles" in text and "take-away" in text for text in found)
+    page.fill("label:has-text('Search') input", "no such words")
+    assert number() == 0
+
+
+def test_a_game_without_a_board_is_shown_as_it_renders_itself(opened: Opened) -> None:
+    page = opened()
+    page.select_option("label:has-text('Board') select", label="take-away")
+    page.click(".entry >> nth=0")
+    page.wait_for_selector("#match .board-text:visible")
+    assert page.inner_text("#match .board-text") == "counters: *******"
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#match .board-text") in {"counters: *****", "counters: ******"}
+
+
+@pytest.mark.parametrize("board", ["sliding-tiles", "n-queens"])
+def test_puzzles_are_drawn(opened: Opened, board: str) -> None:
+    page = opened(375, "dark")
+    page.select_option("label:has-text('Board') select", label=board)
+    page.select_option("label:has-text('Result') select", label="solved")
+    page.click(".entry >> nth=0")
+    page.wait_for_selector(f"#match .board-{board}:visible")
+    page.keyboard.press("End")
+    page.screenshot(path=SHOTS / f"report-{board}.png")
+    assert page.locator(f"#match .board-{board}").bounding_box()["width"] > 200  # type: ignore[index]

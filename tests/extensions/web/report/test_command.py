@@ -1,0 +1,186 @@
+"""The command: what it refuses, with what words, and that it never leaves half a file behind."""
+
+import errno
+import os
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena_web.report.output_files import _explain
+
+Arena = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def refused(arena: Arena, *words: object, **environment: str) -> str:
+    done = arena("report", *words, **environment)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_store_that_is_none_is_refused(arena: Arena, played: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.db"
+    text.write_text("no database at all, but long enough to have a header of one hundred bytes" * 3)
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    assert "no store missing.db" in refused(arena, "missing.db", "-o", tmp_path / "r.html")
+    assert "no database" in refused(arena, text, "-o", tmp_path / "r.html")
+    assert "another program" in refused(arena, other, "-o", tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_store_without_matches_is_refused(arena: Arena, played: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.db"
+    empty.write_bytes((played / "small.db").read_bytes())
+    with sqlite3.connect(empty) as connection:
+        connection.execute("DELETE FROM place")
+    connection.close()
+    assert "holds no match" in refused(arena, empty, "-o", tmp_path / "r.html")
+    with sqlite3.connect(empty) as connection:
+        connection.execute("DELETE FROM run")
+    connection.close()
+    assert "holds no run yet" in refused(arena, empty, "-o", tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == [empty]
+
+
+def test_a_place_that_cannot_be_written_is_refused(arena: Arena, tmp_path: Path) -> None:
+    assert "there is no folder" in refused(arena, "small.db", "-o", tmp_path / "no" / "r.html")
+    assert "a folder; expected" in refused(arena, "small.db", "-o", tmp_path)
+    file = tmp_path / "file"
+    file.write_text("kept")
+    assert "a file; expected" in refused(arena, "small.db", "-o", file, "--format", "png")
+    assert file.read_text() == "kept"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_no_store_is_written_over(arena: Arena, played: Path, tmp_path: Path) -> None:
+    """Not the one that is reported, under whatever name, nor another one, nor what SQLite keeps beside it."""
+    store, link, other = tmp_path / "kept.db", tmp_path / "link", tmp_path / "other.html"
+    store.write_bytes((played / "small.db").read_bytes())
+    other.write_bytes(store.read_bytes())
+    link.symlink_to(store)
+    (tmp_path / "kept.db-wal").write_bytes(b"")
+    before = store.read_bytes()
+    for place in (store, link, other, tmp_path / "kept.db-wal", tmp_path / "kept.db-shm"):
+        assert "a database, or part of one, which a report would destroy" in refused(arena, store, "-o", place)
+    assert store.read_bytes() == other.read_bytes() == before
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("through", ["", "a link to "])
+def test_what_is_no_file_is_left_alone(arena: Arena, tmp_path: Path, through: str) -> None:
+    """A named pipe, which would hang whoever opens it, and a socket are refused, and are there afterwards."""
+    pipe, plug = tmp_path / "pipe", tmp_path / "socket"
+    os.mkfifo(pipe)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(plug))
+    places = [(pipe, "a named pipe"), (plug, "a socket")]
+    for place, what in places:
+        name = place
+        if through:
+            name = tmp_path / f"to-{place.name}"
+            name.symlink_to(place)
+        assert f"-o {name}: {what}; expected the name of a file" in refused(arena, "small.db", "-o", name)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert stat.S_ISSOCK(plug.stat().st_mode)
+    assert len(list(tmp_path.iterdir())) == (4 if through else 2)
+
+
+def test_a_link_stays_and_its_file_is_replaced(arena: Arena, tmp_path: Path) -> None:
+    """Also where the file is not there yet, or in another folder."""
+    page, link = tmp_path / "pages" / "r.html", tmp_path / "link.html"
+    page.parent.mkdir()
+    link.symlink_to(page)
+    for before in (None, "an old page"):
+        if before is not None:
+            page.write_text(before)
+        done = arena("report", "small.db", "-o", link)
+        assert done.returncode == 0, done.stderr
+        assert link.is_symlink()
+        assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert list(page.parent.iterdir()) == [page]
+
+
+def test_links_in_a_circle_are_told(arena: Arena, tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    assert "in a circle; name another place" in refused(arena, "small.db", "-o", one)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_rights_is_refused(arena: Arena, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert "cannot be written" in refused(arena, "small.db", "-o", tmp_path / "r.html")
+
+
+def test_a_file_system_that_refuses_is_told(arena: Arena) -> None:
+    """/proc takes no files, not even of root."""
+    assert "cannot be written" in refused(arena, "small.db", "-o", "/proc/r.html")
+
+
+def test_an_unknown_format_and_a_missing_word_are_refused(arena: Arena) -> None:
+    assert "gif" in refused(arena, "small.db", "-o", "x", "--format", "gif")
+    assert "-o" in refused(arena, "small.db")
+
+
+@pytest.mark.parametrize("name", ["matplotlib", "jinja2"])
+def test_without_a_library_the_extra_is_named(arena: Arena, tmp_path: Path, name: str) -> None:
+    """One that cannot be imported stands in its way; nothing is written."""
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / f"{name}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{name}'\", name='{name}')\n")
+    path = os.pathsep.join([str(blocked), os.environ.get("PYTHONPATH", "")])
+    said = refused(arena, "small.db", "-o", tmp_path / "r.html", PYTHONPATH=path)
+    assert name in said.lower()
+    assert "pip install 'fairarena[report]'" in said
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_report_replaces_the_one_before_in_one_step(played: Path, tmp_path: Path) -> None:
+    """A disk that is full in the middle leaves the old page as it was, and nothing beside it."""
+    page = tmp_path / "r.html"
+    page.write_text("the old page")
+    limited = ["sh", "-c", 'ulimit -f 40; trap "" XFSZ; exec "$@"', "sh"]
+    done = subprocess.run(
+        [*limited, sys.executable, "-m", "arena", "report", "small.db", "-o", str(page)],
+        capture_output=True,
+        text=True,
+        cwd=played,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "cannot be written: File too large; allow larger files there (ulimit -f), or name another place" in done.stderr
+    assert page.read_text() == "the old page"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_a_full_disk_is_not_mistaken_for_a_folder_without_rights() -> None:
+    told = str(_explain(Path("r.html"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
+    assert told == "-o r.html: cannot be written: No space left on device; make room there, or name a place on another disk"
+
+
+@pytest.mark.parametrize("style", ["png", "svg"])
+def test_each_plot_is_a_file(arena: Arena, tmp_path: Path, style: str) -> None:
+    """Those that are in the folder already are told of, and left alone where they are called otherwise."""
+    old = tmp_path / "plots" / "9-old-ratings.pdf"
+    old.parent.mkdir()
+    old.write_bytes(b"old")
+    done = arena("report", "small.db", "-o", tmp_path / "plots", "--format", style)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert f"{old.parent} holds 1 plot already; those of the same name are replaced, all others stay" in done.stderr
+    assert old.read_bytes() == b"old"
+    names = sorted(file.name for file in old.parent.iterdir() if file != old)
+    assert f"1-tic-tac-toe-ratings.{style}" in names
+    assert f"1-tic-tac-toe-convergence.{style}" in names
+    assert all(name.endswith(f".{style}") for name in names)
+    assert f"{len(names)} plots" in done.stderr

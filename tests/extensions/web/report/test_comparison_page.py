@@ -1,0 +1,189 @@
+"""Two entries head to head: the plots hold what the records say, and `arena compare -o` writes what it prints, as a page."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from arena.store import Store
+from arena_web.report.comparison_page import comparison_plots
+from arena_web.report.drawing import plots_of
+from arena_web.report.evidence import Evidence, among, read
+from arena_web.report.palette import PAPER
+from arena_web.report.plot import Plot
+from arena_web.report.puzzle_plots import scatter_plot
+from tests.conftest import Arena, arena_in
+from tests.extensions.web.report.conftest import Page
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+A_STAR, CLIMB = "a-star", "</script><!-- climb"
+COMPARED = ("<script>alert(1)</script>", "lookahead", '_ id="x" #01a0f1 $囲$')
+SHOTS = Path(__file__).parents[4] / "build" / "screenshots"
+
+
+@pytest.fixture(scope="module")
+def puzzle(played: Path) -> Evidence:
+    return read(played / "cup.db").boards[2]
+
+
+def nodes_of(played: Path, board: str, label: str) -> dict[int, int | None]:
+    """The nodes of an entry by the round, from its records; None where it has not solved the position."""
+    with Store.open(played / "cup.db") as store:
+        run = store.last()
+        records = [(record, place) for record, place in store.records(boards=True) if place is not None]
+    return {
+        place.pairing.round: sum(decision.nodes for decision in record.decisions) if record.solved else None
+        for record, place in records
+        if run.boards[place.board].title == board and record.labels == (label,)
+    }
+
+
+def solved_nodes(played: Path, label: str) -> list[int]:
+    """The nodes of each solution of an entry, sorted; none at all count for 1, since the axis is logarithmic."""
+    return sorted(max(1, nodes) for nodes in nodes_of(played, "sliding-tiles", label).values() if nodes is not None)
+
+
+def plot_named(evidence: Evidence, name: str) -> Plot:
+    return next(plot for plot in plots_of(evidence) if plot.name == name)
+
+
+def drawn(plot: Plot) -> Any:
+    """The axes with the plot drawn on paper."""
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    plot.draw(axes, PAPER)
+    return axes
+
+
+def test_a_cactus_plot_sorts_what_was_solved(puzzle: Evidence, played: Path) -> None:
+    """The cell of k solved positions is the k-th smallest number of nodes, and the line goes through all of them."""
+    plot = plot_named(puzzle, "cactus-nodes")
+    counts = [int(heading.removesuffix(" solved").replace(",", "")) for heading in plot.headings[1:]]
+    efforts = {label: solved_nodes(played, label) for label in puzzle.sheet.labels}
+    assert counts[-1] == max(map(len, efforts.values())) == 8
+    for label, *cells in plot.rows:
+        known = efforts[str(label)]
+        assert cells == [known[count - 1] if count <= len(known) else None for count in counts]
+    lines = drawn(plot).lines
+    best = puzzle.sheet.labels[puzzle.ranked[0]]
+    assert list(lines[0].get_ydata()) == efforts[best]
+    assert list(lines[0].get_xdata()) == list(range(1, len(efforts[best]) + 1))
+
+
+def test_a_scatter_has_a_point_for_each_position(puzzle: Evidence, played: Path) -> None:
+    """Both numbers of nodes, position by position; who solved it alone stands at the edge of the other."""
+    labels = puzzle.sheet.labels
+    one, other = labels.index(A_STAR), next(entry for entry, label in enumerate(labels) if label.startswith("_ id"))
+    plot = scatter_plot(puzzle, one, other)
+    assert plot is not None
+    mine, theirs = nodes_of(played, "sliding-tiles", A_STAR), nodes_of(played, "sliding-tiles", labels[other])
+    met = [round_ for round_ in sorted(mine) if mine[round_] is not None or theirs[round_] is not None]
+    assert list(plot.rows) == [(round_ + 1, mine[round_], theirs[round_]) for round_ in met]
+    both = [(a, b) for a, b in [(mine[round_], theirs[round_]) for round_ in met] if a is not None and b is not None]
+    circles, top, right = [collection.get_offsets().tolist() for collection in drawn(plot).collections]
+    assert sorted(map(tuple, circles)) == sorted((max(1, a), max(1, b)) for a, b in both)
+    assert len(top) == len(met) - len(both)
+    assert right == []
+    fewer = sum(a < b for a, b in both)
+    assert f"Of {len(both):,} that both solved, {A_STAR} took fewer on {fewer:,} (above the line)" in plot.text
+
+
+def test_ties_lie_on_the_diagonal(puzzle: Evidence) -> None:
+    """An entry against itself has nothing but ties, and every point is on the line from corner to corner."""
+    entry = puzzle.sheet.labels.index(A_STAR)
+    plot = scatter_plot(puzzle, entry, entry)
+    assert plot is not None
+    assert "took fewer on 0 (below it)" not in plot.text
+    assert "and 8 are ties, on the line." in plot.text
+    axes = drawn(plot)
+    assert all(across == up for across, up in axes.collections[0].get_offsets().tolist())
+    assert list(axes.lines[0].get_xdata()) == list(axes.lines[0].get_ydata())
+    assert axes.get_xlim() == axes.get_ylim()
+
+
+def test_a_board_among_some_entries_has_their_matches_alone(puzzle: Evidence) -> None:
+    """Plots of a comparison show those that are compared and nobody else."""
+    shown = among(puzzle, (A_STAR, CLIMB))
+    assert {puzzle.sheet.labels[match.seats[0]] for match in shown.matches} <= {A_STAR, CLIMB}
+    for plot in comparison_plots(shown):
+        assert {row[0] for row in plot.rows if isinstance(row[0], str)} <= {A_STAR, CLIMB}
+
+
+@pytest.fixture(scope="module")
+def compared(played: Path) -> Path:
+    """The page of three entries of the store, one of which has a hostile name."""
+    done = arena_in(played)("compare", "cup.db", *COMPARED, "-o", "compared.html")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    return played / "compared.html"
+
+
+def test_the_page_says_what_the_command_prints(compared: Path, arena: Arena) -> None:
+    """Every sentence and every cell of a table, of every two entries of every board."""
+    page = Page(compared.read_text(encoding="utf-8"))
+    seen = "\n".join([*page.text, *[cell for table in page.tables.values() for row in table for cell in row]])
+    printed = arena("compare", "cup.db", *COMPARED, "--format", "tsv").stdout
+    paragraphs = [block for block in printed.split("\n\n") if "\t" not in block and " and " in block and "nodes" in block]
+    assert paragraphs
+    for paragraph in paragraphs:
+        assert paragraph.strip().split(": ", 1)[-1] in seen
+    for line in printed.splitlines():
+        cells = [cell.strip() for cell in line.split("\t")]
+        assert all(cell in seen for cell in cells[1:] if "\t" in line)
+
+
+def test_the_page_is_safe_and_whole(compared: Path) -> None:
+    """It has no script, loads nothing, and a label that looks like markup is text."""
+    page = Page(compared.read_text(encoding="utf-8"))
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert not [found for _, found in page.tags if re.match("https?:|//", found.get("src") or found.get("href") or "")]
+    assert any("<script>alert(1)</script>" in text for text in page.text)
+    assert len(page.ids) == len(set(page.ids))
+    policy = next(found for tag, found in page.tags if found.get("http-equiv") == "Content-Security-Policy")
+    assert str(policy["content"]).startswith("default-src 'none'; style-src 'unsafe-inline';")
+
+
+def test_two_entries_have_a_scatter_and_a_name(played: Path, arena: Arena) -> None:
+    """The title names both; the plots are those of the pair."""
+    done = arena("compare", "small.db", "random", "greedy", "-o", "two.html")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    text = (played / "two.html").read_text(encoding="utf-8")
+    assert "<h1>random and greedy</h1>" in text
+    assert 'id="board-1-ratings"' in text
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [("cup.db", "a database"), ("nowhere/page.html", "there is no folder")],
+)
+def test_a_place_that_cannot_be_written_is_told(arena: Arena, place: str, told: str) -> None:
+    """Before anything is compared, in one line, as `arena report` does."""
+    done = arena("compare", "cup.db", "-o", place)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_it_is_accessible_and_fits_the_screen(browser: "Browser", compared: Path, width: int, scheme: Any) -> None:
+    """No rule of axe is broken, and nothing but tables scrolls sideways."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    trouble: list[str] = []
+    page.on("console", lambda message: trouble.append(message.text))
+    page.goto(compared.as_uri())
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / f"compare-{width}-{scheme}.png", full_page=True)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert trouble == []
+    context.close()

@@ -1,0 +1,190 @@
+"""The page says what the leaderboard says, carries the matches that it claims to, and shows names as text."""
+
+import base64
+import json
+import re
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.store import Store
+from tests.rehash import rehash
+
+if TYPE_CHECKING:
+    from tests.conftest import Arena
+    from tests.extensions.web.report.conftest import Page
+
+ReportOf = Callable[..., "Page"]
+MARKUP = "<script>alert(1)</script>"
+
+
+def shown(text: str) -> float | None:
+    """The number in a cell, a share of 1 where it is a percentage."""
+    if text in {"-", ""}:
+        return None
+    number = float(text.removesuffix(" %").replace(",", "").replace("+", ""))
+    return number / 100 if text.endswith("%") else number
+
+
+def close(text: str, value: float | None, margin: float) -> bool:
+    number = shown(text)
+    return number is value is None or (number is not None and value is not None and abs(number - value) <= margin)
+
+
+def test_the_numbers_are_those_of_arena_leaderboard(page: "Page", leaderboards: dict[str, Any]) -> None:
+    """Every row, to the digits shown; and the very JSON is in the page for other programs."""
+    assert json.loads(page.scripts["leaderboards"]) == leaderboards
+    titles = ["tic-tac-toe", "take-away", "sliding-tiles", "n-queens"]
+    for title, board in zip(titles, leaderboards["boards"], strict=True):
+        heading, *rows = page.tables[f"leaderboard of {title}"]
+        assert len(rows) == len(board["rows"])
+        for cells, row in zip(rows, board["rows"], strict=True):
+            cell = dict(zip(heading, cells, strict=True))
+            assert cell["Agent"] == row["agent"]
+            assert cell["Rank"].removesuffix(" ~") == str(row["rank"])
+            if board["kind"] == "versus":
+                assert [cell[key] for key in "WDL"] == [str(row[key]) for key in ("wins", "draws", "losses")]
+                assert close(cell["Score"], row["score"], 0.0005001)
+                bounds = re.findall(r"[+-]\d+", cell["95 % interval"])
+                known = [row[key] for key in ("rating_low", "rating_high") if row[key] is not None]
+                wide = row["rating"] is not None and (len(known) < 2 or known[1] - known[0] > 600)
+                assert cell["Elo"] == "?" if wide else close(cell["Elo"], row["rating"], 0.5)
+                if wide and len(known) != 1:
+                    assert cell["95 % interval"] == "?"
+                else:
+                    assert all(abs(float(text) - value) <= 0.5 for text, value in zip(bounds, known, strict=True))
+            else:
+                assert cell["Attempts"] == str(row["attempts"])
+                assert close(cell["Solved"], row["solved"], 0.0005001)
+                assert close(cell["Nodes"], row["nodes_per_attempt"], 0.5)
+
+
+def test_several_games_have_the_overall_table_of_arena_leaderboard(page: "Page", arena: "Arena") -> None:
+    """The very rows that end the text of `arena leaderboard`, and a link to them."""
+    text = arena("leaderboard", "cup.db").stdout
+    printed = text[text.index("Report & <b>test</b>: overall") :].split("\n\n")[1].splitlines()
+    heading, *rows = page.tables["leaderboard overall"]
+    assert heading == ["Agent", "Boards", "Mean rank", "Mean Elo"]
+    assert [" ".join(row).split() for row in rows] == [line.split() for line in printed[2:]]
+    assert ("a", {"href": "#overall"}) in page.tags
+
+
+def test_the_numbers_behind_the_plots_are_those_of_the_leaderboard(page: "Page", leaderboards: dict[str, Any]) -> None:
+    """Ratings, cross-table, and the end of what converges."""
+    for place, board in enumerate(leaderboards["boards"]):
+        tables = [table for name, table in page.tables.items() if name.startswith("numbers of ")]
+        assert tables
+        if board["kind"] != "versus" or board["rows"][0]["rating"] is None:
+            continue
+        title = ["tic-tac-toe", "take-away"][place]
+        ratings = page.tables[f"numbers of the plot Ratings of {title}"][1:]
+        for cells, row in zip(ratings, board["rows"], strict=True):
+            assert cells[0] == row["agent"]
+            for text, key in zip(cells[1:], ("rating", "rating_low", "rating_high"), strict=True):
+                whole = row[key] is not None and abs(row[key]) >= 1000  # such numbers are shown without decimals
+                assert close(text, row[key], 0.50001 if whole else 0.05001)
+        cross = page.tables[f"numbers of the plot Cross-table of {title}"][1:]
+        for cells, shares in zip(cross, board["cross"], strict=True):
+            assert all(close(text, share, 0.00005) for text, share in zip(cells[1:], shares, strict=True))
+        last = page.tables[f"numbers of the plot Ratings over the run of {title}"][-1]
+        assert all(close(text, row["rating"], 0.05001) for text, row in zip(last[1:], board["rows"], strict=True))
+
+
+def test_names_and_messages_are_text(page: "Page") -> None:
+    """Nobody's label becomes markup: no element is there that the page did not make."""
+    tags = [tag for tag, _ in page.tags]
+    assert "img" not in tags
+    assert "b" not in tags
+    inline = [found for tag, found in page.tags if tag == "script" and "type" not in found]
+    assert len(inline) == 2
+    assert any(MARKUP in cell for row in page.tables["leaderboard of tic-tac-toe"] for cell in row)
+    assert "Report & <b>test</b>" in "".join(page.text)
+    fault = "".join(cell for row in page.tables["failures at tic-tac-toe"] for cell in row)
+    assert "<img src=x onerror=alert(1)>" in fault
+    assert '_ id="x" #01a0f1' in "".join(page.text), "a label in a drawing is left as it is"
+
+
+def test_no_id_stands_twice_and_nothing_is_loaded(page: "Page", html: Path) -> None:
+    """Each plot has ids of its own, and the page names no address that a browser would ask for."""
+    assert len(page.ids) == len(set(page.ids))
+    loading = [(tag, key) for tag, found in page.tags for key in found if key in {"src", "srcset", "data", "action", "poster"}]
+    assert loading == []
+    links = [found["href"] or "" for _, found in page.tags if "href" in found]
+    assert all(link.startswith("#") for link in links)
+    assert all(link[1:] in page.ids for link in links)
+    assert "@import" not in html.read_text()
+
+
+def test_every_match_is_there_and_unpacks_to_its_record(page: "Page", played: Path) -> None:
+    """The list has each match once, and its pack has the positions that the rules make of the record."""
+    listing = json.loads(page.scripts["listing"])
+    packs = [json.loads(zlib.decompress(base64.b64decode(pack))) for pack in page.packs]
+    with Store.open(played / "cup.db") as store:
+        records = {record.id: record for record, _ in store.records(boards=True)}
+    assert sorted(line["id"] for line in listing["matches"]) == sorted(records)
+    for line in listing["matches"]:
+        shown, record = packs[line["pack"]][line["at"]], records[line["id"]]
+        frames = [dict(zip(listing["frame"], frame, strict=True)) for frame in shown["frames"]]
+        assert shown["id"] == record.id
+        assert shown["differences"] == []
+        assert frames[0]["state"] == record.position
+        assert [frame["action"] for frame in frames[1:] if frame["number"] > 0] == list(record.actions)
+        assert [listing["boards"][line["board"]]["labels"][entry] for entry in line["seats"]] == list(record.labels)
+        if record.answer is not None:
+            assert frames[-1]["state"] == record.answer
+        if record.game == "take-away":
+            assert frames[0]["rendered"] == "counters: *******"
+
+
+def test_failures_come_with_commands_that_replay_them(page: "Page", arena: "Arena") -> None:
+    """The command in the page, typed as it stands, shows the fault."""
+    commands = [re.search(r"arena (replay \S+ [0-9a-f]{32})", row[-1]) for row in page.tables["failures at tic-tac-toe"][1:]]
+    found = [command[1] for command in commands if command]
+    assert found
+    assert "exception" in arena(*found[0].split()).stdout
+
+
+def test_two_reports_of_one_store_are_equal(played: Path, arena: "Arena", html: Path) -> None:
+    """To the byte, in processes whose hashes differ."""
+    again = arena("report", "cup.db", "-o", "again.html", "--plugin", "plugin.py", PYTHONHASHSEED="7")
+    assert again.returncode == 0
+    assert (played / "again.html").read_bytes() == html.read_bytes()
+
+
+def test_a_cap_keeps_the_failures_and_the_page_says_so(played: Path, report_of: ReportOf, page: "Page") -> None:
+    """Ten of all, of which half are failures, since there are enough of both."""
+    total = len(json.loads(page.scripts["listing"])["matches"])
+    few = report_of(played, "--matches", 10)
+    ranks = [line["rank"] for line in json.loads(few.scripts["listing"])["matches"]]
+    assert ranks == [0] * 5 + [1] * 5
+    assert f"10 of {total} are here" in "".join(few.text)
+
+
+def test_a_store_whose_plugin_is_gone_still_has_a_report(tmp_path: Path, played: Path, report_of: ReportOf) -> None:
+    """Leaderboards, plots and matches as text; the page says what is missing."""
+    shutil.copy(played / "cup.db", tmp_path / "cup.db")
+    with sqlite3.connect(tmp_path / "cup.db") as connection:
+        (spec,) = connection.execute("SELECT spec FROM run").fetchone()
+        recipe = json.loads(spec)
+        recipe["folder"] = str(tmp_path / "elsewhere")
+        recipe["plugins"] = [str(tmp_path / "elsewhere" / "plugin.py")]
+        connection.execute("UPDATE run SET spec = ?", (json.dumps(recipe),))
+    connection.close()
+    rehash(tmp_path / "cup.db")
+    found = report_of(tmp_path)
+    assert "take-away: not known here" in "".join(found.text)
+    first = json.loads(zlib.decompress(base64.b64decode(found.packs[0])))[0]
+    assert first["frames"]
+
+
+def test_a_run_that_is_not_over_has_a_report(tmp_path: Path, played: Path, report_of: ReportOf) -> None:
+    """It says that matches are missing."""
+    shutil.copy(played / "cup.db", tmp_path / "cup.db")
+    with sqlite3.connect(tmp_path / "cup.db") as connection:
+        connection.execute("UPDATE run SET ended = NULL")
+        connection.execute("DELETE FROM place WHERE number % 3 > 0")
+    connection.close()
+    assert "The run is not finished" in "".join(report_of(tmp_path).text)

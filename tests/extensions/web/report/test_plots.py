@@ -1,0 +1,229 @@
+"""What the plots show, held against the store by brute force, and how they are drawn."""
+
+import re
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from arena import run
+from arena.results.leaderboard import Leaderboard
+from arena.results.rating_curve import rating_points
+from arena.store import Store
+from arena_web.report.cross import cross_plot
+from arena_web.report.drawing import WIDTH, _settings, inline, plots_of, whole
+from arena_web.report.evidence import Evidence, Findings, MatchSummary, read
+from arena_web.report.palette import PAGE, PAPER, VARIABLES
+from arena_web.report.ratings import ratings_plot
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def found(played: Path) -> Findings:
+    return read(played / "cup.db")
+
+
+@pytest.fixture(scope="module")
+def versus(found: Findings) -> Evidence:
+    return found.boards[0]
+
+
+@pytest.fixture(scope="module")
+def puzzle(found: Findings) -> Evidence:
+    return found.boards[2]
+
+
+def rows(evidence: Evidence, name: str) -> list[tuple[object, ...]]:
+    return [row for plot in plots_of(evidence) if plot.name == name for row in plot.rows]
+
+
+def test_the_evidence_is_what_the_records_say(found: Findings, played: Path) -> None:
+    """Moves, and nodes and seconds of the first seat, match by match, added up from the decisions themselves."""
+    with Store.open(played / "cup.db") as store:
+        records = {place.number: record for record, place in store.records(boards=True) if place is not None}
+    matches = [match for evidence in found.boards for match in evidence.matches]
+    assert len(matches) == len(records)
+    for match in matches:
+        record = records[match.place]
+        assert (match.moves, match.cost, match.returns) == (record.moves, record.cost, record.returns)
+        own = [decision for decision in record.decisions if decision.seat == 0]
+        assert (match.effort.decisions, match.effort.nodes) == (len(own), sum(decision.nodes for decision in own))
+        assert match.effort.seconds == pytest.approx(sum(decision.seconds for decision in own))
+
+
+def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
+    """The last of twenty points has all matches, so its ratings are those of the table, and the points go forward."""
+    points = rating_points(versus.sheet, tuple(versus.scored))
+    assert len(points) == 20
+    assert [point.played for point in points] == sorted({point.played for point in points})
+    assert points[-1].played == versus.board.games
+    for row in versus.board.rows:
+        assert points[-1].values[versus.sheet.labels.index(row["agent"])] == pytest.approx(row["rating"], abs=1e-6)
+
+
+def test_solved_by_budget_is_a_plain_count(puzzle: Evidence) -> None:
+    """For each budget of the table, how many attempts were solved with no more than it."""
+    plot = next(plot for plot in plots_of(puzzle) if plot.name == "budget-nodes")
+    for label, *shares in plot.rows:
+        own = [match for match in puzzle.scored if puzzle.sheet.labels[match.seats[0]] == label]
+        for heading, share in zip(plot.headings[1:], shares, strict=True):
+            budget = float(heading)
+            within = [match for match in own if match.solved and match.effort.nodes <= budget]
+            assert share == pytest.approx(len(within) / len(own))
+    assert max(float(heading) for heading in plot.headings[1:]) > 0
+
+
+LIMITED = {
+    "game": {"name": "sliding-tiles", "shuffle": 40},
+    "rounds": 40,
+    "limits": {"nodes": 300},
+    "agents": ["greedy", "a-star", {"agent": "bfs", "limits": {"nodes": 150}}, {"agent": "a-star", "heuristic": "misplaced"}],
+}
+
+
+def test_nothing_is_shown_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
+    """Solvers stop at 300 nodes, and at 150: their shares end there."""
+    run(LIMITED, store=tmp_path / "limited.db")
+    (evidence,) = read(tmp_path / "limited.db").boards
+    plot = next(plot for plot in plots_of(evidence) if plot.name == "budget-nodes")
+    ends = {}
+    for entry, label in enumerate(evidence.sheet.labels):
+        most = {"bfs": 150, "greedy": inf}.get(label, 300)
+        ran_out = [match.effort for match in evidence.scored if match.seats == (entry,) and match.effort.nodes >= most]
+        assert bool(ran_out) == (label != "greedy")
+        ends[label] = min((effort.nodes for effort in ran_out), default=inf)
+    assert [ends[label] for label in evidence.sheet.labels] == [inf, 300, 150, 300]
+    for named, *shares in plot.rows:
+        for heading, share in zip(plot.headings[1:], shares, strict=True):
+            assert (share is None) == (float(heading) > ends[str(named)])
+    assert "A line ends where a limit stopped an attempt" in plot.text
+    assert whole(plot, "svg")
+
+
+def test_the_last_budget_is_the_limit_where_all_are_limited(tmp_path: Path) -> None:
+    """Three solvers alone: no power of ten is above what the most patient of them had."""
+    run({**LIMITED, "agents": LIMITED["agents"][1:]}, store=tmp_path / "limited.db")  # type: ignore[index]
+    (evidence,) = read(tmp_path / "limited.db").boards
+    plot = next(plot for plot in plots_of(evidence) if plot.name == "budget-nodes")
+    last = max(map(float, plot.headings[1:]))
+    assert last == 300
+    assert whole(plot, "svg")
+
+
+def test_a_drawing_is_well_formed_and_follows_the_page(found: Findings) -> None:
+    """Each has a role, a name and a description, text as text, and no colour or font that the page could not change."""
+    drawn = [(evidence, plot, inline(plot, f"k{n}")) for evidence in found.boards for n, plot in enumerate(plots_of(evidence))]
+    assert {plot.name for _, plot, _ in drawn} == {
+        *("ratings", "cross", "convergence", "budget-nodes", "cactus-nodes", "scatter"),
+    }
+    for _, plot, text in drawn:
+        tree = ET.fromstring(text)
+        assert tree.get("role") == "img"
+        assert [child.tag for child in tree[:2]] == [f"{SVG}title", f"{SVG}desc"]
+        assert tree[0].text == plot.title
+        assert not set(re.findall(r"#[0-9a-f]{6}", text)) - {"#01a0f1"}, "the one that a label has"
+        assert not any(colour in text for colour in VARIABLES if colour != PAGE.ink)
+        assert "<style" not in text
+        assert "font-family" not in text
+        texts = {"".join(part.itertext()) for part in tree.iter(f"{SVG}text")}
+        assert texts
+        assert not any("mathdefault" in one for one in texts)
+
+
+def test_a_label_that_looks_like_the_drawings_own_words_stays_as_it_is(versus: Evidence) -> None:
+    plot = next(plot for plot in plots_of(versus) if plot.name == "ratings")
+    texts = {"".join(part.itertext()).strip("\u200b") for part in ET.fromstring(inline(plot, "k")).iter(f"{SVG}text")}
+    assert '_ id="x" #01a0f1 $囲$' in texts
+    assert "<script>al…</script>" in texts, "a long one keeps both its ends"
+
+
+def test_counts_have_ticks_at_whole_numbers_alone(puzzle: Evidence) -> None:
+    """One or two positions solved: ticks at 0, 1 and 2, and not at 0.25 and 0.5."""
+    from matplotlib.figure import Figure
+
+    few = replace(puzzle, matches=tuple([match._replace(solved=match.solved and match.round < 2) for match in puzzle.matches]))
+    plot = next(plot for plot in plots_of(few) if plot.name == "cactus-nodes")
+    axes = Figure().add_subplot()
+    plot.draw(axes, PAPER)
+    ticks = axes.get_xticks()
+    assert len(ticks) >= 2
+    assert [tick for tick in ticks if tick != int(tick)] == []
+
+
+def test_one_sided_intervals_reach_the_edge(versus: Evidence) -> None:
+    """An agent that won everything has a lower bound alone: its line ends in an arrow, one more mark than it would have."""
+    board = versus.board
+    sure = [row | {"rating_low": -100.0, "rating_high": 100.0} for row in board.rows]
+    open_ = [sure[0] | {"rating_high": None}, *sure[1:]]
+    plots = [ratings_plot(changed(board, made)) for made in (sure, open_)]
+    assert all(plots)
+    assert plots[1] is not None
+    assert plots[1].rows[0][3] is None
+    assert inline(plots[1], "k") != inline(plots[0], "k")  # type: ignore[arg-type]
+
+
+def changed(board: Leaderboard, made: list[dict[str, object]]) -> Leaderboard:
+    return replace(board, rows=tuple(made))
+
+
+@pytest.mark.parametrize(("agents", "letter"), [(2, "W"), (9, "W"), (9, "a"), (10, "a"), (12, "i")])
+def test_numbers_in_a_cross_table_stay_in_their_squares(versus: Evidence, agents: int, letter: str) -> None:
+    """As they are drawn, beside long labels and with 100.0 everywhere; where they would be too small to read there are none."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    rows = tuple([{**versus.board.rows[0], "agent": letter * 20 + str(number)} for number in range(agents)])
+    plot = cross_plot(replace(versus.board, rows=rows, cross=tuple([tuple([1.0] * agents)] * agents)))
+    assert plot is not None
+    with rc_context(_settings(PAPER)):
+        figure = Figure(figsize=(WIDTH, plot.height), layout="constrained")
+        axes = figure.add_subplot()
+        plot.draw(axes, PAPER)
+        figure.draw_without_rendering()
+        wide = [text.get_window_extent().width for text in axes.texts]
+        left, right = axes.transData.transform([(0, 0), (0.96, 0)])[:, 0]
+    assert len(wide) == (0 if (agents, letter) == (9, "W") else agents**2)
+    assert all(width < right - left for width in wide)
+
+
+def test_minus_is_one_sign(versus: Evidence) -> None:
+    """The one of the tables, in every plot: a page that is searched for -100 finds it."""
+    found = [inline(plot, "k") for plot in plots_of(versus)]
+    assert any(">-" in drawn for drawn in found)
+    assert not any("\u2212" in drawn for drawn in found)
+
+
+def test_a_board_without_matches_has_no_plots(versus: Evidence, puzzle: Evidence) -> None:
+    for evidence in (versus, puzzle):
+        nobody = tuple([tuple([None] * len(evidence.board.rows))] * len(evidence.board.rows))
+        rows = tuple([row | {"rating": None} for row in evidence.board.rows])
+        board = replace(evidence.board, rows=rows, cross=None if evidence.board.cross is None else nobody)
+        assert plots_of(replace(evidence, board=board, matches=())) == []
+
+
+@pytest.mark.parametrize(("style", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
+def test_files_are_what_they_are_called_and_the_same_again(versus: Evidence, style: str, begins: bytes) -> None:
+    plot = plots_of(versus)[0]
+    content = whole(plot, style)
+    assert content.startswith(begins)
+    assert content == whole(plot, style)
+
+
+def test_a_field_too_large_for_a_plot_says_so(versus: Evidence) -> None:
+    """Fifty agents: the plot has the best of them, the table all."""
+    row = dict(versus.board.rows[0])
+    many = replace(versus.board, rows=tuple([row | {"agent": f"agent {k}"} for k in range(50)]))
+    plot = ratings_plot(many)
+    assert plot is not None
+    assert "best 30 of 50" in plot.text
+    assert len(plot.rows) == 50
+
+
+def test_matches_are_light_enough_for_a_night(versus: Evidence) -> None:
+    """Pairings share one object for who sat where."""
+    seats = [match.seats for match in versus.matches]
+    assert len({id(one) for one in seats}) == len(set(seats))
+    assert all(isinstance(match, MatchSummary) for match in versus.matches)

@@ -1,0 +1,306 @@
+"""What pages ask of games and agents: right answers, and an end to what takes too long, too much, or is not wanted any more."""
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+EIGHT = {"name": "sliding-tiles"}
+HARDEST = "8 6 7 / 2 5 4 / 3 . 1"
+"""One of the two positions of the 8-puzzle that are 31 moves from the goal (A. Reinefeld, IJCAI 1993)."""
+
+
+def solving(state: str, agent: str, **more: Any) -> dict[str, Any]:
+    return {"game": EIGHT, "state": state, "agent": {"agent": agent}, "seed": 0, **more}
+
+
+def desks(server: Any) -> list[psutil.Process]:
+    children = psutil.Process(server.process.pid).children(recursive=True)
+    return [child for child in children if "arena_web.plugin_host" in " ".join(child.cmdline())]
+
+
+@contextmanager
+def left(server: Any, path: str, body: dict[str, Any]) -> Iterator[None]:
+    """A request whose page goes away at the end."""
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+        connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+        yield
+
+
+def test_the_hardest_eight_puzzle_takes_31_moves(server: Any) -> None:
+    view = server.ask("/api/solve", solving(HARDEST, "a-star")).json["view"]
+    assert (view["solved"], view["moves"], view["cost"], len(view["frames"])) == (True, 31, 31, 32)
+    assert view["frames"][0]["state"] == HARDEST
+    assert view["frames"][-1]["state"] == "1 2 3 / 4 5 6 / 7 8 ."
+
+
+def test_two_agents_meet_the_same_position_and_the_same_start(server: Any) -> None:
+    asked = {"game": {"name": "n-queens", "parameters": {"n": 12}}, "state": "-", "agent": {"agent": "hill-climb"}, "seed": 5}
+    one, two = [server.ask("/api/solve", asked).json["view"] for _ in range(2)]
+    assert [frame["state"] for frame in one["frames"]] == [frame["state"] for frame in two["frames"]]
+    assert one["totals"][0]["nodes"] == two["totals"][0]["nodes"]
+
+
+def test_an_agent_takes_the_win_and_blocks_the_loss(server: Any) -> None:
+    for state, action in (("xx./oo./...", "3"), ("xx./o../...", "3")):
+        asked = {"game": {"name": "tic-tac-toe"}, "state": state, "agent": {"agent": "alpha-beta"}}
+        assert server.ask("/api/move", asked).json["frame"]["action"] == action
+
+
+def test_a_hint_for_a_board_with_queens_leads_to_a_solution(server: Any) -> None:
+    state = "-"
+    for agent in ("min-conflicts", *["dfs"] * 7):
+        asked = {"game": {"name": "n-queens"}, "state": state, "agent": {"agent": agent}}
+        state = server.ask("/api/move", asked).json["frame"]["state"]
+    rows = [int(row) for row in state.split()]
+    assert sorted(rows) == list(range(1, 9))
+    assert len({row + column for column, row in enumerate(rows)}) == len({row - column for column, row in enumerate(rows)}) == 8
+
+
+def test_a_whole_game_by_actions_keeps_the_rules(server: Any) -> None:
+    game = {"name": "pebbles", "parameters": {"heap": 4}}
+    frame = server.ask("/api/position", {"game": game, "seed": 1}).json["frame"]
+    assert frame["rendered"].startswith("o o o o")
+    for action in ("2", "2"):
+        assert action in frame["actions"]
+        frame = server.ask("/api/apply", {"game": game, "state": frame["state"], "action": action}).json["frame"]
+    assert (frame["over"], frame["returns"], frame["actions"]) == (True, [-1.0, 1.0], [])
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "said"),
+    [
+        ("/api/position", {"game": {"name": "chess"}}, "unknown game 'chess'"),
+        ("/api/position", {"game": {"name": "n-queens", "parameters": {"n": "x"}}}, "n: expected an integer"),
+        ("/api/position", {"game": {"name": "n-queens", "parameters": {"m": 8}}}, "unknown key"),
+        ("/api/position", {"game": {"name": "tic-tac-toe", "parameters": {"in_a_row": 9}}}, "in_a_row: expected at most 3"),
+        ("/api/position", {"game": {"name": "tic-tac-toe"}, "state": "xxx"}, "expected 3 rows"),
+        ("/api/position", {"game": {"name": "tic-tac-toe"}, "seed": "x"}, "seed: expected a whole number"),
+        ("/api/apply", {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "action": "1"}, "expected one of 2"),
+        ("/api/move", {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "a-star"}}, "cannot play"),
+        ("/api/solve", solving(HARDEST, "a-star", limits={"seconds": 1000}), "limits.seconds"),
+        ("/api/solve", solving(HARDEST, "a-star", limits={"memory_mb": 1}), "limits: unknown 'memory_mb'"),
+        ("/api/solve", {**solving(HARDEST, "a-star"), "agent": {"agent": {"command": ["id"]}}}, "agent.agent: expected text"),
+        ("/api/solve", {**solving(HARDEST, "a-star"), "agent": {"agent": "dfs", "options": {"plugins": "x"}}}, "no option"),
+        ("/api/spec", {"tournament": {"name": "x", "game": EIGHT, "agents": [], "rounds": 1}}, "agents: expected from 1"),
+        (
+            "/api/spec",
+            {"tournament": {"name": "x", "game": {"name": "/etc/passwd"}, "agents": [{"agent": "random"}]}},
+            "unknown game",
+        ),
+    ],
+)
+def test_what_cannot_be_is_told(server: Any, path: str, asked: Any, said: str) -> None:
+    answer = server.ask(path, asked)
+    assert answer.status == 400
+    assert said in answer.json["error"]
+
+
+def test_an_agent_that_starts_over_has_no_hint_for_a_board_that_is_begun(server: Any) -> None:
+    asked = {"game": {"name": "n-queens"}, "state": "1 3 5", "agent": {"agent": "min-conflicts"}}
+    assert "has no next action" in server.ask("/api/move", asked).json["error"]
+
+
+def test_what_an_agent_prints_is_no_answer(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "chatty"}}
+    assert server.ask("/api/move", asked).json["frame"]["action"] == "9"
+
+
+@pytest.mark.slow
+def test_an_agent_that_does_not_stop_is_stopped(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.2}}
+    began = time.monotonic()
+    answer = server.ask("/api/move", asked)
+    assert answer.status == 503
+    assert "stopped: it took longer than" in answer.json["error"]
+    assert time.monotonic() - began < 8
+    assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
+
+
+@pytest.mark.slow
+def test_an_agent_that_takes_all_the_memory_is_told_apart(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "hoarder"}}
+    answer = server.ask("/api/move", asked)
+    assert answer.status in (400, 503)
+    assert "memory" in answer.json["error"]
+    assert psutil.Process(server.process.pid).memory_info().rss < 300 << 20
+
+
+@pytest.mark.slow
+def test_work_ends_when_the_page_goes(server: Any, wait: Callable[..., Any]) -> None:
+    hard = {"game": {"name": "sliding-tiles", "parameters": {"rows": 5, "columns": 5}}, "seed": 3}
+    found = server.ask("/api/position", hard)
+    assert found.status == 200, found.text
+    state = found.json["frame"]["state"]
+    asked = {**solving(state, "ida-star"), "game": hard["game"], "limits": {"seconds": 60}}
+
+    def busy() -> list[psutil.Process]:
+        return [desk for desk in desks(server) if desk.is_running() and desk.cpu_percent(0.2) > 30]
+
+    with left(server, "/api/solve", asked):
+        working = wait(busy, bool)
+    wait(lambda: [desk for desk in working if desk.is_running()], lambda alive: not alive, 5.0)
+
+
+@pytest.mark.slow
+def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: Any, wait: Callable[..., Any]) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.3}}
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(server.ask("/api/move", asked).status)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [429] * 4 + [503] * 4
+    wait(lambda: len(desks(server)), lambda count: count <= 2)
+    assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
+
+
+def test_a_form_makes_a_spec_that_arena_can_read_and_saves_it_under_its_own_name(server: Any, place: Any) -> None:
+    tournament = {
+        "name": "../../Über: cup",
+        "game": {"name": "tic-tac-toe", "parameters": {"rows": 3}},
+        "rounds": 2,
+        "limits": {"nodes": 100},
+        "agents": [{"agent": "random"}, {"agent": "lookahead", "options": {"depth": 1}, "label": "no: yes"}],
+    }
+    shown = server.ask("/api/spec", {"tournament": tournament}).json
+    saved = server.ask("/api/save", {"tournament": tournament}).json
+    assert saved["file"] == "results/web/ber-cup.yaml"
+    assert (place / saved["file"]).read_text() == shown["yaml"]
+    from arena.spec import load_spec
+
+    spec = load_spec(place / saved["file"])
+    assert sum(board.size for board in spec.boards) == shown["matches"] == 4
+    assert [seat.label for seat in spec.boards[0].seats] == ["random", "no: yes"]
+    again = server.ask("/api/save", {"tournament": {**tournament, "rounds": 3}}).json
+    assert again["file"] == "results/web/ber-cup-2.yaml"
+
+
+@pytest.mark.slow
+def test_a_form_starts_a_tournament_one_at_a_time_and_stops_it(server: Any, wait: Callable[..., Any]) -> None:
+    agents = [{"agent": "random"}, {"agent": "greedy"}]
+    tournament = {"name": "long", "game": {"name": "othello"}, "rounds": 1000, "agents": agents}
+    with ThreadPoolExecutor() as pool:  # a double click, and more
+        answers = list(pool.map(lambda _: server.ask("/api/start", {"tournament": tournament}), range(3)))
+    assert sorted(answer.status for answer in answers) == [200, 409, 409]
+    key = next(answer.json["key"] for answer in answers if answer.status == 200)
+    wait(lambda: server.ask(f"/api/t/{key}").json, lambda state: state["state"] == "running" and state["done"] > 0)
+    assert server.ask("/api/start", {"tournament": tournament}).status == 409
+    assert server.ask(f"/api/t/{key}/stop", {}).json == {"stopped": True}
+    state = wait(lambda: server.ask(f"/api/t/{key}").json, lambda state: state["state"] != "running")
+    assert state["state"] == "interrupted"
+    assert 0 < state["done"] < 2000
+
+
+def test_a_form_is_told_all_its_faults_at_once(server: Any) -> None:
+    """Those of the form and those of the spec that it stands for, each with its place."""
+    agents = [{"agent": "lookahead", "options": {"depth": 0}}, {"agent": "greedy", "heuristic": "best"}]
+    asked = {"name": "x", "game": {"name": "tic-tac-toe"}, "rounds": 0, "seed": None, "limits": {"nodes": -1}, "agents": agents}
+    answer = server.ask("/api/spec", {"tournament": asked})
+    assert answer.status == 400
+    wrong = ["rounds", "limits.nodes", "seed", "agents[0].depth", "agents[1].heuristic"]
+    assert [fault.partition(": ")[0] for fault in answer.json["faults"]] == wrong
+    assert answer.json["error"].splitlines() == answer.json["faults"]
+
+
+def test_a_form_knows_sweeps_and_parameters_of_heuristics(server: Any) -> None:
+    """Two values make two entries; three of a game's parameter three boards; a heuristic takes what it is given."""
+    solver = {"agent": "a-star", "heuristic": {"name": "pattern-db", "parameters": {"partition": "4-4"}}}
+    asked = {
+        "name": "Swept",
+        "game": {"name": "sliding-tiles", "parameters": {"shuffle": {"sweep": [2, 4, 6]}}},
+        "agents": [solver, {"agent": "lookahead", "options": {"depth": {"sweep": [1, 2]}}}],
+        "rounds": 5,
+    }
+    found = server.ask("/api/spec", {"tournament": asked}).json
+    assert found["matches"] == 3 * (1 + 2) * 5
+    assert "partition: 4-4" in found["yaml"]
+    known = {game["name"]: game["heuristics"] for game in server.ask("/api/inventory").json["games"]}
+    assert {one["name"]: [p["name"] for p in one["parameters"]] for one in known["sliding-tiles"]}["pattern-db"] == ["partition"]
+    deep = {"sweep": [{"sweep": [1]}]}
+    refused = server.ask("/api/spec", {"tournament": asked | {"agents": [{"agent": "lookahead", "options": {"depth": deep}}]}})
+    assert refused.json["faults"] == [
+        "agents[0].options.depth.sweep[0]: expected a number or a word of at most 200 characters, got {'sweep': [1]}"
+    ]
+
+
+def test_dice_follow_the_number_of_actions_so_far(server: Any) -> None:
+    """The same state of Pig throws anew further on in the play."""
+    asked = {"game": {"name": "pig"}, "state": "0:0 +0 a", "action": "roll", "seed": 0}
+    frames = [server.ask("/api/apply", {**asked, "ply": ply}).json["frame"] for ply in range(12)]
+    assert len({frame["chance"][0] for frame in frames}) > 2
+    assert [frame["ply"] for frame in frames] == list(range(1, 13))
+
+
+def test_a_position_is_reached_again_by_its_actions(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": ".../.../...", "actions": ["1", "5", "9"]}
+    frames = server.ask("/api/position", asked).json["frames"]
+    assert [frame["action"] for frame in frames] == [None, "1", "5", "9"]
+    assert [frame["seat"] for frame in frames] == [None, 0, 1, 0]
+    assert frames[-1]["state"] == "x../.o./..x"
+    refused = server.ask("/api/position", asked | {"actions": ["1", "1"]})
+    assert refused.status == 400
+
+
+BOARD = """
+import os
+from pathlib import Path
+from arena import Game, hookimpl
+
+with Path(__file__).with_name("loaded").open("a") as told:
+    told.write(f"{os.getpid()}\\n")
+
+class Light(Game):
+    "One light to be put out."
+    name = "light"
+    board = "light.js"
+    def initial(self, rng): return 1
+    def to_move(self, state): return 0
+    def actions(self, state): return [0] if state else []
+    def result(self, state, action): return 0
+    def returns(self, state): return (1.0, -1.0)
+
+@hookimpl
+def arena_games():
+    return [Light]
+"""
+MODULE = """import { CELL } from "arena/grid.js";
+export const parse = Number;
+export const extent = () => ({ width: CELL, height: CELL });
+export const draw = () => {};
+"""
+
+
+def test_a_board_comes_from_a_process_that_has_loaded_its_plugin(serve: Any, tmp_path: Path) -> None:
+    """The server has not; an edit has another address, and the old one stays what it was."""
+    (tmp_path / "light.py").write_text(BOARD)
+    (tmp_path / "light.js").write_text(MODULE)
+    with serve(tmp_path, "--plugin", "light.py") as running:
+
+        def board() -> str:
+            return str(running.ask("/api/position", {"game": {"name": "light"}, "seed": 1}).json["game"]["board"])
+
+        address = board()
+        found = running.ask(address)
+        assert (found.status, found.text) == (200, MODULE.replace("arena/grid.js", "/static/grid.js"))
+        assert found.headers["content-type"].startswith("text/javascript")
+        assert found.headers["x-content-type-options"] == "nosniff"
+        assert "script-src 'self';" in found.headers["content-security-policy"]
+        (tmp_path / "light.js").write_text(MODULE + "// edited\n")
+        assert board() != address
+        assert running.ask(board()).text.endswith("// edited\n")
+        assert running.ask(address).text == found.text
+        (tmp_path / "light.js").unlink()
+        assert board() == "None"
+        loaded = {int(pid) for pid in (tmp_path / "loaded").read_text().split()}
+        assert loaded
+        assert running.process.pid not in loaded

@@ -1,0 +1,154 @@
+"""What is told of one entry, what can be downloaded, and how the progress of a run is told."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from math import ceil, log
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import yaml
+
+from arena import run
+from arena.results.leaderboard import of_tallies
+from arena.results.stored_tallies import tallies_of
+from arena.schedule.board_info import board_info
+from arena.spec import load_spec
+from arena.stats.sprt import forecast
+from arena.store import Store
+from arena_web.live import Watcher, expected_total, limits_text, run_state
+from tests.extensions.web.conftest import HOSTILE, PLUGIN
+
+
+def entry(server: Any, label: str) -> Any:
+    answer = server.ask(f"/api/t/cup/entry?name={quote(label)}")
+    assert answer.status == 200
+    return answer.json
+
+
+@pytest.mark.parametrize("label", ["random", "lookahead", HOSTILE])
+def test_meetings_add_up_to_the_leaderboard(server: Any, label: str) -> None:
+    """Games, wins, draws and losses against each, and the share of them in the first seat."""
+    boards = server.ask("/api/t/cup").json["boards"]
+    found = entry(server, label)
+    assert [board["title"] for board in found["boards"]] == [board["title"] for board in boards]
+    for told, board in zip(found["boards"], boards, strict=True):
+        row = next(row for row in board["rows"] if row["agent"] == label)
+        for key in ("games", "wins", "draws", "losses"):
+            assert sum(one[key] for one in told["meetings"]) == row[key]
+        assert sum(one["first"] for one in told["meetings"]) == row["games"] / 2
+        place = [row["agent"] for row in board["rows"]].index(label)
+        for one in told["meetings"]:
+            column = [row["agent"] for row in board["rows"]].index(one["opponent"])
+            assert one["score"] == pytest.approx(board["cross"][place][column])
+
+
+def test_the_curve_ends_at_the_rating(server: Any) -> None:
+    board = server.ask("/api/t/cup").json["boards"][0]
+    for row in board["rows"]:
+        curve = entry(server, row["agent"])["boards"][0]["curve"]
+        played, value, low, high = curve[-1]
+        assert (played, value) == (board["games"], pytest.approx(row["rating"], abs=1e-6))
+        ratings = [other["rating"] for other in board["rows"]]
+        assert (low, high) == (pytest.approx(min(ratings), abs=1e-6), pytest.approx(max(ratings), abs=1e-6))
+        assert [point[0] for point in curve] == sorted({point[0] for point in curve})
+
+
+def test_what_an_entry_is_comes_from_its_plugin(server: Any) -> None:
+    """Options with their defaults, the heuristic of each game, the source; a stranger has no page."""
+    found = server.ask("/api/t/cup/entry/facts?name=lookahead").json["entry"]
+    assert [one["title"] for one in found] == ["tic-tac-toe", "pebbles"]
+    assert {one["agent"] for one in found} == {"lookahead"}
+    assert [one["options"] for one in found] == [{"depth": "3"}, {"depth": "3"}]
+    assert [one["heuristic"] for one in found] == [{"name": "open-lanes", "parameters": {}}, None]
+    assert "arena_agents/full_width.py:" in found[0]["source"]
+    (one, *_) = server.ask(f"/api/t/cup/entry/facts?name={quote(HOSTILE)}").json["entry"]
+    line = PLUGIN.splitlines().index("class Chatty(Agent):") + 1
+    assert one["source"].endswith(f", pebbles.py:{line}")
+    assert server.ask("/api/t/cup/entry?name=nobody").status == 404
+
+
+def test_downloads_are_whole(server: Any, place: Path) -> None:
+    """Every match once in CSV and JSON; the boards as JSON; a spec that plays the same tournament."""
+    answers = {
+        name: server.ask(f"/t/cup/download/{name}") for name in ("matches.csv", "matches.jsonl", "leaderboards.json", "spec.yaml")
+    }
+    assert {answer.status for answer in answers.values()} == {200}
+    assert answers["matches.csv"].headers["content-disposition"] == 'attachment; filename="cup-matches.csv"'
+    with Store.open(place / "cup.db") as store:
+        keys = [record.id for record, _ in store.records()]
+    rows = list(csv.DictReader(io.StringIO(answers["matches.csv"].text)))
+    assert sorted([row["id"] for row in rows]) == sorted(keys)
+    assert not [cell for row in rows for cell in row.values() if cell.startswith(("[", "{"))], "a column a value"
+    assert [json.loads(line)["id"] for line in answers["matches.jsonl"].text.splitlines()] == keys
+    boards = answers["leaderboards.json"].json["boards"]
+    assert [board["rows"] for board in boards] == [board["rows"] for board in server.ask("/api/t/cup").json["boards"]]
+    again = run(load_spec(yaml.safe_load(answers["spec.yaml"].text)))
+    assert sorted(record.id for record in again.records) == sorted(keys)
+    assert server.ask("/t/cup/download/cup.db").status == server.ask("/t/cup/download/..%2Fcup.db").status == 404
+
+
+def test_limits_are_told_in_words() -> None:
+    def told(**spec: Any) -> str:
+        return limits_text([board_info(board) for board in load_spec({"game": "tic-tac-toe", **spec}).boards])
+
+    assert told(agents=["random", "greedy"]) == "none"
+    assert told(agents=["random", "greedy"], limits={"nodes": 5000, "seconds": 0.5}) == "5,000 nodes, 0.5 s"
+    some = [{"agent": "greedy", "limits": {"nodes": 10}}, {"agent": "lookahead", "limits": {"nodes": 2000}}]
+    assert told(agents=some) == "10 to 2,000 nodes"
+    assert told(agents=["random", *some]) == "10 to 2,000 nodes for some"
+
+
+def test_a_run_is_finished_interrupted_or_running(place: Path, tmp_path: Path) -> None:
+    with Store.open(place / "cup.db") as store:
+        last = store.last()
+        assert run_state(store, last, writing=False).word == run_state(store, last, writing=True).word == "finished"
+    begun = tmp_path / "begun.db"
+    with Store.open(begun, write=True) as store:
+        store.begin(last)
+        assert [run_state(store, store.last(), writing=writing).word for writing in (True, False)] == ["running", "interrupted"]
+        assert run_state(store, store.last(), writing=False).total == 72
+
+
+def test_the_length_of_a_sequential_test_is_foretold(tmp_path: Path) -> None:
+    """After pairs that came out alike it takes as many as bring the ratio to its bound, which is the logarithm of 19 (Wald)."""
+    path = tmp_path / "duel.db"
+    values = {"agents": ["random", "greedy"], "format": {"name": "head-to-head", "test": {"sprt": {"elo1": 2}}}, "rounds": 8}
+    run({"game": "tic-tac-toe", **values}, store=path)
+    with Store.open(path, write=True) as store:
+        last = store.last()
+        begun = replace(last, ended=None, boards=(replace(last.boards[0], size=200_000),))
+        store.begin(begun)
+        (board,) = of_tallies(tallies_of(store, begun.boards), finished=False, store=str(path))
+    told = Watcher(path)._read()
+    assert (told["state"], told["done"], told["total"]) == ("interrupted", 16, None)
+    assert board.test is not None
+    assert board.test.forecast is not None
+    assert told["expected"] == 16 + 2 * ceil(board.test.forecast.likely - 8) > 16
+    alike = replace(board.test, llr=1.0, counts=(0, 0, 0, 8, 0), forecast=forecast(board.test.test, (0, 0, 0, 8, 0), 1.0))
+    assert expected_total([replace(board, test=alike)]) == 2 * ceil(8 * log(19))
+    decided = replace(board.test, forecast=None)
+    assert expected_total([replace(board, test=decided)]) == 16
+    assert expected_total([replace(board, test=None)]) is None
+
+
+def test_play_goes_on_by_forms_that_the_pages_take(server: Any) -> None:
+    """What a match page hands to the play page is accepted there, position and agent alike."""
+    match = next(one for one in server.ask("/api/t/cup/matches?board=0&agent=lookahead").json["matches"] if one["moves"] >= 3)
+    found = server.ask(f"/api/t/cup/match/{match['id']}").json
+    forms, frames = found["play_on"], found["view"]["frames"]
+    seat = match["labels"].index("lookahead")
+    assert forms["game"] == {"name": "tic-tac-toe", "parameters": {}}
+    assert forms["agents"][seat] == {
+        "agent": "lookahead",
+        "options": {"depth": 3},
+        "heuristic": {"name": "open-lanes", "parameters": {}},
+    }
+    line = {"state": frames[0]["state"], "actions": [frame["action"] for frame in frames[1:3]]}
+    reached = server.ask("/api/position", {"game": forms["game"], **line})
+    assert reached.json["frames"][-1]["state"] == frames[2]["state"]
+    ask = {"game": forms["game"], "state": frames[2]["state"], "agent": forms["agents"][seat], "limits": forms["limits"][seat]}
+    assert server.ask("/api/move", ask).status == 200

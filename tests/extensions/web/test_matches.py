@@ -1,0 +1,134 @@
+"""Which matches a page lists, and which are next to one of them, held against all records of a store by brute force."""
+
+from collections.abc import Callable
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from arena import run
+from arena.format import Pairing
+from arena.match.record import FAULTS, Record
+from arena.store import Store
+from arena_web.match_filter import MatchFilter
+from arena_web.matches import around, matches
+from tests.extensions.web.conftest import HOSTILE
+
+SPEC: dict[str, Any] = {
+    "games": ["tic-tac-toe", {"name": "sliding-tiles", "shuffle": 6}],
+    "rounds": 3,
+    "seed": 5,
+    "limits": {"moves": 40},
+    "agents": ["random", "greedy", {"agent": "lookahead", "label": "50% a_b"}],
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("matches") / "some.db"
+    run(SPEC, store=path)
+    return path
+
+
+def placed(store: Path) -> list[tuple[str, int, Pairing, Record]]:
+    with Store.open(store) as opened:
+        return [
+            (record.id, place.board, place.pairing, record) for record, place in opened.records(boards=True) if place is not None
+        ]
+
+
+def won(record: Record, label: str | None) -> str:
+    """The result by the rules of a table: more than the best of the others is a win, as much a draw."""
+    if record.solved is not None:
+        return "win" if record.solved else "loss"
+    seat = 0 if label is None else record.labels.index(label)
+    best = max(value for other, value in enumerate(record.returns) if other != seat)
+    return "win" if record.returns[seat] > best else "draw" if record.returns[seat] == best else "loss"
+
+
+@pytest.mark.parametrize("board", [None, 0, 1, 7])
+def test_filters_let_through_what_they_say(store: Path, board: int | None) -> None:
+    """Board, agent, opponent, result, ending and length, alone and together."""
+    every = placed(store)
+    tried = hits = 0
+    people = ("", "random", "50% a_b", "nobody")
+    for agent, opponent, result, ending, (low, high) in product(
+        people, ("", "greedy"), ("", "win", "draw", "loss"), ("", "failed", "move-limit"), ((None, None), (6, 8), (9, None))
+    ):
+        wanted = MatchFilter(
+            board=board, agent=agent, opponent=opponent, result=result, ending=ending, shortest=low, longest=high
+        )
+        rivals = [label for label in (agent, opponent if agent else "") if label]
+        expected = [
+            key
+            for key, number, _, record in every
+            if board in (None, number)
+            and all(label in record.labels for label in rivals)
+            and (not result or won(record, agent or None) == result)
+            and (ending != "failed" or record.termination in {*FAULTS, "void"})
+            and (ending != "move-limit" or record.termination == "move-limit")
+            and (low is None or (record.moves is not None and record.moves >= low))
+            and (high is None or (record.moves is not None and record.moves <= high))
+        ]
+        found = matches(store, wanted)
+        assert [match["id"] for match in found["matches"]] == expected, wanted
+        tried, hits = tried + 1, hits + bool(expected)
+    assert tried == 288
+    assert (hits == 0) == (board == 7)
+
+
+def test_previous_and_next_go_through_a_list_once(store: Path) -> None:
+    """Every match that a filter lets through, in its order; the ends lead nowhere."""
+    for wanted in (MatchFilter(), MatchFilter(agent="greedy", result="win")):
+        keys = [match["id"] for match in matches(store, wanted)["matches"]]
+        assert len(keys) > 4
+        for one, other in pairwise(keys):
+            assert around(store, one, wanted)["next"] == other
+            assert around(store, other, wanted)["previous"] == one
+        assert around(store, keys[0], wanted)["previous"] is around(store, keys[-1], wanted)["next"] is None
+
+
+def test_a_game_is_related_to_the_one_with_the_seats_swapped(store: Path) -> None:
+    """The same position, so the same round; of a puzzle everyone else's attempt at it."""
+    every = placed(store)
+    for key, board, pairing, record in every:
+        related = around(store, key, MatchFilter())["related"]
+        if record.solved is None:
+            (twin,) = related
+            assert tuple(twin["labels"]) == record.labels[::-1]
+            assert twin["round"] == pairing.round + 1
+        else:
+            others = [other.labels[0] for _, where, there, other in every if (where, there.round) == (board, pairing.round)]
+            assert sorted([*[one["labels"][0] for one in related], *record.labels]) == sorted(others)
+
+
+def test_addresses_that_make_no_sense_list_nothing_and_break_nothing(server: Any) -> None:
+    def total(**asked: str) -> int:
+        answer = server.ask(f"/api/t/cup/matches?{urlencode(asked)}")
+        assert answer.status == 200
+        return int(answer.json["total"])
+
+    assert total() == 72
+    assert total(agent=HOSTILE) == total(agent=HOSTILE, opponent="random") + total(agent=HOSTILE, opponent="lookahead")
+    for odd in ("' OR 1 --", "%", "\N{PILE OF POO}" * 99):
+        assert total(agent=odd) == total(agent="random", result=odd) == total(ending=odd) == 0
+    assert total(shortest="-1", longest="x", board="0x1", page="9" * 30) == 72
+    assert server.ask("/api/t/cup/match/zz/around").status == 404
+
+
+def test_the_list_of_one_opponent_is_what_the_cross_table_counts(server: Any, wait: Callable[..., Any]) -> None:
+    board = server.ask("/api/t/cup").json["boards"][0]
+    labels = [row["agent"] for row in board["rows"]]
+    for row, agent in enumerate(labels):
+        for column, opponent in enumerate(labels):
+            if row == column:
+                continue
+            counts = [
+                server.ask(
+                    f"/api/t/cup/matches?{urlencode({'board': 0, 'agent': agent, 'opponent': opponent, 'result': result})}"
+                ).json["total"]
+                for result in ("win", "draw", "loss")
+            ]
+            assert board["cross"][row][column] == pytest.approx((counts[0] + counts[1] / 2) / sum(counts))

@@ -1,0 +1,91 @@
+"""A board has the same headings and cells in the terminal, in a report, and on a page in a real browser."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import run
+from tests.conftest import arena_in
+from tests.core.formats import test_own_ranking as league
+from tests.extensions.web.report.conftest import Page
+
+pytestmark = pytest.mark.slow
+
+FIELD = ["random", "greedy", {"agent": "lookahead", "depth": 2}, "type-a-plus", {"agent": "random", "label": "<b>lot</b>"}]
+VERSUS: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "seed": 3, "rounds": 2}
+PUZZLE = {"game": {"name": "sliding-tiles", "shuffle": 12}, "rounds": 5, "limits": {"moves": 30},
+          "agents": ["random", "greedy", "a-star"]}  # fmt: skip
+BOARDS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "round-robin": (VERSUS, ["Rank", "Agent", "Elo", "95 % interval", "Games", "W", "D", "L", "Score", "1st seat", "2nd seat"]),
+    "swiss": (
+        {**VERSUS, "format": "swiss"},
+        ["Rank", "Agent", "Elo", "95 % interval", "Points", "Buchholz", "Sonneborn-Berger", "Games"],
+    ),
+    "knockout": ({**VERSUS, "format": "knockout"}, ["Rank", "Agent", "Elo", "95 % interval", "Rounds won", "Games"]),
+    "puzzle": (PUZZLE, ["Rank", "Agent", "Attempts", "Solved", "95 % interval", "Mean moves", "When failed", "Nodes"]),
+    "chosen": (
+        {**VERSUS, "columns": ["agent", "losses", "rating_low", "rank", "nodes_per_move"], "sort": "-nodes_per_move"},
+        ["Agent", "L", "Elo from", "Rank", "Nodes/move"],
+    ),
+    "league": (league.SPEC, ["Rank", "Agent", "Elo", "95 % interval", "League points", "Form", "Games"]),
+}
+
+
+def printed(text: str, rows: int) -> list[list[str]]:
+    """The cells of the first table of a text in the style `pipe`."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [cells[0], *cells[2 : 2 + rows]]
+
+
+def seen(page: Any) -> list[list[str]]:
+    """The cells of the first leaderboard that a browser shows."""
+    page.wait_for_selector("table.leaderboard")
+    rows = page.locator("table.leaderboard").first.locator("tr").all()
+    return [[cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in rows]
+
+
+def below(text: str, heading: str) -> list[list[str]]:
+    """The cells of the table below a heading of a text in the style `pipe`; nothing without it."""
+    part = text.partition(heading)[2].partition("\n\n")[2]
+    return printed(table, table.count("\n")) if (table := part.partition("\n\n")[0]).startswith("|") else []
+
+
+def region(page: Any, label: str, rows: str = "tbody tr") -> list[list[str]]:
+    """The cells of a table whose region is called so; a square of the diagonal is empty."""
+    found = page.locator(f"[aria-label^='{label}']").locator(rows).all()
+    return [[cell.strip() or "-" for cell in row.locator("th, td").all_inner_texts()] for row in found]
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_text_report_and_page_show_the_same(name: str, tmp_path: Path, serve: Any, browser: Any, visiting: Any) -> None:
+    pytest.importorskip("matplotlib")
+    shutil.copy(league.LEAGUE, tmp_path)
+    spec, first = BOARDS[name]
+    plugins = [str(tmp_path / plugin) for plugin in spec.get("plugins", [])]
+    run({**spec, "name": name, "plugins": plugins}, store=tmp_path / "board.db")
+    arena = arena_in(tmp_path)
+    text = arena("leaderboard", "board.db", "--format", "pipe").stdout
+    shown = printed(text, len(spec["agents"]))
+    assert shown[0][: len(first)] == first
+    assert (len(shown[0]) == len(first)) == (name == "chosen")
+    assert arena("report", "board.db", "-o", "board.html").returncode == 0
+    tables = Page((tmp_path / "board.html").read_text("utf-8")).tables
+    (reported,) = [table for label, table in tables.items() if label.startswith("leaderboard of ")]
+    bracket = next((table for label, table in tables.items() if label.startswith("bracket of ")), [])
+    assert bool(bracket) == (name == "knockout")
+    assert reported == shown
+    with serve(tmp_path, "board.db") as server:
+        visit = visiting(browser, server.address, 1280)
+        try:
+            page = visit.go("/")
+            assert seen(page) == shown
+            assert [row[1:] for row in region(page, "cross-table of ")] == [
+                row[1:] for row in below(text, "Score of each row")[1:]
+            ]
+            assert region(page, "bracket of ", "tr") == below(text, "# Bracket") == bracket
+            assert visit.errors == []
+        finally:
+            visit.end()

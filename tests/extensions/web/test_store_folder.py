@@ -1,0 +1,85 @@
+"""`arena serve FOLDER`: all stores in it and nothing else, also those that come later."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import run
+from arena_web.store_folder import stores_in
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two stores, one of them deeper; beside them a database of somebody else, a text, and links that lead out."""
+    top = tmp_path_factory.mktemp("all")
+    outside, folder = top / "outside", top / "stores"
+    run({"name": "<b>One</b>", "game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy"]}, store=folder / "one.db")
+    (folder / "deep").mkdir()
+    shutil.copy(folder / "one.db", folder / "deep" / "one.db")
+    outside.mkdir()
+    shutil.copy(folder / "one.db", outside / "secret.db")
+    (folder / "link.db").symlink_to(outside / "secret.db")
+    (folder / "linked").symlink_to(outside, target_is_directory=True)
+    (folder / ".hidden").mkdir()
+    shutil.copy(folder / "one.db", folder / ".hidden" / "two.db")
+    with sqlite3.connect(folder / "other.db") as other:
+        other.execute("CREATE TABLE record (x)")
+    other.close()
+    (folder / "notes.db").write_text("no database")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def served_folder(serve: Any, folder: Path) -> Iterator[Any]:
+    with serve(folder.parent, "stores") as server:
+        yield server
+
+
+def test_only_stores_of_the_folder_are_found(folder: Path) -> None:
+    """By what is in a file, and never through a link out of the folder."""
+    assert [str(path.relative_to(folder)) for path in stores_in(folder)] == ["deep/one.db", "one.db"]
+
+
+def test_all_stores_are_listed_and_can_be_opened(served_folder: Any, folder: Path) -> None:
+    found = served_folder.ask("/api/tournaments").json
+    assert [(one["key"], one["place"], one["name"], one["done"], one["total"]) for one in found["tournaments"]] == [
+        ("deep-one", "deep/one.db", "<b>One</b>", 4, 4),
+        ("one", "one.db", "<b>One</b>", 4, 4),
+    ]
+    assert {one["state"] for one in found["tournaments"]} == {"finished"}
+    for one in found["tournaments"]:
+        assert served_folder.ask(f"/api/t/{one['key']}").json["done"] == 4
+    assert served_folder.ask("/").status == 200, "a list, also of one store"
+
+
+@pytest.mark.parametrize(
+    "key", ["..%2Foutside%2Fsecret", "outside-secret", "link", "linked-secret", "hidden-two", "other", "notes"]
+)
+def test_nothing_else_has_an_address(served_folder: Any, key: str) -> None:
+    assert served_folder.ask(f"/api/t/{key}").status == 404
+    assert served_folder.ask(f"/t/{key}/download/matches.csv").status == 404
+
+
+def test_stores_that_come_and_go_are_seen(served_folder: Any, folder: Path) -> None:
+    shutil.copy(folder / "one.db", folder / "new.db")
+    assert "new" in [one["key"] for one in served_folder.ask("/api/tournaments").json["tournaments"]]
+    (folder / "new.db").unlink()
+    assert "new" not in [one["key"] for one in served_folder.ask("/api/tournaments").json["tournaments"]]
+    assert served_folder.ask("/api/t/new").status == 404
+
+
+def test_one_store_that_cannot_be_read_hides_no_other(served_folder: Any, folder: Path) -> None:
+    broken = folder / "broken.db"
+    broken.write_bytes((folder / "one.db").read_bytes()[:4096] + b"x" * 5000)
+    listed = {one["key"]: one["state"] for one in served_folder.ask("/api/tournaments").json["tournaments"]}
+    broken.unlink()
+    assert listed == {"broken": "failed", "deep-one": "finished", "one": "finished"}
+
+
+def test_an_empty_folder_says_so(serve: Any, tmp_path: Path) -> None:
+    with serve(tmp_path, ".") as server:
+        assert server.ask("/api/tournaments").json == {"tournaments": [], "folder": tmp_path.name}

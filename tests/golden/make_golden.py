@@ -1,0 +1,90 @@
+"""Writes the golden files of this folder anew: `.venv/bin/python tests/golden/make_golden.py` in the root of a checkout.
+
+Only a cut of a feature may change them. If anything else does, ids or records have changed, and stores of earlier days are
+orphaned: mend the code, and leave the files as they are.
+
+ids.json    the ids of 200 matches and more, from `ids.yaml` (all built-in games and agents) and `options.yaml` (the rest)
+cup.db      the store of a run of `cup.yaml`
+cup.txt     its boards as a table, as `arena leaderboard` prints them
+cup.json    the same as JSON
+cup.jsonl   its export
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
+from typing import TypedDict
+
+from arena.schedule.schedule import Schedule, identity_of
+from arena.spec import load_spec
+
+FOLDER = Path(__file__).parent
+SPECS = ("ids.yaml", "options.yaml")
+PLAIN_MATCHES_PER_BOARD = 8
+"""How many matches of a board are listed even if all of their entries have been in one before."""
+PRINTED = {"cup.txt": ["leaderboard"], "cup.json": ["leaderboard", "--format", "json"], "cup.jsonl": ["export"]}
+"""The arguments that print each file from a store, which come before and after its path."""
+
+
+class GoldenMatch(TypedDict):
+    """A match of a spec and its id."""
+
+    spec: str
+    board: str
+    round: int
+    seats: list[str]
+    id: str
+
+
+def schedule() -> list[GoldenMatch]:
+    """Return the first matches of every board, and all others in which an entry sits for the first time there."""
+    found: list[GoldenMatch] = []
+    for name in SPECS:
+        spec = load_spec(FOLDER / name)
+        seen: set[tuple[int, int]] = set()
+        listed = [0] * len(spec.boards)
+        for match in Schedule(spec).take(spec.size):
+            new = {(match.board, entry) for entry in match.pairing.seats} - seen
+            if not new and listed[match.board] >= PLAIN_MATCHES_PER_BOARD:
+                continue
+            seen |= new
+            listed[match.board] += 1
+            board = spec.boards[match.board]
+            seats = [board.seats[entry].label for entry in match.pairing.seats]
+            found.append(
+                {
+                    "spec": name,
+                    "board": board.title,
+                    "round": match.pairing.round,
+                    "seats": seats,
+                    "id": identity_of(spec, match),
+                }
+            )
+    return found
+
+
+def printed(command: str, *options: str, store: Path = FOLDER / "cup.db") -> str:
+    """Return what a command prints of a store."""
+    words = [sys.executable, "-m", "arena", command, str(store), *options]
+    return subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "120"}).stdout
+
+
+def make() -> None:
+    """Write all files."""
+    lines = ",\n".join([json.dumps(match) for match in schedule()])
+    (FOLDER / "ids.json").write_text(f"[\n{lines}\n]\n", "utf-8")
+    with TemporaryDirectory() as folder:
+        copy(FOLDER / "cup.yaml", folder)
+        words = [sys.executable, "-m", "arena", "run", "cup.yaml", "--quiet"]
+        subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        copy(Path(folder, "results", "cup.db"), FOLDER / "cup.db")
+    for name, words in PRINTED.items():
+        (FOLDER / name).write_text(printed(*words), "utf-8")
+
+
+if __name__ == "__main__":
+    make()

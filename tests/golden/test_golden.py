@@ -1,0 +1,44 @@
+"""Ids, records, boards and exports are what they were; `make_golden.py` says when and how the files here are made anew."""
+
+import json
+from contextlib import closing
+
+import pytest
+
+from arena import load_plugins
+from arena.schedule.runner import MatchRunner
+from arena.spec import load_spec
+from arena.store import Store
+from tests.golden import make_golden
+from tests.golden.make_golden import FOLDER, PRINTED
+
+EVERY = 9
+"""One in so many matches of the store is played again."""
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_store_prints_what_it_did(name: str) -> None:
+    assert make_golden.printed(*PRINTED[name]) == (FOLDER / name).read_text("utf-8")
+
+
+def test_schedules_have_the_ids_that_they_had() -> None:
+    """More than 200 matches, of all games and agents that come with arena."""
+    golden = json.loads((FOLDER / "ids.json").read_text("utf-8"))
+    assert make_golden.schedule() == golden
+    assert len(golden) >= 200
+    sources = load_plugins(environ=False).sources
+    own = {key[:2] for key, source in sources.items() if source.own and "builtin" in source.name and key[0] in ("game", "agent")}
+    boards = load_spec(FOLDER / "ids.yaml").boards
+    assert own == {("game", board.name) for board in boards} | {("agent", seat.agent) for board in boards for seat in board.seats}
+
+
+def test_matches_come_out_as_they_did() -> None:
+    """Some of every board, played again from the spec alone."""
+    spec = load_spec(FOLDER / "cup.yaml")
+    with Store.open(FOLDER / "cup.db") as store:
+        records = list(store.records(boards=True))
+    assert {place.board for _, place in records[::EVERY] if place is not None} == {0, 1, 2}
+    with closing(MatchRunner(spec)) as runner:
+        for record, place in records[::EVERY]:
+            assert place is not None
+            assert runner.play(place).timeless() == record.timeless()

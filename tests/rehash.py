@@ -1,0 +1,23 @@
+"""Hashes that fit what a test has written into a store."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from arena.store.rows import RECORD, cells_to_digest
+from arena.store.run import RUN
+from arena.store.schema import SUMMED_COLUMNS, checksum, digest
+
+
+def rehash(store: Path) -> None:
+    """Make every checksum and digest of a store anew, as whoever changes a store on purpose can."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.create_function("checksum", -1, checksum, deterministic=True)
+        for table, columns in SUMMED_COLUMNS.items():
+            connection.execute(f"UPDATE {table} SET checksum = checksum({columns})")
+        connection.execute(f"UPDATE record SET checksum = checksum({SUMMED_COLUMNS['record']}, adjusted) WHERE adjusted NOT NULL")
+        for number, *cells in connection.execute(f"SELECT number, {RUN} FROM run").fetchall():
+            connection.execute("UPDATE run SET digest = ? WHERE number = ?", (digest(cells), number))
+        rows = connection.execute(f"SELECT r.number, {RECORD} FROM record r JOIN detail d ON d.record = r.number").fetchall()
+        for number, *cells in rows:
+            connection.execute("UPDATE record SET digest = ? WHERE number = ?", (digest(cells_to_digest(cells)), number))
