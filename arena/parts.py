@@ -138,6 +138,11 @@ class AgentSource(Part):
     """Keys of an entry, each with its description."""
     agent_keys: Sequence[str] = ()
     """Keys of a mapping that stands at the key `agent`."""
+    harmless_keys: Sequence[str] = ()
+    """Those of both whose values name no code: no file, no program, no module.
+
+    The values of all other keys are taken for code. The spec in a store is loaded only if the user has named this code, too.
+    """
     rank: int = 0
 
 

@@ -41,7 +41,11 @@ def replay(store: str, id: str, plugins: tuple[str, ...], spec_file: str | None)
     with results_alone() as out:
         known = None if spec_file is None else load_spec(spec_file, plugins=plugins)
         registry = load(plugins) if known is None else known.registry
-        allowed = named_code(known.document, known.plugins) if known is not None else dict.fromkeys(map(real_place, plugins))
+        allowed = (
+            named_code(known.document, known.plugins, known.registry)
+            if known is not None
+            else dict.fromkeys(map(real_place, plugins))
+        )
         with Store.open(store, strict=False) as opened:
             record, place = opened.record(id)
             suspects = list(opened.suspects)

@@ -21,8 +21,9 @@ DROP_PAUSE_SECONDS = 0.001
 """Seconds between two reads of text that is dropped, so that a flood takes no time from others."""
 
 
-_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
-"""Bytes that a terminal takes for orders: to go back over a line, to set its title, to answer as if somebody typed."""
+_CONTROLS = re.compile(rb"(?:[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f])+")
+"""Bytes that a terminal obeys: to go back over a line, to set its title, to answer as if somebody typed."""
+_ESCAPES = [b"\\x%02x" % byte for byte in range(256)]
 
 
 class StderrLog(Protocol):
@@ -89,8 +90,8 @@ class StderrRelay:
 
 
 def escape(text: bytes) -> bytes:
-    """Return the same with escapes in place of bytes that are orders to a terminal."""
-    return _CONTROL.sub(lambda found: b"".join([b"\\x%02x" % byte for byte in found[0]]), text)
+    """Return the text with escapes in place of bytes that a terminal obeys."""
+    return _CONTROLS.sub(lambda found: b"".join(map(_ESCAPES.__getitem__, found[0])), text)
 
 
 def _say(text: bytes) -> None:

@@ -1,25 +1,29 @@
-"""The code that a spec names. Whoever loads a spec runs it, so of a store's spec it is looked at before."""
+"""Lists the code that a spec names. To load a spec is to run this code, so a store's spec is checked before it is loaded."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from os.path import realpath
 from typing import Any
 
+from arena.plugins.registry import Registry
 from arena.plugins.sources import beside, real_place
 from arena.spec.document import Document
+from arena.spec.source import code_keys
 
 
-def named_code(document: Document, plugins: Sequence[str] = ()) -> dict[str, str | None]:
+def named_code(document: Document, plugins: Sequence[str], registry: Registry) -> dict[str, str | None]:
     """Return the plugins, programs and files that loading a spec would read, by where they are.
 
-    `plugins` are those that were asked for beside it. The value is the plugin as `--plugin` takes it, None for what is none: a
-    program, another version of a plugin, a file of positions. Nothing is opened.
+    `plugins` were asked for beside the spec; the agent sources in `registry` say which keys of an entry name code. The value is
+    the plugin as `--plugin` takes it, or None for code of another kind: a program, another version of a plugin, a file of
+    positions. No file is opened.
     """
     values = document.values
+    keys = code_keys(registry)
     listed = [beside(document.folder, name) for name in _texts(values.get("plugins"))]
     found: dict[str, str | None] = {real_place(name): name for name in (*plugins, *listed)}
     folder = realpath(document.folder)
-    for key, value in _entries(values.get("agents")):
+    for key, value in _entries(values.get("agents"), keys):
         found[f"{key} {_words(value)} in {folder}"] = None
     positions = values.get("positions")
     if positions is not None and not isinstance(positions, list):
@@ -27,21 +31,17 @@ def named_code(document: Document, plugins: Sequence[str] = ()) -> dict[str, str
     return found
 
 
-_CODE = ("command", "plugin", "version")
-"""The keys of an entry, or of its `agent`, that name code."""
-
-
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every key of entries that names code, at whatever depth, such as in a sweep."""
+def _entries(value: Any, keys: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """Yield every key of entries that names code, at whatever depth, such as in a sweep."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            if key in _CODE:
+            if key in keys:
                 yield key, inner
             else:
-                yield from _entries(inner)
+                yield from _entries(inner, keys)
     elif isinstance(value, list):
         for inner in value:
-            yield from _entries(inner)
+            yield from _entries(inner, keys)
 
 
 def _words(value: Any) -> str:

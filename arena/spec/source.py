@@ -186,6 +186,13 @@ def source_keys(registry: Registry) -> dict[str, str]:
     return {key: text for source in _sources(registry) for key, text in source.keys.items()}
 
 
+def code_keys(registry: Registry) -> frozenset[str]:
+    """Return the keys of an entry, or of a mapping at its key `agent`, whose values name code."""
+    return frozenset(
+        key for source in _sources(registry) for key in (*source.keys, *source.agent_keys) if key not in source.harmless_keys
+    )
+
+
 def _sources(registry: Registry) -> Iterable[AgentSource]:
     return sorted(registry.parts[AgentSource.kind].values(), key=lambda source: (-source.rank, source.name))
 

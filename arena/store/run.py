@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from arena.configured import settings
 from arena.errors import StoreError, cut
 from arena.identity import canonical, key
+from arena.plugins.registry import Registry
+from arena.plugins.sources import load_plugins
 from arena.schedule.board_info import BoardInfo, board_info
 from arena.schedule.fingerprint import Fingerprint, fingerprints
 from arena.schedule.schedule import Scheduled
@@ -70,12 +72,20 @@ class Run:
 
         A store may be anyone's: ForeignCode where it names code whose place, as `named_code` has it, is not `allowed`.
         """
-        named = named_code(self.document, self.plugins_asked)
+        named = self._check_code(allowed, load_plugins())
+        plugins = [plugin for plugin in named.values() if plugin is not None]
+        if plugins:  # they may bring sources of agents, whose keys name more code
+            self._check_code(allowed, load_plugins(plugins))
+        seed = self.seed if self.secret is None else self.secret
+        return reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
+
+    def _check_code(self, allowed: Collection[str], registry: Registry) -> dict[str, str | None]:
+        """Return the code that the spec names; raise ForeignCode if some of it is not allowed."""
+        named = named_code(self.document, self.plugins_asked, registry)
         missing = {place: plugin for place, plugin in named.items() if place not in allowed}
         if missing:
             raise ForeignCode(missing)
-        seed = self.seed if self.secret is None else self.secret
-        return reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
+        return named
 
     def board_of(self, game: str, place: Scheduled | None) -> int | None:
         """The number of the board on which a match of `game` was played, the first where its place is not known; None if none."""

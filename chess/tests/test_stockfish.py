@@ -29,7 +29,7 @@ def test_the_same_game_twice(stockfish: str) -> None:
     spec = {"agents": agents, "limits": {"nodes": 1000, "moves": 30}, "rounds": 2, "openings": {"plies": 3}}
     first, again = played(**spec), played(**spec)
     assert told(first) == told(again)
-    assert {record.termination for record in first} == {"move-limit"}
+    assert {record.termination for record in first} <= {"move-limit", "normal"}
     assert all(one.nodes > 0 and one.depth and one.value is not None for record in first for one in record.decisions)
     assert max(one.nodes for record in first for one in record.decisions) < 2 * 2000
 

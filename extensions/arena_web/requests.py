@@ -70,7 +70,7 @@ class StoreRequests:
         if asked.get("spec") is None:
             return allowed
         spec = load_spec(asked["spec"], plugins=self._plugins)
-        return {**allowed, **named_code(spec.document, spec.plugins)}
+        return {**allowed, **named_code(spec.document, spec.plugins, spec.registry)}
 
 
 def show_match(game: Game, record: Record) -> Reply:

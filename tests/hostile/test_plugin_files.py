@@ -166,9 +166,10 @@ def test_the_honest_twin_plays_as_under_plugins(isolation: str, walls: Callable[
     assert all(record.termination == "normal" for record in own)
     again = run(path, workers=2, store=submissions / "s.db").records
     assert again == own
-    kept = run_of(load_spec(path))
-    kept_spec = kept.load(named_code(kept.document, kept.plugins_asked))
-    assert [seat.identity for seat in kept_spec.boards[0].seats] == [seat.identity for seat in load_spec(path).boards[0].seats]
+    spec = load_spec(path)
+    kept = run_of(spec)
+    kept_spec = kept.load(named_code(kept.document, kept.plugins_asked, spec.registry))
+    assert [seat.identity for seat in kept_spec.boards[0].seats] == [seat.identity for seat in spec.boards[0].seats]
 
 
 SPY = """

@@ -164,3 +164,43 @@ def test_what_is_allowed_is_the_very_file(tmp_path: Path) -> None:
         object.__setattr__(run, "spec", {**run.spec, "values": {**run.spec["values"], key: value}})
         with pytest.raises(StoreError, match="only the store names it"):
             run.load([str(tmp_path / "elsewhere" / "mine.py")])
+
+
+SOURCE = """
+import pathlib
+from arena import hookimpl
+from arena.api.spec import AgentSource, EntryAgent, SourceReader
+class Touch(EntryAgent):
+    def find(self):
+        pathlib.Path(self.given.values["address"]).touch()
+        return super().find()
+    def check_options(self, agent):
+        return {}
+class Reader(SourceReader):
+    def read(self, given):
+        return Touch(given)
+@hookimpl
+def arena_agent_sources():
+    keys = {"address": "A file to touch.", "mood": "A word."}
+    return [AgentSource("touch", Reader, keys, harmless_keys=["mood"])]
+"""
+
+
+def test_code_that_the_key_of_a_plugin_names_is_not_loaded(tmp_path: Path) -> None:
+    """A plugin that the user asks for brings the key; its value comes from the store, so the user has to name that as well."""
+    (tmp_path / "source.py").write_text(SOURCE)
+    entry = "{agent: random, label: stranger, address: marker, mood: calm}"
+    (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\nrounds: 1\nagents: [random, {entry}]\nplugins: [source.py]\n")
+    arena = arena_in(tmp_path)
+    played = arena("run", "cup.yaml", "--store", "cup.db", "--workers", "1")
+    assert played.returncode == 0, played.stderr
+    marker = tmp_path / "marker"
+    marker.unlink()
+    with Store.open(tmp_path / "cup.db") as store:
+        match = next(record.id for record, _ in store.records())
+    shown = arena("replay", "cup.db", match, "--plugin", "source.py")
+    assert (shown.returncode, marker.exists()) == (0, False), shown.stderr
+    assert f"only the store names it: address marker in {tmp_path}" in shown.stdout
+    assert "mood" not in shown.stdout
+    again = arena("replay", "cup.db", match, "--spec", "cup.yaml")
+    assert (again.returncode, marker.exists()) == (0, True), again.stderr

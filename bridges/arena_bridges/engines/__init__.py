@@ -23,4 +23,6 @@ def _open(reading: "SpecReader") -> "SourceReader":
 @hookimpl
 def arena_agent_sources() -> Iterable[AgentSource]:
     """Return engines: programs with a protocol of their own, which need the extension that starts programs."""
-    return [] if find_spec("arena_isolation") is None else [AgentSource("engine", _open, agent_keys=("protocol",), rank=1)]
+    if find_spec("arena_isolation") is None:
+        return []
+    return [AgentSource("engine", _open, agent_keys=("protocol",), harmless_keys=("protocol",), rank=1)]

@@ -200,11 +200,11 @@ def _games(run: Run, registry: Registry) -> _Games:
         if note is not None
     ]
     unknown = dict.fromkeys([str(sheet.game["name"]) for number, sheet in enumerate(run.boards) if number not in games])
-    return _Games(games, modules, dict.fromkeys(notes), _trouble(run, list(unknown)) if unknown else None)
+    return _Games(games, modules, dict.fromkeys(notes), _trouble(run, list(unknown), registry) if unknown else None)
 
 
-def _trouble(run: Run, unknown: Sequence[str]) -> str:
-    plugins = [plugin for plugin in named_code(run.document, run.plugins_asked).values() if plugin is not None]
+def _trouble(run: Run, unknown: Sequence[str], registry: Registry) -> str:
+    plugins = [plugin for plugin in named_code(run.document, run.plugins_asked, registry).values() if plugin is not None]
     option = shlex.join([word for plugin in plugins for word in ("--plugin", plugin)]) or "--plugin FILE"
     return f"{', '.join(unknown)}: not known here, so its matches are shown as text alone; with {option} they are drawn."
 

@@ -127,7 +127,7 @@ def test_a_revision_stays_what_it_was(tmp_path: Path, commit: Callable[..., None
     ids = spec_ids(spec)
     kept = run_of(spec)
     commit({"edge.py": source(-1, before="x = 1")})
-    assert spec_ids(kept.load(named_code(kept.document, kept.plugins_asked))) == ids
+    assert spec_ids(kept.load(named_code(kept.document, kept.plugins_asked, spec.registry))) == ids
     moved = load_spec(path)
     assert len(set(spec_ids(moved)) & set(ids)) < len(ids), "HEAD~1 is another commit by now"
 
