@@ -1,14 +1,35 @@
-"""Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
+"""Agents: they choose actions (players) or solve puzzles (solvers), or both; and the solutions that solvers return."""
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.configured import Configured
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.limits import Limits
-from arena.outcome import Answer, Path
 from arena.search import Search
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Path:
+    """The way from the position to a goal: its `actions`, which the referee replays; it sums their cost and checks the goal."""
+
+    actions: tuple[Action, ...]
+
+    def __init__(self, actions: Iterable[Action]) -> None:
+        object.__setattr__(self, "actions", tuple(actions))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A final `state`, for puzzles where the way does not matter. It need not be a goal: then it counts as unsolved.
+
+    `steps` is how many changes the solver made on its way, None where it did not count them.
+    """
+
+    state: State
+    steps: int | None = None
 
 
 class Agent(Configured, ABC):

@@ -186,17 +186,10 @@ class _CountedLocal:
         return getattr(self._view, name)
 
 
-def _counted_local(generate: Callable[[State], Any], meter: Meter) -> Callable[[State], Any]:
-    def local(state: State) -> Any:
-        return _CountedLocal(generate(state), meter)
-
-    return local
-
-
 _OPTIONAL: dict[str, Callable[[Callable[..., Any], Meter], Callable[..., Any]]] = {
     "neighbors": _counted_neighbors,
     "random_state": _counted,
     "mutate": _counted,
     "crossover": _counted,
-    "local": _counted_local,
+    "local": lambda generate, meter: lambda state: _CountedLocal(generate(state), meter),
 }

@@ -10,10 +10,6 @@ from dataclasses import dataclass, field
 from arena.game import Action, Game, State, gives
 
 
-def _no_setup(state: State) -> Sequence[tuple[int, str]]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Uci:
     """A game in the Universal Chess Interface (S. Meyer-Kahlen, 2006), such as `position fen FEN moves MOVE...`."""
@@ -40,7 +36,7 @@ class Gtp:
     """The action of a state that a vertex stands for, of which letters may be large or small; ValueError where there is none."""
     komi: float | None = None
     """What white gets for moving second; None where the game has no such thing, and engines are told nothing."""
-    setup: Callable[[State], Sequence[tuple[int, str]]] = _no_setup
+    setup: Callable[[State], Sequence[tuple[int, str]]] = lambda _: ()
     """The plays from the empty board to a position, each a seat and a vertex; by default none."""
     colors: tuple[str, str] = ("black", "white")
     """What the seats are called."""

@@ -30,7 +30,7 @@ import re
 import reprlib
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from importlib import import_module
@@ -151,28 +151,18 @@ class Interrupted(KeyboardInterrupt):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """What to write instead of `name`: the three nearest of the known names, or all of them where none is near."""
-    names = sorted(set(known))
-    near = _nearest(name.lower(), names)
-    if near:
-        return f"did you mean {_listed(near)}?"
+    """Suggest up to three known names that are about as near to `name` as the nearest, or all of them if none is near."""
+    names, wanted = sorted(set(known)), name.lower()
+    near = get_close_matches(wanted, names, n=3, cutoff=0.6)
+    likeness = [SequenceMatcher(None, other, wanted).ratio() for other in near]
+    best = [repr(other) for other, alike in zip(near, likeness, strict=True) if alike > likeness[0] - MAX_LIKENESS_LOSS]
+    if best:
+        return f"did you mean {' or '.join([', '.join(best[:-1]), best[-1]] if len(best) > 1 else best)}?"
     return f"known: {', '.join(names)}" if names else "none is known"
 
 
-def _nearest(name: str, names: Sequence[str]) -> list[str]:
-    """Names that are near, and about as near as the nearest of them."""
-    near = get_close_matches(name, names, n=3, cutoff=0.6)
-    likeness = [SequenceMatcher(None, other, name).ratio() for other in near]
-    return [other for other, alike in zip(near, likeness, strict=True) if alike > likeness[0] - MUCH]
-
-
-MUCH = 0.15
-"""How much less alike than the nearest name is too much to be worth a mention."""
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [repr(name) for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+MAX_LIKENESS_LOSS = 0.15
+"""A name is suggested only if it is less than this behind the nearest one, of 1."""
 
 
 def describe(error: BaseException) -> str:
@@ -180,9 +170,10 @@ def describe(error: BaseException) -> str:
 
     The deepest frame that belongs neither to arena nor to an installed library is named, so that an author sees his own line.
     """
-    text = ADDRESS.sub("0x...", " ".join(_words(error).split()))
+    message = foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
+    text = ADDRESS.sub("0x...", " ".join(message.split()))
     head = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    place = _place(error)
+    place = _find_place(error)
     return f"{head} ({place})" if place else head
 
 
@@ -214,6 +205,11 @@ def without_controls(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def one_line(text: str) -> str:
+    """Text with escapes for line ends and for whatever else a terminal should not get as it is."""
+    return "".join([letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text])
+
+
 def foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
     """Call code of a plugin, and `otherwise` with whatever it raises, but for the user's interrupt."""
     try:
@@ -224,25 +220,18 @@ def foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Valu
         return otherwise(error)
 
 
-def _words(error: BaseException) -> str:
-    return foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
-
-
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 """Where an object happens to lie in memory: no part of what happened."""
 
 
-def _place(error: BaseException) -> str:
+def _find_place(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
-    written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)] or _installed(frames)
+    written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)]
+    if not written:  # an installed plugin lies among the libraries
+        written = [frame for frame in frames if "site-packages" in frame.filename]
     return f"{written[-1].filename}:{written[-1].lineno}" if written else ""
-
-
-def _installed(frames: list[traceback.FrameSummary]) -> list[traceback.FrameSummary]:
-    """The frames of installed libraries, where there are none of the author's own: plugins are installed there too."""
-    return [frame for frame in frames if "site-packages" in frame.filename]
 
 
 def _is_ours(filename: str) -> bool:

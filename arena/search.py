@@ -69,10 +69,6 @@ LONGEST_EXCHANGE = 4 << 20
 """Characters of what a decision may add to a transcript."""
 
 
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= LARGEST
-
-
 @cache
 def _is_puzzle(kind: type[Game]) -> bool:
     """Whether a class of games is one of puzzles. To ask an abstract class takes long, and every decision has to know."""
@@ -238,8 +234,9 @@ class Search:
         """
         spent = dict(self.spent or {})
         for name, amount in amounts.items():
-            total = spent.get(name, 0) + amount if _is_amount(amount) else None
-            if total is None or total > LARGEST or len(name) > LONGEST_NAME:
+            sound = type(amount) in (int, float) and 0 <= amount <= LARGEST
+            total = spent.get(name, 0) + amount if sound else LARGEST
+            if not sound or total > LARGEST or len(name) > LONGEST_NAME:
                 raise ValueError(f"{cut(name)}: expected an amount from 0 to {LARGEST:,} in all, got {shown(amount)}")
             spent[name] = total
         if len(spent) > MOST_AMOUNTS:

@@ -7,17 +7,16 @@ if TYPE_CHECKING:
     from arena.agent import chooses, claim_of, solves
     from arena.configured import name_of, parameters_of, settings, with_defaults
     from arena.encoding import BoundEncoding, bind_encoding
+    from arena.errors import one_line
     from arena.game import gives, overrides
     from arena.heuristic import Evaluation, bind, info_of
     from arena.parts import AgentSource, SearchEngine
     from arena.plugins.board_files import BoardModule, board_module
     from arena.plugins.contract import source_line
     from arena.plugins.members import gives_grid, grid_fault, member
-    from arena.plugins.proposals import first_game, proposed, references
-    from arena.plugins.registry import Key, Registry, Source
+    from arena.plugins.registry import Key, Registry, Source, first_game, proposed, references
     from arena.plugins.sources import is_file, load_plugins, real_place, whole
     from arena.spec import Board, Document, Spec, load_spec, reload_spec
-    from arena.spec.faults import one_line
     from arena.spec.parameters import adapters, validated
     from arena.spec.source import EntryAgent, GivenEntry, SoundAgent, SourceReader
     from arena.traits import refusal, traits
@@ -26,17 +25,16 @@ _HOMES = {
     "arena.agent": "chooses claim_of solves",
     "arena.configured": "name_of parameters_of settings with_defaults",
     "arena.encoding": "BoundEncoding bind_encoding",
+    "arena.errors": "one_line",
     "arena.game": "gives overrides",
     "arena.heuristic": "Evaluation bind info_of",
     "arena.parts": "AgentSource SearchEngine",
     "arena.plugins.board_files": "BoardModule board_module",
     "arena.plugins.contract": "source_line",
     "arena.plugins.members": "gives_grid grid_fault member",
-    "arena.plugins.proposals": "first_game proposed references",
-    "arena.plugins.registry": "Key Registry Source",
+    "arena.plugins.registry": "Key Registry Source first_game proposed references",
     "arena.plugins.sources": "is_file load_plugins real_place whole",
     "arena.spec": "Board Document Spec load_spec reload_spec",
-    "arena.spec.faults": "one_line",
     "arena.spec.parameters": "adapters validated",
     "arena.spec.source": "EntryAgent GivenEntry SoundAgent SourceReader",
     "arena.traits": "refusal traits",

@@ -10,7 +10,7 @@ import click
 from arena.commands.options import plugin_option
 from arena.console.notices import load
 from arena.console.output import results_alone
-from arena.errors import PluginError, SpecError, StoreError, shown
+from arena.errors import PluginError, SpecError, StoreError, one_line, shown
 from arena.game import CHANCE, Game
 from arena.match.chance_streams import Chance, has_chance
 from arena.match.record import Record
@@ -22,7 +22,6 @@ from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Scheduled, asks_outside, timed
 from arena.secret import seed_of_round
 from arena.spec import Spec, load_spec
-from arena.spec.faults import one_line
 from arena.spec.named_code import named_code
 from arena.store import Store
 from arena.store.run import ForeignCode, Run, mixed_plugins, run_of

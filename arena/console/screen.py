@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.theme import Theme
 
 from arena.console.output import draws, terminal_size
-from arena.errors import Interrupted
-from arena.spec.faults import one_line
+from arena.errors import Interrupted, one_line
 
 MIN_TEXT_WIDTH = 20
 """Columns that text is not wrapped below."""

@@ -5,9 +5,8 @@ from math import inf, isfinite
 from arena.errors import shown
 from arena.game import Game, Puzzle, gives
 from arena.match.chance_streams import has_chance
-from arena.match.payoffs import lost
 from arena.match.record import FAULTS, Record
-from arena.returns import bounds
+from arena.returns import bounds, lost
 
 TOLERANCE = 1e-9
 MAX_TEXT_CHARACTERS = 1 << 20

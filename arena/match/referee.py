@@ -6,6 +6,7 @@ from hashlib import blake2b
 from math import isfinite
 from typing import Any
 
+from arena.agent import Answer, Path
 from arena.configured import name_of
 from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
 from arena.game import Action, Puzzle
@@ -13,11 +14,10 @@ from arena.identity import position_stream
 from arena.limits import is_count
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
-from arena.match.payoffs import checked_returns, lost, standing
 from arena.match.player import Ending, Forfeit, Player, Unreadable, check_action, local_player, short
 from arena.match.record import CPU_SECONDS, Decision, Record
 from arena.match.stepper import Stepper, stepper_of
-from arena.outcome import Answer, Path
+from arena.returns import checked_returns, lost, standing
 from arena.search import SharedStart
 
 LONGEST_ANSWER = 64 * 1024

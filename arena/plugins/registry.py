@@ -1,4 +1,4 @@
-"""Everything that the loaded plugins brought, by name."""
+"""Everything that the loaded plugins brought, by name, and which of it is proposed if the user names nothing."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -9,11 +9,12 @@ from arena.agent import Agent
 from arena.configured import with_defaults
 from arena.errors import PluginError, UnknownName
 from arena.format import Format
-from arena.game import Game
+from arena.game import Game, Puzzle
 from arena.parts import KINDS, SearchEngine
 from arena.plugins.contract import Unfit, line, source_line
+from arena.plugins.members import HEURISTIC, member
 from arena.search_engines import add_search_engine
-from arena.traits import made_for, refusal
+from arena.traits import made_for, refusal, traits
 from arena.version import distribution
 
 Brought = TypeVar("Brought")
@@ -212,3 +213,35 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
 
 def _name(key: Key) -> Any:
     return key[1] if len(key) == 2 else key[1:]
+
+
+def proposed(registry: Registry, game: Game, *, informed: bool) -> list[str]:
+    """Return the names of agents with a weight for `game` that can play it, the largest weight first.
+
+    `informed` tells whether they get a heuristic. Equals stand in the order in which plugins brought them.
+    """
+    words = traits(game) | ({HEURISTIC} if informed else set())
+    weights = {
+        name: max([weight for word, weight in member(agent, "proposed").items() if word in words], default=0)
+        for name, agent in registry.agents.items()
+        if refusal(agent, game) is None
+    }
+    return sorted([name for name, weight in weights.items() if weight > 0], key=lambda name: -weights[name])
+
+
+def references(registry: Registry, game: Game) -> list[str]:
+    """Return the names of reference agents that can play `game`: arena's own, then those of other plugins."""
+    wanted = (True, "puzzles" if game.players == 1 else "games")
+    agents = registry.agents.items()
+    found = [name for name, agent in agents if member(agent, "reference") in wanted and refusal(agent, game) is None]
+    return sorted(found, key=lambda name: not registry.sources["agent", name].own)
+
+
+def first_game(registry: Registry, *, puzzle: bool) -> str | None:
+    """Return the first puzzle, or the first game for several, that came with arena, else of all plugins; None without any.
+
+    Games whose rules may take the process down come last.
+    """
+    found = [name for name, kind in registry.games.items() if issubclass(kind, Puzzle) == puzzle]
+    native = {name: bool(member(registry.games[name], "native")) for name in found}
+    return min(found, key=lambda name: (not registry.sources["game", name].own, native[name]), default=None)

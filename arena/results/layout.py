@@ -14,8 +14,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from arena.errors import without_controls
-from arena.spec.faults import one_line
+from arena.errors import one_line, without_controls
 
 DEFAULT = "simple"
 GAP = "  "

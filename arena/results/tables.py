@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from tabulate import tabulate_formats
 
 from arena.columns import LAST
+from arena.errors import one_line
 from arena.results import figures
 from arena.results.cells import UNKNOWN, BoardTable, board_table, bracket_table, kinds
 from arena.results.layout import DEFAULT, crossing, csv_line, fits, folded, table
 from arena.results.leaderboard import Leaderboard
-from arena.spec.faults import one_line
 
 FORMATS = (*tabulate_formats, "json", "csv")
 """The values of `--format`."""

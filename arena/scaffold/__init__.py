@@ -14,8 +14,7 @@ from typing import NamedTuple
 from arena.errors import ArenaError
 from arena.game import Puzzle
 from arena.plugins.contract import NAME
-from arena.plugins.proposals import first_game
-from arena.plugins.registry import Registry
+from arena.plugins.registry import Registry, first_game
 
 __all__ = ["KINDS", "starter", "write"]
 

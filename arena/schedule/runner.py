@@ -7,14 +7,14 @@ from typing import NamedTuple
 from arena.errors import Interrupted, author_traceback, describe, foreign
 from arena.game import Puzzle
 from arena.heuristic import Evaluation, bind
-from arena.match.luck import adjusted_returns
 from arena.match.match import IN_PROCESS, Match, Position, match_id
-from arena.match.payoffs import lost
 from arena.match.player import Player, local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
+from arena.match.replay import adjusted_returns
 from arena.parts import Isolation, PlayerPool
 from arena.plugins.registry import Registry
+from arena.returns import lost
 from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.search import SharedStart

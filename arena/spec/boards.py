@@ -19,13 +19,12 @@ from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.document import Path
 from arena.spec.entries import Entry, features
-from arena.spec.faults import dotted
 from arena.spec.games import Rules, adjudication_of, titles
 from arena.spec.isolation import is_closed
 from arena.spec.labels import default_labels
 from arena.spec.parameters import Report, validated, without_defaults
 from arena.spec.positions import read_positions
-from arena.spec.reader import SpecReader, without
+from arena.spec.reader import SpecReader, dotted, without
 from arena.spec.source import organisers
 from arena.spec.unlimited import unlimited
 

@@ -18,10 +18,9 @@ from arena.spec.isolation import KEY as ISOLATION
 from arena.spec.isolation import check_name, is_closed, isolation_of
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
-from arena.spec.option_files import located, option_files
 from arena.spec.parameters import Report, adapter, checked, hinting
 from arena.spec.reader import SpecReader, without
-from arena.spec.source import EntryAgent, GivenEntry, take_entry
+from arena.spec.source import EntryAgent, GivenEntry, located, option_files, take_entry
 from arena.spec.sweep import Variant, variants
 
 

@@ -10,10 +10,9 @@ from arena.identity import canonical
 from arena.match.adjudication import Adjudication
 from arena.returns import bounds
 from arena.spec.document import Path
-from arena.spec.faults import dotted
 from arena.spec.labels import shown
 from arena.spec.parameters import plain, validated
-from arena.spec.reader import SpecReader, without
+from arena.spec.reader import SpecReader, dotted, without
 from arena.spec.sweep import variants
 
 

@@ -1,13 +1,13 @@
 """How an entry of a spec gets its agent: from the registry, or from a source that an extension brings."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from os.path import relpath
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from arena.agent import Agent
-from arena.configured import parameters_of
+from arena.configured import SPEC_FILE, initializer, parameters_of
 from arena.errors import suggestion
 from arena.game import Game
 from arena.heuristic import Evaluation, info_of
@@ -21,7 +21,6 @@ from arena.spec.document import Path
 from arena.spec.games import Rules
 from arena.spec.labels import CodeLabel
 from arena.spec.model import EntryKeys
-from arena.spec.option_files import located, option_files
 from arena.spec.parameters import UNKNOWN_KEY, validated, without_defaults
 from arena.spec.reader import SpecReader
 from arena.spec.sweep import Variant
@@ -261,3 +260,30 @@ def called(reading: SpecReader, plugin: str) -> str:
 def say_trusted(reading: SpecReader, agent: str, plugin: str, advice: str) -> None:
     """Note that arena itself loads a plugin, and how to have it otherwise."""
     reading.note(f"{agent} plays in a sandbox, but arena itself loads its plugin {plugin}, so that is trusted; else {advice}")
+
+
+def option_files(constructor: Callable[..., Any], options: Mapping[str, Any], folder: FilePath) -> dict[str, str]:
+    """Return the options with the hint SpecFile, each with the whole path of its file; those whose file is nowhere are left out.
+
+    A relative path starts in `folder`, that of the spec, and where nothing lies there in the current one.
+    """
+    try:
+        hints = get_type_hints(initializer(constructor), include_extras=True)
+    except Exception:  # the hints are a plugin's, and told where the options are checked
+        return {}
+    named = [name for name, hint in hints.items() if SPEC_FILE in getattr(hint, "__metadata__", ())]
+    found = {name: _found(options[name], folder) for name in named if isinstance(options.get(name), str)}
+    return {name: str(path) for name, path in found.items() if path is not None}
+
+
+def located(options: Mapping[str, Any], files: Mapping[str, str], folder: FilePath) -> dict[str, Any]:
+    """Return options as one who stands in `folder` takes them: whole paths of the `files` that another folder has."""
+    return {**options, **{name: file for name, file in files.items() if FilePath(file) != folder / options[name]}}
+
+
+def _found(text: str, folder: FilePath) -> FilePath | None:
+    try:
+        given = FilePath(text).expanduser()
+        return next((path for path in (folder / given, given.absolute()) if path.exists()), None)
+    except (OSError, RuntimeError, ValueError):  # no name that a file can have, or the home of nobody
+        return None

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from time import thread_time
 
-from arena.errors import SpecFault, foreign
+from arena.errors import SpecFault, foreign, one_line
 from arena.game import Game, State
 from arena.plugins.members import needs_limit
 from arena.spec.board import Board, Spec
 from arena.spec.entries import Entry
-from arena.spec.faults import dotted, one_line
 from arena.spec.games import Rules
-from arena.spec.reader import SpecReader
+from arena.spec.reader import SpecReader, dotted
 
 STATES = 200_000
 """States of a game that a search sees through in seconds; the 8-puzzle has 181,440."""

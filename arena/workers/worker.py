@@ -25,8 +25,7 @@ from arena.schedule.fingerprint import fingerprints
 from arena.schedule.runner import MatchRunner, unplayed
 from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
-from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, WorkerFailed, frame
-from arena.workers.vitals import Vitals
+from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, Vitals, WorkerFailed, frame
 
 PULSE_SECONDS = 0.1
 """Seconds between two signs of life; also how long a finished record waits at most while the next match is played."""

@@ -14,8 +14,7 @@ from arena.processes.child import python_environment, signal_name
 from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees, remove_leftovers
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
-from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, frame
-from arena.workers.vitals import Vitals, shared_memory
+from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, Vitals, frame, shared_memory
 
 EXIT_SECONDS = 0.2
 """Seconds for a process whose pipe was closed to end, so that its exit code can be told."""

@@ -14,9 +14,9 @@ from arena.api.spec import Spec, load_spec
 from arena.schedule.schedule import waits
 from arena.secret import SECRET
 from arena.spec.document import Document, Path, read_document
-from arena.spec.faults import Faults
 from arena.spec.model import Count, SpecKeys
 from arena.spec.parameters import UNKNOWN_KEY, adapter, checked, hinting
+from arena.spec.reader import Faults
 
 OPEN = "open"
 """What `authors` says where anybody may register."""

@@ -11,8 +11,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from arena import ArenaError
 from arena.api.store import StoreError
-from arena.spec.faults import dotted
 from arena.spec.parameters import explained
+from arena.spec.reader import dotted
 from arena_web.errors import BadRequest, Refusal
 from arena_web.pages import Navigation, fault_page
 from arena_web.plugin_process import Busy, ProcessEnded, ProcessFailed

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError, WrapValidator
 
 from arena.api.cli import shown
-from arena.spec.faults import dotted
 from arena.spec.parameters import explained, refused
+from arena.spec.reader import dotted
 from arena_web.errors import BadRequest
 
 MAX_AGENTS = 16

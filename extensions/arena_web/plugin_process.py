@@ -9,7 +9,7 @@ import anyio.to_thread
 
 from arena import ArenaError
 from arena.api.run import ChildLost, Helper
-from arena.processes.usage import usage_of
+from arena.processes.child import usage_of
 
 HOST = "arena_web.plugin_host"
 """The module that a process runs."""

@@ -14,9 +14,9 @@ from arena.api.spec import Board, BoardModule, Registry, board_module, gives, lo
 from arena.api.store import Store
 from arena.match.chance_streams import MOST_OUTCOMES, endless
 from arena.schedule.board_info import known_game
-from arena.spec.faults import dotted
 from arena.spec.named_code import named_code
 from arena.spec.parameters import explained
+from arena.spec.reader import dotted
 from arena.store.run import ForeignCode
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from arena.match.record import Record
-from arena.processes.usage import usage_of
+from arena.processes.child import usage_of
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec

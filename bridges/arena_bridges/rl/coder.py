@@ -8,7 +8,7 @@ from arena import Action, ArenaError, Game, State, load_plugins
 from arena.api.cli import shown
 from arena.api.spec import BoundEncoding, bind_encoding, gives, name_of, validated
 from arena.encoding import encodings_of
-from arena.spec.faults import dotted
+from arena.spec.reader import dotted
 
 TEXT = 1024
 """Bytes of the text of an observation, where a game has no encoding."""

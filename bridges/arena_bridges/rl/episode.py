@@ -8,7 +8,7 @@ from arena import Action, ArenaError
 from arena.api.match import Chance, has_chance, lost, standing
 from arena.match.chance_streams import settled
 from arena.match.match import move_limit
-from arena.match.payoffs import checked_returns
+from arena.returns import checked_returns
 from arena_bridges.rl.coder import Coder
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from arena.match.chance_streams import Chance, has_chance
-from arena.match.payoffs import lost
 from arena.match.record import Record
 from arena.match.replay import Differs, against_rules, steps
+from arena.returns import lost
 from arena.schedule.runner import MatchRunner, positions_of
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec

@@ -14,9 +14,8 @@ from arena import CHANCE, Agent, Game, Limits, Search, play
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
 from arena.match.contradictions import contradiction
-from arena.match.luck import adjusted_returns
 from arena.match.record import Record
-from arena.match.replay import against_rules, steps
+from arena.match.replay import adjusted_returns, against_rules, steps
 from arena.returns import scaled, unscaled
 from arena.search import SharedStart
 from arena_games.tic_tac_toe import TicTacToe

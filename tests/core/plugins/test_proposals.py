@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from arena import load_plugins
-from arena.plugins.proposals import first_game, proposed, references
-from arena.plugins.registry import Registry
+from arena.plugins.registry import Registry, first_game, proposed, references
 from arena_play.defaults import sensible
 from arena_web.inventory import inventory
 from tests.conftest import arena_in
