@@ -22,7 +22,7 @@ from arena.commands import COMMANDS as OWN
 from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreDamaged, StoreFull, describe
 from arena.parts import explain_missing
 from arena.processes.interrupts import user_interrupts
-from arena.processes.threads import abandoned
+from arena.processes.threads import has_abandoned
 
 TRACEBACK = "ARENA_TRACEBACK"
 
@@ -156,7 +156,7 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if abandoned():
+    if has_abandoned():
         with suppress(OSError):
             sys.stderr.flush()
         os._exit(code)

@@ -11,7 +11,7 @@ from typing import Any
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, State, overrides
 from arena.limits import LARGEST
-from arena.unmetered import WATCHED, noted, plain, shallow
+from arena.unmetered import WATCHED, copy_shallow, note_states, unwatched_copy
 
 CLOCK_STRIDE = 16
 """How many nodes may pass between two looks at the clock."""
@@ -114,11 +114,11 @@ def counting_view(game: Game, meter: Meter) -> Game:
     methods, which do not count. What `parse_state` makes is no node; it is seen, see `arena.unmetered`.
     """
     meter.game = game
-    view = shallow(game)
-    own = plain(game) if WATCHED else game
+    view = copy_shallow(game)
+    own = unwatched_copy(game) if WATCHED else game
     shadows: dict[str, Any] = view.__dict__
     shadows["result"] = _counted_result(own.result, meter)
-    shadows["parse_state"] = noted(game.parse_state)
+    shadows["parse_state"] = note_states(game.parse_state)
     for name in _offered(type(game)):
         shadows[name] = _OPTIONAL[name](getattr(own, name), meter)
     return view

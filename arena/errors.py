@@ -91,7 +91,7 @@ class UnknownName(ArenaError):
     """No plugin brought a `kind` (agent, game, ...) of that `name`; the message says which of the `known` ones are near it."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
-        super().__init__(f"unknown {kind} {name!r}; {suggestion(str(name), known)}")
+        super().__init__(f"unknown {kind} {name!r}; {suggest(str(name), known)}")
 
 
 class Refused(ArenaError):
@@ -150,7 +150,7 @@ class Interrupted(KeyboardInterrupt):
     """The user interrupted the run. Whatever else raises KeyboardInterrupt is an agent or a plugin at fault."""
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """Suggest up to three known names that are about as near to `name` as the nearest, or all of them if none is near."""
     names, wanted = sorted(set(known)), name.lower()
     near = get_close_matches(wanted, names, n=3, cutoff=0.6)
@@ -170,7 +170,7 @@ def describe(error: BaseException) -> str:
 
     The deepest frame that belongs neither to arena nor to an installed library is named, so that an author sees his own line.
     """
-    message = foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
+    message = call_foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
     text = ADDRESS.sub("0x...", " ".join(message.split()))
     head = f"{type(error).__name__}: {text}" if text else type(error).__name__
     place = _find_place(error)
@@ -182,14 +182,14 @@ _brief.maxstring = _brief.maxother = 120
 _brief.maxlist = _brief.maxtuple = 12
 
 
-def shown(value: object) -> str:
+def abbreviate(value: object) -> str:
     """A value as a message shows it, with the middle of long parts left out, whatever its `repr` does."""
-    return ADDRESS.sub("0x...", represented(value, _brief.repr))
+    return ADDRESS.sub("0x...", represent(value, _brief.repr))
 
 
-def represented(value: object, how: Callable[[object], str] = repr) -> str:
+def represent(value: object, how: Callable[[object], str] = repr) -> str:
     """The `repr` of a value, which its author may have written; where that fails the name of its type."""
-    return foreign(lambda: how(value), lambda _: f"an object of type {type(value).__name__}")
+    return call_foreign(lambda: how(value), lambda _: f"an object of type {type(value).__name__}")
 
 
 def cut(text: str, most: int = 60) -> str:
@@ -200,17 +200,17 @@ def cut(text: str, most: int = 60) -> str:
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def without_controls(text: str) -> str:
+def escape_controls(text: str) -> str:
     """A text of several lines with escapes for what a terminal would take for an order; tabs and line ends stay."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def one_line(text: str) -> str:
+def escape_line(text: str) -> str:
     """Text with escapes for line ends and for whatever else a terminal should not get as it is."""
     return "".join([letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text])
 
 
-def foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
+def call_foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
     """Call code of a plugin, and `otherwise` with whatever it raises, but for the user's interrupt."""
     try:
         return call()
@@ -256,7 +256,7 @@ def author_traceback(error: BaseException, *, most: int = 20) -> str:
     frames: TracebackType | None = error.__traceback__
     while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
-    lines = foreign(
+    lines = call_foreign(
         lambda: traceback.format_exception(type(error), error, frames, limit=-most, chain=False),
         lambda _: traceback.format_tb(frames, limit=-most),  # the exception cannot be shown
     )

@@ -5,7 +5,7 @@ from math import isfinite, isnan
 from typing import Any
 
 from arena.configured import name_of
-from arena.errors import GameError, shown
+from arena.errors import GameError, abbreviate
 from arena.game import Game, Puzzle, State, gives
 
 
@@ -22,7 +22,7 @@ def is_number(given: Any) -> bool:
     return isinstance(given, (int, float)) and not isinstance(given, bool) and not isnan(given)
 
 
-def scaled(game: Game, value: float) -> float:
+def scale_return(game: Game, value: float) -> float:
     """Return what a return of a game is on the scale from -1 to 1, linearly; as it is where the range is open or empty."""
     low, high = bounds(game)
     if (low, high) == (-1, 1) or not _is_range(low, high):
@@ -30,8 +30,8 @@ def scaled(game: Game, value: float) -> float:
     return 2.0 * (value - low) / (high - low) - 1.0
 
 
-def unscaled(game: Game, value: float) -> float:
-    """Return the return of a game that is `value` on the scale from -1 to 1: the inverse of `scaled`."""
+def unscale_value(game: Game, value: float) -> float:
+    """Return the return of a game that is `value` on the scale from -1 to 1: the inverse of `scale_return`."""
     low, high = bounds(game)
     if (low, high) == (-1, 1) or not _is_range(low, high):
         return value
@@ -45,7 +45,7 @@ def _is_range(low: float, high: float) -> bool:
 TOLERANCE = 1e-9
 
 
-def checked_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
+def check_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
     """Return what every seat gets at a terminal state; GameError where it is not what the game promises."""
     returns = tuple(map(float, given))
     if len(returns) != game.players:
@@ -73,14 +73,14 @@ def standing(game: Game, state: State) -> tuple[float, ...]:
         values = ()
     if len(values) != game.players or not all(map(isfinite, values)):
         raise GameError(
-            f"{name_of(game)}: standing gave {shown(given)}; expected a finite number for each of {game.players} seats"
+            f"{name_of(game)}: standing gave {abbreviate(given)}; expected a finite number for each of {game.players} seats"
         )
     if game.zero_sum and abs(sum(values)) > TOLERANCE:
         raise GameError(f"{name_of(game)}: standing gave {values}, which do not add up to 0 as zero_sum promises")
     return values
 
 
-def lost(game: Game, seat: int | None, state: State = None) -> tuple[float, ...]:
+def returns_of_loss(game: Game, seat: int | None, state: State = None) -> tuple[float, ...]:
     """Return what everyone gets when one seat loses by a fault: that seat `min_return`, and a puzzle's solver 0.
 
     The others share what keeps a zero-sum game zero-sum; else they get what they have in `state`, 0 where that is not known.

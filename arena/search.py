@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from arena.configured import name_of
 from arena.counting import Meter
-from arena.errors import cut, shown
+from arena.errors import abbreviate, cut
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
-from arena.limits import LARGEST, Limits, finite, is_count, plies
-from arena.returns import scaled
+from arena.limits import LARGEST, Limits, is_count, normalize_depth, normalize_value
+from arena.returns import scale_return
 from arena.waiting import waiting
 
 Item = TypeVar("Item")
@@ -158,7 +158,7 @@ class Search:
                 return 0.0 if puzzle.is_goal(state) else -inf
             game = self._game
             value = game.returns(state)[player]
-            return value if game.min_return == -1.0 and game.max_return == 1.0 else scaled(game, value)
+            return value if game.min_return == -1.0 and game.max_return == 1.0 else scale_return(game, value)
         if self._evaluation is None:
             return 0.0
         return self._evaluation(state, player) if puzzle is None else -self._evaluation(state)
@@ -220,8 +220,8 @@ class Search:
         """
         self._last = Report(
             best,
-            None if value is None else finite(value),
-            None if depth is None else plies(depth),
+            None if value is None else normalize_value(value),
+            None if depth is None else normalize_depth(depth),
             tuple(line),
             exact,
         )
@@ -237,7 +237,7 @@ class Search:
             sound = type(amount) in (int, float) and 0 <= amount <= LARGEST
             total = spent.get(name, 0) + amount if sound else LARGEST
             if not sound or total > LARGEST or len(name) > LONGEST_NAME:
-                raise ValueError(f"{cut(name)}: expected an amount from 0 to {LARGEST:,} in all, got {shown(amount)}")
+                raise ValueError(f"{cut(name)}: expected an amount from 0 to {LARGEST:,} in all, got {abbreviate(amount)}")
             spent[name] = total
         if len(spent) > MOST_AMOUNTS:
             raise ValueError(f"expected at most {MOST_AMOUNTS} names of amounts, got {len(spent)}")
@@ -253,7 +253,7 @@ class Search:
         try:
             text = json.dumps(dict(exchange), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"expected a JSON object, got {shown(exchange)}") from error
+            raise ValueError(f"expected a JSON object, got {abbreviate(exchange)}") from error
         if len(text) + sum(map(len, self.exchanges)) > LONGEST_EXCHANGE:
             raise ValueError(f"expected at most {LONGEST_EXCHANGE:,} characters of transcript in a decision")
         self.exchanges = (*self.exchanges, text)
@@ -287,5 +287,5 @@ class Search:
         a limit would have more than 10^15.
         """
         if not is_count(nodes):
-            raise ValueError(f"expected a whole number of nodes from 0 to {LARGEST:,}, got {shown(nodes)}")
+            raise ValueError(f"expected a whole number of nodes from 0 to {LARGEST:,}, got {abbreviate(nodes)}")
         self._meter.count(nodes)

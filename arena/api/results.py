@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from arena.results.stored_tallies import tallies_of
     from arena.results.tables import render
     from arena.results.tally import Tally
-    from arena.schedule.board_info import BoardInfo, board_info
+    from arena.schedule.board_info import BoardInfo, describe_board
 
 _HOMES = {
     "arena.parts": "Export",
@@ -21,7 +21,7 @@ _HOMES = {
     "arena.results.stored_tallies": "tallies_of",
     "arena.results.tables": "render",
     "arena.results.tally": "Tally",
-    "arena.schedule.board_info": "BoardInfo board_info",
+    "arena.schedule.board_info": "BoardInfo describe_board",
 }
 _PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "Leaderboard",
     "Row",
     "Tally",
-    "board_info",
+    "describe_board",
     "folded",
     "render",
     "stored",

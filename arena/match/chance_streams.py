@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from arena.configured import name_of
-from arena.errors import GameError, shown
+from arena.errors import GameError, abbreviate
 from arena.game import CHANCE, Action, Game, State, gives
 from arena.identity import Stream, canonical, position_seed
 
@@ -38,7 +38,7 @@ class Chance:
         def stream_of(name: Hashable) -> Stream:
             if not _is_plain(name):
                 raise GameError(
-                    f"{name_of(game)}: chance_stream gave {shown(name)}; expected a text, a number or a tuple of these"
+                    f"{name_of(game)}: chance_stream gave {abbreviate(name)}; expected a text, a number or a tuple of these"
                 )
             text = canonical(name)
             if text not in streams:
@@ -76,16 +76,16 @@ def chance_outcomes(game: Game, state: State) -> Sequence[tuple[Action, float]]:
     try:
         outcomes = [(action, float(probability)) for action, probability in given]
     except (TypeError, ValueError):
-        raise _wrong(game, f"gave {shown(given)}; expected pairs of an action and a probability") from None
+        raise _wrong(game, f"gave {abbreviate(given)}; expected pairs of an action and a probability") from None
     for action, probability in outcomes:
         if not 0.0 < probability <= 1.0 + TOLERANCE:
-            raise _wrong(game, f"gave {shown(action)} the probability {probability:g}; expected one above 0, at most 1")
+            raise _wrong(game, f"gave {abbreviate(action)} the probability {probability:g}; expected one above 0, at most 1")
     if abs(sum([probability for _, probability in outcomes]) - 1.0) > TOLERANCE:
         total = sum([probability for _, probability in outcomes])
         raise _wrong(game, f"gave probabilities that add up to {total:.12g} in {game.format_state(state)}; expected 1")
     listed, actions = [action for action, _ in outcomes], list(game.actions(state))
     if listed != actions and not (len(listed) == len(actions) == len(set(listed)) and set(listed) == set(actions)):
-        raise _wrong(game, f"gave the outcomes {shown(listed)}, and actions gave {shown(actions)}; expected the same")
+        raise _wrong(game, f"gave the outcomes {abbreviate(listed)}, and actions gave {abbreviate(actions)}; expected the same")
     return outcomes
 
 
@@ -93,7 +93,7 @@ def _wrong(game: Game, what: str) -> GameError:
     return GameError(f"{name_of(game)}: chance_outcomes {what}")
 
 
-def settled(game: Game, state: State, chance: Chance) -> State:
+def settle_chance(game: Game, state: State, chance: Chance) -> State:
     """Return the state after chance has moved for as long as it is its turn; `state` itself where it is not."""
     for _ in range(MOST_OUTCOMES):
         if game.is_terminal(state) or game.to_move(state) != CHANCE:

@@ -14,7 +14,7 @@ from arena.counting import GoPlain, Meter, counting_view
 from arena.errors import Interrupted, OutOfBudget, Unavailable, author_traceback, describe
 from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
-from arena.limits import Limits, clipped
+from arena.limits import Limits, clip_text
 from arena.search import Search, SharedStart
 from arena.search_engines import find_loop
 from arena.unmetered import seen
@@ -27,8 +27,8 @@ class AgentRaised(Exception):
 
     def __init__(self, error: BaseException) -> None:
         self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
-        self.message = clipped(str(error) if isinstance(error, Unavailable) else describe(error))
-        self.traceback = clipped(author_traceback(error))
+        self.message = clip_text(str(error) if isinstance(error, Unavailable) else describe(error))
+        self.traceback = clip_text(author_traceback(error))
 
 
 class Decider:

@@ -12,7 +12,7 @@ from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
 from arena.limits import MOVES, START_SECONDS, Limits
 from arena.match.adjudication import Adjudication
-from arena.match.openings import Redraws, opened
+from arena.match.openings import Redraws, play_opening
 from arena.secret import Seed, seed_of_round
 
 IN_PROCESS = "none"
@@ -186,7 +186,7 @@ class Positions:
         else:
             state = self.game.parse_state(self.texts[number])
         if self.plies:
-            state = opened(self.game, state, self.plies, position_stream(position_key, "opening"))
+            state = play_opening(self.game, state, self.plies, position_stream(position_key, "opening"))
         return Position(position_key, state, self.game.format_state(state))
 
     def key(self, number: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from arena.configured import name_of
 from arena.errors import GameError
 from arena.game import Game, State
-from arena.match.chance_streams import Chance, has_chance, settled
+from arena.match.chance_streams import Chance, has_chance, settle_chance
 
 ATTEMPTS = 1000
 """How often an opening is drawn anew because the game was over before it was."""
@@ -17,7 +17,7 @@ LAST_ROUND = 1_000_000
 """Rounds from here on keep their first draw: a format may number positions as it likes, and all before one would be drawn."""
 
 
-def opened(game: Game, state: State, plies: int, rng: random.Random) -> State:
+def play_opening(game: Game, state: State, plies: int, rng: random.Random) -> State:
     """Return the state after so many random plies, each a decision; what chance does between them is drawn from `rng`, too.
 
     GameError where a game seems to be over always before that.
@@ -27,7 +27,7 @@ def opened(game: Game, state: State, plies: int, rng: random.Random) -> State:
         reached = state
         for _ in range(plies):
             if chance is not None:
-                reached = settled(game, reached, chance)
+                reached = settle_chance(game, reached, chance)
             if game.is_terminal(reached):
                 break
             reached = game.result(reached, rng.choice(game.actions(reached)))

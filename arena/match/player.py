@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import GameError, Interrupted, Unavailable, shown
+from arena.errors import GameError, Interrupted, Unavailable, abbreviate
 from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
 from arena.limits import MARGIN
@@ -136,7 +136,7 @@ class LocalPlayer(Decider):
             choice = self._decide(self.agent.choose, state, legal)
             if self.fallback or self._seconds is not None:
                 self._check_use()
-            return chosen(choice, legal)  # what `check_action` does, without a call
+            return find_legal(choice, legal)  # what `check_action` does, without a call
         except (AgentRaised, ValueError) as error:
             raise _forfeit(self.number, choice, legal, error) from error
 
@@ -187,7 +187,7 @@ def local_player(match: Match, number: int, start: SharedStart, played: Sequence
 def check_action(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's. A Forfeit without one."""
     try:
-        return chosen(choice, legal)
+        return find_legal(choice, legal)
     except (AgentRaised, ValueError) as error:
         raise _forfeit(seat, choice, legal, error) from error
 
@@ -202,7 +202,7 @@ def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception) 
     return Forfeit(Ending("illegal-action", seat, f"expected {expected}, got {short(choice)}"))
 
 
-def chosen(choice: Any, legal: Sequence[Action]) -> Action:
+def find_legal(choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's.
 
     ValueError where there is none; AgentRaised where the comparison raises, which an agent's author has written; GameError
@@ -228,4 +228,4 @@ def failure(seat: int, failed: AgentRaised) -> Forfeit | Unavailable:
 
 def short(value: object) -> str:
     """A value as a message shows it, cut where it is long."""
-    return value.text if type(value) is Unreadable else shown(value)
+    return value.text if type(value) is Unreadable else abbreviate(value)

@@ -17,7 +17,7 @@ from arena.match.match import Match
 from arena.match.player import Ending, Forfeit, Player, Unreadable, check_action, local_player, short
 from arena.match.record import CPU_SECONDS, Decision, Record
 from arena.match.stepper import Stepper, stepper_of
-from arena.returns import checked_returns, lost, standing
+from arena.returns import check_returns, returns_of_loss, standing
 from arena.search import SharedStart
 
 LONGEST_ANSWER = 64 * 1024
@@ -46,7 +46,7 @@ def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerM
             "".join(state.stepper.actions)  # all of them texts, or the game is at fault
         except Forfeit as forfeit:
             ending = forfeit.ending
-            state.returns = lost(game, ending.seat, state.stepper.state)
+            state.returns = returns_of_loss(game, ending.seat, state.stepper.state)
     except (Interrupted, IsolationError):
         raise
     except BaseException as error:
@@ -89,7 +89,7 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
         ending = _take_turns(state, on_turn, turn)
         if ending is _NORMAL:
-            state.returns = checked_returns(game, game.returns(state.stepper.state))
+            state.returns = check_returns(game, game.returns(state.stepper.state))
         else:
             state.returns = standing(game, state.stepper.state) if state.agreed_end is None else state.agreed_end.returns
         return ending

@@ -11,7 +11,7 @@ from arena.match.adjudication import Adjudication
 from arena.match.chance_streams import Chance, chance_outcomes, has_chance
 from arena.match.record import FAULTS, Decision, Record
 from arena.match.stepper import Stepper
-from arena.returns import lost, standing, unscaled
+from arena.returns import returns_of_loss, standing, unscale_value
 
 
 class IllegalAction(Exception):
@@ -70,7 +70,7 @@ def steps(game: Game, record: Record, start: State | None = None, chance: Chance
     that a game without a notation for states cannot read is left out. With `chance`, made anew, outcomes must be those that
     it draws; without, any that can come.
     """
-    state = _parsed("position", record.position, lambda: game.parse_state(record.position)) if start is None else start
+    state = _parse("position", record.position, lambda: game.parse_state(record.position)) if start is None else start
     stepper = Stepper(game, state, len(record.actions))
     yield Step(state, 0, None, None, None, 0.0)
     puzzle = isinstance(game, Puzzle)
@@ -98,12 +98,12 @@ def steps(game: Game, record: Record, start: State | None = None, chance: Chance
         yield Step(stepper.state, number + 1, text, seat, decision, float(stepper.cost), moves)
     if record.answer is not None and not record.answer.startswith("blake2b:"):
         answer = record.answer
-        if start is None or _reads(game, record.position, start):
-            state = _parsed("answer", answer, lambda: game.parse_state(answer))
+        if start is None or _can_read(game, record.position, start):
+            state = _parse("answer", answer, lambda: game.parse_state(answer))
             yield Step(state, -1, None, None, None, float(stepper.cost), moves)
 
 
-def _reads(game: Game, text: str, state: State) -> bool:
+def _can_read(game: Game, text: str, state: State) -> bool:
     """Whether a game reads the states that it writes; the notation is optional."""
     try:
         return bool(game.parse_state(text) == state)
@@ -111,14 +111,14 @@ def _reads(game: Game, text: str, state: State) -> bool:
         return False
 
 
-def _parsed(what: str, text: str, parse: Any) -> Any:
+def _parse(what: str, text: str, parse: Any) -> Any:
     try:
         return parse()
     except Exception as error:
         raise Differs(f"{what}: {text!r} cannot be read: {describe(error)}") from error
 
 
-def against_rules(
+def compare_with_rules(
     game: Game, record: Record, first: Step, last: Step, moves: int | None = None, adjudication: Adjudication | None = None
 ) -> list[str]:
     """What the rules say otherwise of the end of a record, from its first and last step.
@@ -130,18 +130,20 @@ def against_rules(
     concerned = adjudication is not None or record.termination == "adjudicated"
     if concerned and moves is not None and record.termination != "void":
         continues = last.moves < moves and not game.is_terminal(last.state)
-        found += _against_values(record, last.moves, adjudication, continues=continues)
+        found += _compare_with_values(record, last.moves, adjudication, continues=continues)
     if record.termination == "move-limit" and moves is not None and last.moves != moves:
         found.append(f"termination: recorded move-limit after {last.moves} of {moves} moves")
     if has_chance(game) and record.moves != last.moves:
         found.append(f"moves: recorded {record.moves}, by the rules {last.moves}")
-    expected = _attempt(game, record, first, last, found) if isinstance(game, Puzzle) else _game(game, record, last, found)
+    expected = (
+        _check_attempt(game, record, first, last, found) if isinstance(game, Puzzle) else _check_game(game, record, last, found)
+    )
     if expected is not None and expected != record.returns:
         found.append(f"returns: recorded {record.returns}, by the rules {expected}")
     return found
 
 
-def _against_values(record: Record, actions: int, adjudication: Adjudication | None, *, continues: bool) -> list[str]:
+def _compare_with_values(record: Record, actions: int, adjudication: Adjudication | None, *, continues: bool) -> list[str]:
     """What the reported values say otherwise of the end after so many `actions` of seats.
 
     `continues` tells whether the game could go on after the last one.
@@ -159,7 +161,7 @@ def _against_values(record: Record, actions: int, adjudication: Adjudication | N
     return []
 
 
-def _game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[float, ...] | None:
+def _check_game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[float, ...] | None:
     over = game.is_terminal(last.state)
     if record.seat is not None and record.decisions and not over and game.to_move(last.state) != record.seat:
         found.append(f"seat: recorded a fault of seat {record.seat}, and seat {game.to_move(last.state)} was to move")
@@ -172,15 +174,15 @@ def _game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[flo
             found.append("the game is over after the last action")
         return standing(game, last.state) if record.termination == "move-limit" else None
     elif record.termination in FAULTS and gives(game, "standing"):
-        return lost(game, record.seat, last.state)
+        return returns_of_loss(game, record.seat, last.state)
     return None
 
 
-def _attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> tuple[float, ...] | None:
+def _check_attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> tuple[float, ...] | None:
     if record.termination not in ("normal", "move-limit", "stuck"):
         return None
     if record.answer is not None:
-        solved = _answered(puzzle, record, first, last, found)
+        solved = _check_answer(puzzle, record, first, last, found)
     else:
         solved = bool(puzzle.is_goal(last.state))
         if not solved and record.termination == "normal":
@@ -195,7 +197,7 @@ def _attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, found: lis
     return (1.0,) if solved else (0.0,)
 
 
-def _answered(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> bool:
+def _check_answer(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> bool:
     """Whether an answer is a solution; as recorded where nobody can tell, since it is a hash or cannot be read."""
     if puzzle.path_matters:
         found.append("an answer was recorded, although the path matters")
@@ -241,4 +243,4 @@ def _estimate_returns(game: Game, state: State, evaluation: Evaluation | None) -
         return game.returns(state)
     if evaluation is None:
         return [0.0] * game.players
-    return [unscaled(game, evaluation(state, seat)) for seat in range(game.players)]
+    return [unscale_value(game, evaluation(state, seat)) for seat in range(game.players)]

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
-from arena.errors import foreign, shown
+from arena.errors import abbreviate, call_foreign
 from arena.game import Game, takes
 from arena.limits import Limits
 from arena.returns import is_number
@@ -45,7 +45,7 @@ class Member(NamedTuple):
             return False
 
 
-def member(kind: type[Game] | type[Agent], name: str) -> Any:
+def read_member(kind: type[Game] | type[Agent], name: str) -> Any:
     """Return the member `name` of a class of games or agents; the default if the class has something else of that name.
 
     Methods and members of games are inherited. A flag of an agent holds for the class that sets it alone: a derived class is
@@ -58,43 +58,43 @@ def member(kind: type[Game] | type[Agent], name: str) -> Any:
 
 def gives_grid(kind: type[Game]) -> bool:
     """Tell whether the author of a game has written `grid`."""
-    return member(kind, "grid") is not None
+    return read_member(kind, "grid") is not None
 
 
 def needs_limit(agent: Agent, limits: Limits) -> bool:
     """Return what an agent says of itself by `Agent.needs_limit`; False if it says nothing, or raises."""
-    method = member(type(agent), "needs_limit")
-    return method is not None and foreign(lambda: bool(method.__get__(agent, type(agent))(limits)), lambda _: False)
+    method = read_member(type(agent), "needs_limit")
+    return method is not None and call_foreign(lambda: bool(method.__get__(agent, type(agent))(limits)), lambda _: False)
 
 
-def refused(agent: Agent, game: Game) -> str | None:
+def ask_refusal(agent: Agent, game: Game) -> str | None:
     """Return why an agent with its options cannot play a game, as `Agent.refuses` says; None if it can, or says nothing."""
-    method = member(type(agent), "refuses")
+    method = read_member(type(agent), "refuses")
     return None if method is None else method.__get__(agent, type(agent))(game)
 
 
-def ignored(kind: type) -> Iterator[str]:
+def list_ignored(kind: type) -> Iterator[str]:
     """Yield a note for every member of a plugin's class that has the name of an optional one, but not its shape."""
     required = {one.name for one in fields(kind) if one.default is MISSING} if is_dataclass(kind) else set()
     for name, wanted in _members(kind).items():
         given = _given(kind, name, wanted)
         field = name in required  # which leaves no attribute in the class, or a slot
         if not wanted.fits(given) or (field and given is wanted.default):
-            got = "a field of a dataclass" if field else shown(given)
+            got = "a field of a dataclass" if field else abbreviate(given)
             yield f"{name}: expected {wanted.expected}, got {got}, which is ignored"
 
 
-def grid_fault(cells: Any) -> str | None:
+def find_grid_fault(cells: Any) -> str | None:
     """Return the fault of what `grid` has returned, as a message shows it; None for rows of short texts."""
     if not _listed(cells) or not all(map(_listed, cells)):
-        return shown(cells)
+        return abbreviate(cells)
     lengths = sorted({len(row) for row in cells})
     if len(lengths) != 1 or lengths[0] == 0:
         return f"rows of {' and '.join(map(str, lengths)) or 'no'} cells"
     if len(cells) * lengths[0] > MAX_GRID_CELLS:
         return f"{len(cells):,} rows of {lengths[0]:,} cells"
     odd = [mark for row in cells for mark in row if not isinstance(mark, str) or len(mark) > MAX_MARK_CHARACTERS]
-    return f"the cell {shown(odd[0])}" if odd else None
+    return f"the cell {abbreviate(odd[0])}" if odd else None
 
 
 def _members(kind: type) -> Mapping[str, Member]:

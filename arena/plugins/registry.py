@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from arena.agent import Agent
-from arena.configured import with_defaults
+from arena.configured import make_default
 from arena.errors import PluginError, UnknownName
 from arena.format import Format
 from arena.game import Game, Puzzle
 from arena.parts import KINDS, SearchEngine
-from arena.plugins.contract import Unfit, line, source_line
-from arena.plugins.members import HEURISTIC, member
+from arena.plugins.contract import Unfit, locate, source_line
+from arena.plugins.members import HEURISTIC, read_member
 from arena.search_engines import add_search_engine
-from arena.traits import made_for, refusal, traits
+from arena.traits import find_refusal, find_traits, read_games
 from arena.version import distribution
 
 Brought = TypeVar("Brought")
@@ -154,13 +154,13 @@ class Registry:
 
         So are native ones, unless the agent is made for some games alone: they stand for others, and may end this process.
         """
-        wanted = {name: kind for name, kind in self.games.items() if made_for(agent) or kind.native is not True}
-        games = {name: with_defaults(kind) for name, kind in wanted.items()}
-        return {name: game for name, game in games.items() if game is not None and refusal(agent, game) is None}
+        wanted = {name: kind for name, kind in self.games.items() if read_games(agent) or kind.native is not True}
+        games = {name: make_default(kind) for name, kind in wanted.items()}
+        return {name: game for name, game in games.items() if game is not None and find_refusal(agent, game) is None}
 
     def agents_for(self, game: Game) -> list[str]:
         """The names of the agents that can play `game`, sorted."""
-        return sorted(name for name, agent in self.agents.items() if refusal(agent, game) is None)
+        return sorted(name for name, agent in self.agents.items() if find_refusal(agent, game) is None)
 
     def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:
         if name in known:
@@ -183,7 +183,7 @@ def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key,
         if source.asked and key in registry.sources and not _same_code(registry, key, value):
             other = registry.sources[key]
             raise Unfit(
-                f"brings {' '.join(key)!r}, which {other} brings too ({line(registry.table(key[0]).get(_name(key)))}); "
+                f"brings {' '.join(key)!r}, which {other} brings too ({locate(registry.table(key[0]).get(_name(key)))}); "
                 f"rename one of them{'' if other.asked else ', or uninstall that one'}"
             )
 
@@ -215,33 +215,33 @@ def _name(key: Key) -> Any:
     return key[1] if len(key) == 2 else key[1:]
 
 
-def proposed(registry: Registry, game: Game, *, informed: bool) -> list[str]:
+def propose_agents(registry: Registry, game: Game, *, informed: bool) -> list[str]:
     """Return the names of agents with a weight for `game` that can play it, the largest weight first.
 
     `informed` tells whether they get a heuristic. Equals stand in the order in which plugins brought them.
     """
-    words = traits(game) | ({HEURISTIC} if informed else set())
+    words = find_traits(game) | ({HEURISTIC} if informed else set())
     weights = {
-        name: max([weight for word, weight in member(agent, "proposed").items() if word in words], default=0)
+        name: max([weight for word, weight in read_member(agent, "proposed").items() if word in words], default=0)
         for name, agent in registry.agents.items()
-        if refusal(agent, game) is None
+        if find_refusal(agent, game) is None
     }
     return sorted([name for name, weight in weights.items() if weight > 0], key=lambda name: -weights[name])
 
 
-def references(registry: Registry, game: Game) -> list[str]:
+def list_references(registry: Registry, game: Game) -> list[str]:
     """Return the names of reference agents that can play `game`: arena's own, then those of other plugins."""
     wanted = (True, "puzzles" if game.players == 1 else "games")
     agents = registry.agents.items()
-    found = [name for name, agent in agents if member(agent, "reference") in wanted and refusal(agent, game) is None]
+    found = [name for name, agent in agents if read_member(agent, "reference") in wanted and find_refusal(agent, game) is None]
     return sorted(found, key=lambda name: not registry.sources["agent", name].own)
 
 
-def first_game(registry: Registry, *, puzzle: bool) -> str | None:
+def find_first_game(registry: Registry, *, puzzle: bool) -> str | None:
     """Return the first puzzle, or the first game for several, that came with arena, else of all plugins; None without any.
 
     Games whose rules may take the process down come last.
     """
     found = [name for name, kind in registry.games.items() if issubclass(kind, Puzzle) == puzzle]
-    native = {name: bool(member(registry.games[name], "native")) for name in found}
+    native = {name: bool(read_member(registry.games[name], "native")) for name in found}
     return min(found, key=lambda name: (not registry.sources["game", name].own, native[name]), default=None)

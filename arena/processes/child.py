@@ -215,7 +215,7 @@ class ChildProcess(subprocess.Popen[bytes]):
     def _look_at_usage(self) -> None:
         if self._check is not None:
             self._check()
-        usage = usage_of(self.pid)
+        usage = measure_usage(self.pid)
         if self._most is not None and usage.processes > self._most:
             raise ChildLost("processes")
         if self._memory and usage.above(self._memory):
@@ -273,21 +273,21 @@ class Usage(NamedTuple):
 
         To divide it takes milliseconds, so it is done only where the plain sum is above already.
         """
-        return self.memory > memory and sum(map(_proportional, self.family)) + _unmapped(self.family) > memory
+        return self.memory > memory and sum(map(_measure_proportional, self.family)) + _measure_unmapped(self.family) > memory
 
 
-def usage_of(pid: int) -> Usage:
+def measure_usage(pid: int) -> Usage:
     """Resources that a process and its descendants use now."""
     import psutil
 
     with suppress(psutil.Error):
         root = psutil.Process(pid)
         family = [root, *root.children(recursive=True)]
-        return Usage(len(family), sum(map(_resident, family)) + _unmapped(family), family)
+        return Usage(len(family), sum(map(_measure_resident, family)) + _measure_unmapped(family), family)
     return Usage(0, 0, ())
 
 
-def _unmapped(family: "Iterable[psutil.Process]") -> int:
+def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
     """Bytes of open files that are memory, beyond those that show as shared memory of the processes."""
     files: dict[tuple[int, int], int] = {}
     mapped = 0
@@ -309,7 +309,7 @@ def _shared(pid: int) -> int:
         return sum(int(line.split()[1]) << 10 for line in file if line.startswith("RssShmem"))
 
 
-def _resident(process: "psutil.Process") -> int:
+def _measure_resident(process: "psutil.Process") -> int:
     """Bytes of a process; none of one that is gone."""
     import psutil
 
@@ -319,7 +319,7 @@ def _resident(process: "psutil.Process") -> int:
         return 0
 
 
-def _proportional(process: "psutil.Process") -> int:
+def _measure_proportional(process: "psutil.Process") -> int:
     """The same, with what is shared divided among those who share it, where the system tells that."""
     import psutil
 

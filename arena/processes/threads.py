@@ -12,7 +12,7 @@ POOL_FILE = "concurrent/futures/thread.py"
 """The file of Python in which idle threads of a pool wait for work."""
 
 
-def lingering(before: Collection[threading.Thread] = ()) -> list[threading.Thread]:
+def find_lingering(before: Collection[threading.Thread] = ()) -> list[threading.Thread]:
     """The threads that have come since `before` and still run, without this one, the main one, and idle ones of a pool."""
     known = {*before, threading.current_thread(), threading.main_thread()}
     new = [thread for thread in threading.enumerate() if thread not in known]
@@ -25,15 +25,15 @@ def place_of(thread: threading.Thread) -> str | None:
 
 
 _left: list[threading.Thread] = []
-"""The threads that still ran at the end of the process's last `deaths`. Threads are the process's, and so is this."""
+"""The threads that still ran at the end of the process's last `collect_deaths`. Threads are the process's, and so is this."""
 
 
 @contextmanager
-def deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
+def collect_deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     """Collect what threads raise inside the block instead of writing it to stderr.
 
-    If this is the `last` that the process does, it stays so for threads that still run: they may die at any moment. `abandoned`
-    tells of them.
+    If this is the `last` that the process does, it stays so for threads that still run: they may die at any moment.
+    `has_abandoned` tells of them.
     """
     died: list[BaseException] = []
     before = threading.excepthook
@@ -46,13 +46,13 @@ def deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     try:
         yield died
     finally:
-        _left[:] = lingering() if last else []
+        _left[:] = find_lingering() if last else []
         if not _left:
             threading.excepthook = before
 
 
-def abandoned() -> bool:
-    """True if a thread that ran at the end of the `last` block of `deaths` would keep the process alive."""
+def has_abandoned() -> bool:
+    """True if a thread that ran at the end of the `last` block of `collect_deaths` would keep the process alive."""
     return any(thread.is_alive() and not thread.daemon for thread in _left)
 
 

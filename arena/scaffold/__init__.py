@@ -14,7 +14,7 @@ from typing import NamedTuple
 from arena.errors import ArenaError
 from arena.game import Puzzle
 from arena.plugins.contract import NAME
-from arena.plugins.registry import Registry, first_game
+from arena.plugins.registry import Registry, find_first_game
 
 __all__ = ["KINDS", "starter", "write"]
 
@@ -80,7 +80,7 @@ def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
         return Opponent("", False)
     if game is None and kind == "heuristic":
         raise ArenaError(f"a heuristic belongs to a game; expected --game with one of {', '.join(sorted(registry.games))}")
-    named = game or first_game(registry, puzzle=False)
+    named = game or find_first_game(registry, puzzle=False)
     if named is None:
         raise ArenaError("there is no game to try an agent on; `arena plugins` tells what became of the plugins")
     return Opponent(named, issubclass(registry.game(named), Puzzle))

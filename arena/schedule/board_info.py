@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from arena.errors import foreign
+from arena.errors import call_foreign
 from arena.format import Kind, RankedBy, own_columns, ranks
 from arena.game import Game
 from arena.identity import canonical, key
@@ -13,7 +13,7 @@ from arena.match.match import IN_PROCESS, Seat
 from arena.plugins.registry import Registry
 from arena.schedule.ranking import Ranking
 from arena.spec import Board
-from arena.spec.parameters import validated
+from arena.spec.parameters import validate_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +80,15 @@ class BoardInfo:
         return cls(**{**values, **lists, "ranking": None if ranking is None else Ranking.from_dict(ranking)})
 
 
-def known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
+def make_known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
     """Return the game of a board, made from a registry; None where that has none of its name that takes its parameters."""
     kind = registry.games.get(sheet.game["name"])
     faults: list[str] = []
-    values = None if kind is None else validated(kind, sheet.parameters, (), lambda _, message: faults.append(message))
-    return None if kind is None or values is None else foreign(lambda: kind(**values), lambda _: None)
+    values = None if kind is None else validate_parameters(kind, sheet.parameters, (), lambda _, message: faults.append(message))
+    return None if kind is None or values is None else call_foreign(lambda: kind(**values), lambda _: None)
 
 
-def board_info(board: Board) -> BoardInfo:
+def describe_board(board: Board) -> BoardInfo:
     """The sheet of a board."""
     format_ = board.format
     timed = [seat for seat in board.seats if seat.limits.timed]

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from arena.errors import CodeChanged
 from arena.match.match import OwnCode, Seat
-from arena.plugins.dependencies import beside, required
+from arena.plugins.dependencies import find_beside, find_required
 from arena.plugins.registry import Source
-from arena.plugins.syntax import parsed
+from arena.plugins.syntax import parse_file
 from arena.spec import Board, Spec
 
 PROGRAM = "program"
@@ -63,9 +63,9 @@ class Part(NamedTuple):
             place = Path(self.file)
             return {one for one in place.rglob("*") if one.is_file()} if place.is_dir() else {place}
         if not self.command:
-            return required(self.module)
+            return find_required(self.module)
         named = [place for word in self.command if isfile(place := Path(self.folder, word))]  # noqa: PTH113
-        return {one for file in named for one in (file, *beside(file))}
+        return {one for file in named for one in (file, *find_beside(file))}
 
     def hash(self) -> str:
         """A hash of its code as it is now; that of another version does not depend on where its file lies."""
@@ -105,7 +105,7 @@ def _parts(spec: Spec) -> Iterable[Part]:
     return dict.fromkeys([part for board in spec.boards for part in parts_of(spec, board, board.seats)])
 
 
-def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
+def take_fingerprints(spec: Spec) -> dict[str, Fingerprint]:
     """The fingerprint of every plugin, program and file of an option that a spec uses, by the name of its source.
 
     The hash of a class is over its file and what that imports from its own package and from the user's own files, comments and
@@ -140,7 +140,7 @@ def _refuse(changed: Sequence[str]) -> None:
         )
 
 
-def trusted(spec: Spec) -> bool:
+def is_trusted(spec: Spec) -> bool:
     """Tell whether all that plays came with arena, in whatever process.
 
     An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
@@ -150,6 +150,6 @@ def trusted(spec: Spec) -> bool:
 
 def _hash_files(files: Iterable[Path]) -> str:
     whole = blake2b(digest_size=16)
-    for name, digest in sorted([(file.name, parsed(file).digest) for file in files]):
+    for name, digest in sorted([(file.name, parse_file(file).digest) for file in files]):
         whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
     return whole.hexdigest()

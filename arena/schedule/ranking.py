@@ -15,7 +15,7 @@ from arena.configured import name_of
 from arena.errors import Interrupted, PluginError, describe
 from arena.format import Format, Outcomes, Placing, own_columns
 from arena.formats import arena_formats
-from arena.plugins.contract import line
+from arena.plugins.contract import locate
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Ranking:
         )
 
 
-def built_in(name: str) -> Format | None:
+def find_built_in(name: str) -> Format | None:
     """The built-in format of that name with its default options; None where there is none."""
     return next((kind() for kind in arena_formats() if kind.name == name), None)
 
 
-def ranking_of(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
+def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
     """The ranking that a format gives a board; PluginError where it raises, or gives what is no ranking."""
     try:
         placings = _check_placings(format_, entries, format_.ranking(entries, outcomes))
@@ -72,4 +72,4 @@ def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) 
 
 
 def _wrong(format_: Format, what: str) -> PluginError:
-    return PluginError(line(type(format_)), f"format {name_of(format_)}: ranking: {what}")
+    return PluginError(locate(type(format_)), f"format {name_of(format_)}: ranking: {what}")

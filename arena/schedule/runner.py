@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from arena.errors import Interrupted, author_traceback, describe, foreign
+from arena.errors import Interrupted, author_traceback, call_foreign, describe
 from arena.game import Puzzle
 from arena.heuristic import Evaluation, bind
 from arena.match.match import IN_PROCESS, Match, Position, match_id
@@ -14,8 +14,8 @@ from arena.match.referee import OnTurn, play_match
 from arena.match.replay import adjusted_returns
 from arena.parts import Isolation, PlayerPool
 from arena.plugins.registry import Registry
-from arena.returns import lost
-from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, fingerprints
+from arena.returns import returns_of_loss
+from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, take_fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.search import SharedStart
 from arena.spec import Board, Spec
@@ -39,7 +39,7 @@ Turns = Callable[[], Sequence[CurrentTurn]]
 """Returns the decisions that are being made now; may be called from another thread."""
 
 
-def isolated(spec: Spec) -> bool:
+def is_isolated(spec: Spec) -> bool:
     """Tell whether any agent of a spec plays in a process of its own."""
     return any(seat.isolation != IN_PROCESS for board in spec.boards for seat in board.seats)
 
@@ -73,7 +73,7 @@ def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
     return all(spec.registry.part(Isolation.kind, way).shields() for way in ways if way != IN_PROCESS)
 
 
-def unplayed(
+def make_unplayed(
     spec: Spec, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None
 ) -> Record:
     """Return the record of a match that was lost before its own record could be made: void, or an agent's fault."""
@@ -82,12 +82,12 @@ def unplayed(
     return Record(
         id=identity_of(spec, scheduled),
         game=board.name,
-        position="" if seat is None else foreign(lambda: positions_of(spec)(scheduled).text, lambda _: ""),
+        position="" if seat is None else call_foreign(lambda: positions_of(spec)(scheduled).text, lambda _: ""),
         labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
         seed=spec.record_seed,
         actions=(),
         answer=None,
-        returns=(0.0,) * players if seat is None else lost(board.game, seat),
+        returns=(0.0,) * players if seat is None else returns_of_loss(board.game, seat),
         solved=False if isinstance(board.game, Puzzle) else None,
         termination=termination,
         seat=seat,
@@ -157,10 +157,10 @@ class MatchRunner:
         self._seat = self._turns = 0
         check_isolations(spec)
         self._players = _Players(spec.registry)
-        apart = isolated(spec)
+        apart = is_isolated(spec)
         self._make_player = self._players.make if apart else local_player
         reads = any(seat.files for board in spec.boards for seat in board.seats)
-        self._code = fingerprints(spec) if code is None and (apart or reads) else code
+        self._code = take_fingerprints(spec) if code is None and (apart or reads) else code
         self._position = positions_of(spec)
         self._evaluations: dict[str, Evaluation] = {}
         """The default heuristics of games with chance, by the titles of their boards."""
@@ -174,7 +174,7 @@ class MatchRunner:
         except Interrupted:
             raise
         except BaseException as error:  # the game's own fault
-            record = unplayed(self.spec, scheduled, message=f"no position: {describe(error)}")
+            record = make_unplayed(self.spec, scheduled, message=f"no position: {describe(error)}")
             return record._replace(traceback=author_traceback(error))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
@@ -184,7 +184,7 @@ class MatchRunner:
         record = play_match(match, self._on_turn, self._make_player)
         record = self._adjusted(board, record, position)
         if self._players.started != before:  # it has loaded what was on the disk then
-            check_unchanged(self._code or {}, fingerprints(self.spec))
+            check_unchanged(self._code or {}, take_fingerprints(self.spec))
         if any(seat.files for seat in seats):
             check_files(self._code or {}, seats)
         return record
@@ -198,7 +198,7 @@ class MatchRunner:
         if heuristic is None:
             return record
         evaluation = self._evaluations.setdefault(board.title, bind(heuristic, board.game))
-        corrected = foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
+        corrected = call_foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
         return record._replace(adjusted=corrected)
 
     def turns(self) -> Sequence[CurrentTurn]:

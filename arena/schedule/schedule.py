@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.format import Outcomes, Pairing, ranks
 from arena.match.match import Seat, match_id
-from arena.schedule.ranking import Ranking, built_in, ranking_of
+from arena.schedule.ranking import Ranking, ask_ranking, find_built_in
 from arena.spec import Spec
 
 
@@ -80,9 +80,9 @@ class Schedule:
     def rankings(self) -> dict[int, Ranking]:
         """The rankings by formats of plugins, which who reads a store cannot ask, by the numbers of their boards."""
         return {
-            number: ranking_of(board.format, board.field.entries, self._outcomes[number])
+            number: ask_ranking(board.format, board.field.entries, self._outcomes[number])
             for number, board in enumerate(self._spec.boards)
-            if ranks(board.format) and built_in(board.format.name) is None
+            if ranks(board.format) and find_built_in(board.format.name) is None
         }
 
     def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
@@ -176,7 +176,7 @@ def identity_of(spec: Spec, scheduled: Scheduled) -> str:
     return match_id(board.positions.key(number), seats, seats[0].limits.moves, repetition, board.adjudication)
 
 
-def timed(spec: Spec, scheduled: Scheduled) -> bool:
+def is_timed(spec: Spec, scheduled: Scheduled) -> bool:
     """Tell whether a match has a time limit, so that its agents need not play the same again."""
     board = spec.boards[scheduled.board]
     return any(board.seats[entry].limits.timed for entry in scheduled.pairing.seats)

@@ -72,10 +72,10 @@ def read_document(file: str | PathLike[str]) -> Document:
     """Read a spec file; SpecError where it is too far from YAML to look for other faults."""
     name = fspath(file)
     path = FilePath(file)
-    return document_of(name, _read(name, path), path.resolve().parent)
+    return parse_document(name, _read(name, path), path.resolve().parent)
 
 
-def document_of(name: str, text: str, folder: FilePath) -> Document:
+def parse_document(name: str, text: str, folder: FilePath) -> Document:
     """Read the text of a spec; SpecError where it is too far from YAML to look for other faults."""
     try:
         return _Composed(name, text).document(folder)
@@ -86,24 +86,24 @@ def document_of(name: str, text: str, folder: FilePath) -> Document:
         raise _fault(name, f"not YAML: {reason}", place) from error
     except ReaderError as error:
         message = f"not YAML: the character U+{error.character:04X} is not allowed"
-        raise _fault(name, message, _after(text[: error.position])) from error
+        raise _fault(name, message, _place_after(text[: error.position])) from error
 
 
-def as_document(values: Mapping[Any, Any]) -> Document:
+def make_document(values: Mapping[Any, Any]) -> Document:
     """A spec that is given as a mapping, in the plain values that a file would hold; SpecError for keys that are not text."""
-    return Document(UNWRITTEN, _plain(values, 0), FilePath.cwd())
+    return Document(UNWRITTEN, _make_plain(values, 0), FilePath.cwd())
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _make_plain(value: Any, depth: int) -> Any:
     if depth > DEEPEST:
         raise _fault(UNWRITTEN, _TOO_DEEP)
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
                 raise _fault(UNWRITTEN, f"expected text as key, got {key!r}")
-        return {key: _plain(inner, depth + 1) for key, inner in value.items()}
+        return {key: _make_plain(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner, depth + 1) for inner in value]
+        return [_make_plain(inner, depth + 1) for inner in value]
     return fspath(value) if isinstance(value, PathLike) else value
 
 
@@ -124,7 +124,7 @@ def _read(name: str, path: FilePath) -> str:
         raise _fault(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > LARGEST_FILE:
         raise _fault(name, f"expected a spec of at most {LARGEST_FILE:,} bytes")
-    return decoded(name, data)
+    return decode_text(name, data)
 
 
 _DATABASE = b"SQLite format 3\0"
@@ -142,15 +142,15 @@ def is_database(path: str | PathLike[str]) -> bool:
         return False
 
 
-def decoded(name: str, data: bytes) -> str:
+def decode_text(name: str, data: bytes) -> str:
     """The text of a file; SpecError with line and column where it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _fault(name, "not text: expected UTF-8", _after(error.object[: error.start].decode())) from error
+        raise _fault(name, "not text: expected UTF-8", _place_after(error.object[: error.start].decode())) from error
 
 
-def _after(text: str) -> Place:
+def _place_after(text: str) -> Place:
     """The place of what follows `text`."""
     lines = re.split(r"\r\n|\r|\n", text)
     return len(lines), len(lines[-1]) + 1

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from arena.errors import Interrupted, SpecError, describe
 from arena.match.openings import MOST_REDRAWS
 from arena.spec.board import Board
-from arena.spec.document import Path, decoded
+from arena.spec.document import Path, decode_text
 from arena.spec.games import Rules
 from arena.spec.reader import SpecReader
 
@@ -37,17 +37,17 @@ def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
             reading.faults.add(("positions",), "expected at least one position")
         texts = {number: text for number, text in enumerate(given) if isinstance(text, str)}  # the fault of others is noted
         return tuple([_read(rules, text, partial(reading.faults.add, ("positions", number))) for number, text in texts.items()])
-    return None if given is None else _in_file(reading, rules, given)
+    return None if given is None else _read_file(reading, rules, given)
 
 
-def _in_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
+def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
     called, place = str(FilePath(reading.document.name).parent / name), reading.document.folder / name
     try:
         if place.exists() and not place.is_file():  # a pipe or a device may never end
             raise ValueError("expected a file with one position a line")
         if place.stat().st_size > LARGEST_FILE:
             raise ValueError(f"expected at most {LARGEST_FILE:,} bytes, got {place.stat().st_size:,}")
-        lines = decoded(called, place.read_bytes()).splitlines()
+        lines = decode_text(called, place.read_bytes()).splitlines()
     except SpecError as error:
         for fault in error.faults:
             reading.faults.add_at(called, fault.line, ("positions",), fault.message)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, one_line
+from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, escape_line
 from arena.plugins.registry import Registry
 from arena.secret import Seed
 from arena.spec.document import Document, Path
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from arena.spec.source import SourceReader
 
 
-def dotted(path: Path) -> str:
+def format_path(path: Path) -> str:
     """A path as people write it: `agents[2].depth`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return one_line(text)
+    return escape_line(text)
 
 
 @dataclass(slots=True)
@@ -45,11 +45,11 @@ class Faults:
         """Note a fault at the value of a path, or with `key` at the key itself, and what an author's code has raised there."""
         self.cause = self.cause or cause
         line, column = self.document.place(path, key=key)
-        self._note(SpecFault(self.document.name, line, column, dotted(path), one_line(message)))
+        self._note(SpecFault(self.document.name, line, column, format_path(path), escape_line(message)))
 
     def add_at(self, file: str, line: int, where: Path, message: str) -> None:
         """Note a fault in another file that the spec names."""
-        self._note(SpecFault(one_line(file), line, 1 if line else 0, dotted(where), one_line(message)))
+        self._note(SpecFault(escape_line(file), line, 1 if line else 0, format_path(where), escape_line(message)))
 
     def _note(self, fault: SpecFault) -> None:
         self.found.setdefault(fault)
@@ -140,7 +140,7 @@ class SpecReader:
                 warnings.simplefilter("always")
                 made = kind(**parameters)
             for warning in caught:
-                self.note(f"{dotted(path)}: {warning.message}")
+                self.note(f"{format_path(path)}: {warning.message}")
             return made
         except Interrupted:
             raise
@@ -157,6 +157,6 @@ def _unbuilt(*_: Any) -> Any:
     raise RuntimeError("a heuristic whose tables were not built is asked; load the spec without postponing them")
 
 
-def without(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+def drop_keys(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     """A mapping without some of its keys."""
     return {key: value for key, value in values.items() if key not in keys}

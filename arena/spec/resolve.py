@@ -7,19 +7,19 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from arena.errors import PluginError, suggestion
+from arena.errors import PluginError, suggest
 from arena.plugins.registry import Registry
-from arena.plugins.sources import add_plugin, beside, load_plugins
-from arena.secret import SECRET, Seed, drawn_secret
+from arena.plugins.sources import add_plugin, load_plugins, locate_plugin
+from arena.secret import SECRET, Seed, draw_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
-from arena.spec.document import Document, Path, as_document, read_document
+from arena.spec.document import Document, Path, make_document, read_document
 from arena.spec.entries import read_entries
 from arena.spec.games import read_games
 from arena.spec.isolation import KEY as ISOLATION
 from arena.spec.isolation import check_name, isolation_names
 from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, ResignKeys, SpecKeys
-from arena.spec.parameters import UNKNOWN_KEY, adapter, checked, hinting
+from arena.spec.parameters import UNKNOWN_KEY, add_hints, check_value, make_adapter
 from arena.spec.reader import Faults, SpecReader
 from arena.spec.source import source_keys
 
@@ -38,10 +38,10 @@ def load_spec(
     if isinstance(source, Spec):
         return source
     if isinstance(source, Document):
-        return _resolved(source, plugins, seed)
+        return _resolve(source, plugins, seed)
     if isinstance(source, Mapping):
-        return _resolved(as_document(source), plugins, seed)
-    return _resolved(read_document(source), plugins, seed)
+        return _resolve(make_document(source), plugins, seed)
+    return _resolve(read_document(source), plugins, seed)
 
 
 def reload_spec(
@@ -56,22 +56,22 @@ def reload_spec(
 
     `shared` is the attribute of that name of its spec: sources of agents need not find out again what it holds.
     """
-    return replace(_resolved(document, plugins, seed, shared), secret=secret)
+    return replace(_resolve(document, plugins, seed, shared), secret=secret)
 
 
-def _resolved(
+def _resolve(
     document: Document,
     plugins: Sequence[str],
     seed: Seed | None,
     shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Spec:
     faults = Faults(document)
-    values = checked_keys(document, faults)
-    registry, loaded = _plugins(document, values, plugins, faults)
+    values = check_keys(document, faults)
+    registry, loaded = _load_plugins(document, values, plugins, faults)
     if not check_name(registry, values.get(ISOLATION), (ISOLATION,), faults.add):
         values[ISOLATION] = None
     secret = seed is None and values.get("seed") == SECRET
-    chosen = seed if seed is not None else drawn_secret() if secret else values.get("seed") or 0
+    chosen = seed if seed is not None else draw_secret() if secret else values.get("seed") or 0
     reading = SpecReader(document, values, registry, faults, chosen, loaded, shared=shared)
     try:
         rules = read_games(reading)
@@ -93,7 +93,7 @@ def _resolved(
     return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret, shared)
 
 
-def _plugins(
+def _load_plugins(
     document: Document, values: Mapping[str, Any], asked: Sequence[str], faults: Faults
 ) -> tuple[Registry, tuple[str, ...]]:
     """Load what the caller and the spec ask for, those of the spec one by one, so that each fault finds its line."""
@@ -102,7 +102,7 @@ def _plugins(
     for number, name in enumerate(values.get("plugins") or ()):
         if not isinstance(name, str) or not name:
             continue  # its fault is noted
-        place = beside(document.folder, name)
+        place = locate_plugin(document.folder, name)
         try:
             add_plugin(registry, place)
             wanted.append(place)
@@ -118,13 +118,13 @@ ADJUDICATE = list(dict.fromkeys([*AdjudicateKeys.model_fields, *DrawKeys.model_f
 """The keys in `adjudicate` and its rules."""
 
 
-def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
+def check_keys(document: Document, faults: Faults) -> dict[str, Any]:
     """The keys of a spec, None where a value has the wrong type; faults are noted."""
     values = dict(document.values)
     if "game" in values:
-        values["game"] = _named(values["game"])
+        values["game"] = _name_as_text(values["game"])
     if isinstance(values.get("games"), list):
-        values["games"] = [_named(game) for game in values["games"]]
+        values["games"] = [_name_as_text(game) for game in values["games"]]
     _check_names(values, faults)
 
     def add(path: Path, message: str) -> None:
@@ -132,25 +132,25 @@ def checked_keys(document: Document, faults: Faults) -> dict[str, Any]:
 
     for key, model in SpecKeys.model_fields.items():
         if key in values:
-            report = hinting(add, ADJUDICATE if key == "adjudicate" else MatchLimits.model_fields)
+            report = add_hints(add, ADJUDICATE if key == "adjudicate" else MatchLimits.model_fields)
             before = faults.noted
-            checked(adapter(model.rebuild_annotation()), values[key], (key,), report)
+            check_value(make_adapter(model.rebuild_annotation()), values[key], (key,), report)
             if faults.noted > before and not (key in KEPT and isinstance(values[key], list)):
                 values[key] = None
     return values
 
 
-def _named(game: Any) -> Any:
+def _name_as_text(game: Any) -> Any:
     """A game as the spec gives it, its name as text: YAML reads that of 2048 as a number."""
     if isinstance(game, dict) and "name" in game:
-        return {**game, "name": _named(game["name"])}
+        return {**game, "name": _name_as_text(game["name"])}
     return str(game) if isinstance(game, int) and not isinstance(game, bool) else game
 
 
 def _check_names(values: dict[str, Any], faults: Faults) -> None:
     for key in values:
         if key not in SpecKeys.model_fields:
-            faults.add((key,), f"{UNKNOWN_KEY}; {suggestion(key, SpecKeys.model_fields)}", key=True)
+            faults.add((key,), f"{UNKNOWN_KEY}; {suggest(key, SpecKeys.model_fields)}", key=True)
     if values.get("game") is not None and values.get("games") is not None:
         faults.add(("games",), "expected game or games, got both", key=True)
     if values.get("game") is None and values.get("games") is None:

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from time import thread_time
 
-from arena.errors import SpecFault, foreign, one_line
+from arena.errors import SpecFault, call_foreign, escape_line
 from arena.game import Game, State
 from arena.plugins.members import needs_limit
 from arena.spec.board import Board, Spec
 from arena.spec.entries import Entry
 from arena.spec.games import Rules
-from arena.spec.reader import SpecReader, dotted
+from arena.spec.reader import SpecReader, format_path
 
 STATES = 200_000
 """States of a game that a search sees through in seconds; the 8-puzzle has 181,440."""
@@ -20,7 +20,7 @@ NODES, DEPTH = 100_000, 4
 """Limits that a warning proposes."""
 
 
-def unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault | None:
+def warn_unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault | None:
     """Return the warning for an entry that has no limit and needs one, if the game is large; None for any other entry."""
     if entry.limits.budget:
         return None
@@ -37,7 +37,7 @@ def unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault | No
     message = (
         f"{entry.name} has no limit and searches {rules.name} to the end, through more than {STATES:,} states; write {write}"
     )
-    return SpecFault(reading.document.name, line, column, dotted(entry.path), one_line(message))
+    return SpecFault(reading.document.name, line, column, format_path(entry.path), escape_line(message))
 
 
 def limit_warnings(spec: Spec) -> Iterator[str]:
@@ -48,7 +48,7 @@ def limit_warnings(spec: Spec) -> Iterator[str]:
 
 
 def _is_large(board: Board) -> bool:
-    return foreign(lambda: count_states(board.game, board.positions[0].state, STATES, SECONDS) is None, lambda _: False)
+    return call_foreign(lambda: count_states(board.game, board.positions[0].state, STATES, SECONDS) is None, lambda _: False)
 
 
 def count_states(game: Game, start: State, most: int, seconds: float) -> int | None:

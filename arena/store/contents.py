@@ -11,7 +11,7 @@ from arena.errors import StoreDamaged, StoreError
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
-from arena.secret import Seed, parts
+from arena.secret import Seed, split_secret
 from arena.store import schema
 from arena.store.database import ROWS_PER_READ, Database
 from arena.store.rows import RECORD, cells_to_digest, record_of, returns_of, seats_of
@@ -183,7 +183,7 @@ class StoreContents(Database):
         if self._known is None:
             self._known = {}
             for run in self.runs():
-                for _, digits in () if run.secret is None else parts(run.secret):
+                for _, digits in () if run.secret is None else split_secret(run.secret):
                     self._known[digits] = run.revealed is not None or self._known.get(digits, False)
         return self._known
 

@@ -10,7 +10,7 @@ from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
 from arena.store.database import settle
 from arena.store.lock import lock_store
-from arena.store.run import CodeKey, KnownOptions, Run, changed_options
+from arena.store.run import CodeKey, KnownOptions, Run, list_changed_options
 from arena.store.store import Store
 
 RECORDS_PER_BATCH = 2000
@@ -67,7 +67,7 @@ def _check_options(sources: Sequence[Path]) -> None:
         with Store.open(source) as store:
             options = {entry: found for run in store.runs() for entry, found in run.options().items()}
         for other, before in known.items():
-            if changed := changed_options(before, options):
+            if changed := list_changed_options(before, options):
                 raise StoreConflict(
                     f"defaults are other ones in {source} than in {other}: {', '.join(changed)}; play one of the two anew with "
                     "the same code (--fresh)"

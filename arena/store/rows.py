@@ -103,7 +103,7 @@ def record_of(row: Sequence[Any]) -> Record:
         moves,
         cost,
         fallbacks,
-        decisions_of(decisions) if spent is None else _with_spent(decisions_of(decisions), json.loads(spent)),
+        decisions_of(decisions) if spent is None else _add_spent(decisions_of(decisions), json.loads(spent)),
         tuple([mark == "1" for mark in used_rng]),
         None if timing is None else json.loads(timing),
         None if adjusted is None else returns_of(adjusted),
@@ -138,10 +138,10 @@ def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
 
 def spending_decisions(decisions: str, spent: str) -> tuple[Decision, ...]:
     """The decisions of a match that has spent something, from the texts of `detail`."""
-    return _with_spent(decisions_of(decisions), json.loads(spent))
+    return _add_spent(decisions_of(decisions), json.loads(spent))
 
 
-def _with_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Decision, ...]:
+def _add_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Decision, ...]:
     return tuple([one._replace(spent=amounts) for one, amounts in zip(decisions, spent, strict=True)])
 
 

@@ -124,13 +124,13 @@ def _keep_transcript(store: Path, record: Record) -> None:
     """
     if not record.transcript:
         return
-    exchanges = [{"seat": seat, **_exchange(text)} for seat, text in record.transcript]
+    exchanges = [{"seat": seat, **_read_exchange(text)} for seat, text in record.transcript]
     line = {"match": record.id, "labels": record.labels, "termination": record.termination, "exchanges": exchanges}
     with transcript_file(store).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 
 
-def _exchange(text: str) -> dict[str, Any]:
+def _read_exchange(text: str) -> dict[str, Any]:
     """An exchange from its JSON; or as a text if a node has sent something else."""
     try:
         values = json.loads(text)

@@ -79,7 +79,7 @@ class Garbled(Exception):
     """Something that is no frame was written to the pipe."""
 
 
-def frame(value: Any) -> bytes:
+def make_frame(value: Any) -> bytes:
     """Return a value as a frame: a preamble, the length and the checksum of its pickle, and the pickle."""
     body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     return _HEAD.pack(PREAMBLE, len(body), zlib.crc32(body)) + body
@@ -109,14 +109,14 @@ class Frames:
                     return
                 body = bytes(waiting[start + _HEAD.size : end])
                 start = end
-                yield _value(body, checksum)
+                yield _unpack(body, checksum)
             if not PREAMBLE.startswith(waiting[start : start + len(PREAMBLE)]):
                 raise Garbled
         finally:
             del waiting[:start]
 
 
-def _value(body: bytes, checksum: int) -> Any:
+def _unpack(body: bytes, checksum: int) -> Any:
     if zlib.crc32(body) != checksum:
         raise Garbled
     try:

@@ -11,8 +11,8 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.match.record import Record
-from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
-from arena.schedule.runner import CurrentTurn, isolated, may_end_worker, unplayed
+from arena.schedule.fingerprint import Fingerprint, check_unchanged, take_fingerprints
+from arena.schedule.runner import CurrentTurn, is_isolated, make_unplayed, may_end_worker
 from arena.schedule.schedule import Backlog, Scheduled, Take
 from arena.spec import Spec
 from arena.workers.messages import Done, Ready, Turn, WorkerFailed
@@ -165,12 +165,12 @@ class WorkerPool:
         code: Mapping[str, Fingerprint] | None = None,
     ) -> None:
         self._spec = spec
-        self._code = fingerprints(spec) if code is None else code
+        self._code = take_fingerprints(spec) if code is None else code
         self._most = workers if total is None else min(workers, total)
         self._hang = hang
         self._command = command
         self._check = check
-        self._cores = _cores() if isolated(spec) and self._most == len(_cores()) else []
+        self._cores = _cores() if is_isolated(spec) and self._most == len(_cores()) else []
         self._workload = Workload(take, workers, total)
         self._slots: list[WorkerSlot] = []
         self._selector = selectors.DefaultSelector()
@@ -320,9 +320,9 @@ class WorkerPool:
             if culprit is not None:
                 message, seat = f"the process that played this match {reason}, twice", slot.task.seat
                 if seat is not None and may_end_worker(self._spec, culprit, seat):
-                    record = unplayed(self._spec, culprit, "crash", seat, message)
+                    record = make_unplayed(self._spec, culprit, "crash", seat, message)
                 else:
-                    record = unplayed(self._spec, culprit, message=message)
+                    record = make_unplayed(self._spec, culprit, message=message)
                 finished.append((culprit, record))
         if not slot.worker.begun:
             self._note_failure(reason)

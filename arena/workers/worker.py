@@ -21,11 +21,11 @@ from arena.errors import ArenaError, author_traceback, describe
 from arena.match.record import Record
 from arena.plugins.syntax import take_over
 from arena.processes.helper import take_pipes
-from arena.schedule.fingerprint import fingerprints
-from arena.schedule.runner import MatchRunner, unplayed
+from arena.schedule.fingerprint import take_fingerprints
+from arena.schedule.runner import MatchRunner, make_unplayed
 from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
-from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, Vitals, WorkerFailed, frame
+from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, Vitals, WorkerFailed, make_frame
 
 PULSE_SECONDS = 0.1
 """Seconds between two signs of life; also how long a finished record waits at most while the next match is played."""
@@ -77,7 +77,7 @@ class ReplyPipe:
             self._write(message)
 
     def _write(self, message: Any) -> None:
-        left = memoryview(frame(message))
+        left = memoryview(make_frame(message))
         try:
             while left:
                 left = left[os.write(self._descriptor, left) :]
@@ -100,7 +100,7 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
                 os.sched_setaffinity(0, {recipe.core})
         take_over(recipe.files)
         spec = reload_spec(recipe.document, recipe.plugins, recipe.seed, shared=recipe.shared)
-        code = fingerprints(spec)
+        code = take_fingerprints(spec)
         runner = MatchRunner(spec, on_turn=partial(_tell_turn, pipe, vitals), code=code)
     except ArenaError as error:
         pipe.send(WorkerFailed(f"a worker process could not load the spec: {error}"))
@@ -144,7 +144,7 @@ def _play_match(runner: MatchRunner, scheduled: Scheduled) -> Record:
     except ArenaError:
         raise
     except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
-        return unplayed(runner.spec, scheduled, message=describe(error))._replace(traceback=author_traceback(error))
+        return make_unplayed(runner.spec, scheduled, message=describe(error))._replace(traceback=author_traceback(error))
 
 
 def _receive(descriptor: int) -> Iterator[Any]:

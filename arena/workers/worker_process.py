@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, cast
 
-from arena.plugins.syntax import already_read
+from arena.plugins.syntax import list_parsed
 from arena.processes.child import python_environment, signal_name
 from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees, remove_leftovers
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
-from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, Vitals, frame, shared_memory
+from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, Vitals, make_frame, shared_memory
 
 EXIT_SECONDS = 0.2
 """Seconds for a process whose pipe was closed to end, so that its exit code can be told."""
@@ -55,8 +55,8 @@ class WorkerProcess:
         os.set_blocking(self.requests, False)
         os.set_blocking(self.replies, False)
         self._frames = Frames()
-        recipe = Recipe(spec.document, spec.plugins, spec.seed, already_read(), spec.shared, core)
-        self._unsent = bytearray(frame(recipe))
+        recipe = Recipe(spec.document, spec.plugins, spec.seed, list_parsed(), spec.shared, core)
+        self._unsent = bytearray(make_frame(recipe))
         self._beats = 0
         self._silence = 0.0
 
@@ -92,7 +92,7 @@ class WorkerProcess:
 
     def order(self, matches: Sequence[Scheduled], *, alone: bool) -> None:
         """Give it matches to play; `send` is to be called until all of the order is on its way."""
-        self._unsent += frame(MatchOrder(matches, alone))
+        self._unsent += make_frame(MatchOrder(matches, alone))
 
     def send(self) -> bool:
         """Write what the pipe takes; tell whether something is left."""

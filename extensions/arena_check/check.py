@@ -13,13 +13,13 @@ import click
 
 from arena import ArenaError, Game, PluginError
 from arena.api.cli import load, plugin_option, results_alone, say, seed_option
-from arena.api.spec import Key, Registry, is_file, refusal
+from arena.api.spec import Key, Registry, find_refusal, is_file
 from arena.commands.catalogue import default_games
 from arena.commands.options import games_option
 from arena.console.words import command_of
 from arena.errors import Interrupted
 from arena.plugins.contract import HOOKS
-from arena.processes.threads import deaths
+from arena.processes.threads import collect_deaths
 from arena.spec.document import is_database
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_program import check_program
@@ -72,7 +72,7 @@ def check(target: str, watched: bool, replay: float, games: tuple[str, ...], plu
 
 def _check(target: str, how: CheckOptions, games: Sequence[str], plugins: tuple[str, ...], progress: CheckProgress) -> int:
     """Check what a plugin file brings, or everything of a name; 1 if a check fails."""
-    with results_alone() as out, deaths(last=True):
+    with results_alone() as out, collect_deaths(last=True):
         registry = load([*plugins, target] if is_file(target) else plugins)
         found = brought(registry, target) if is_file(target) else registry.named(target)
         asked = games_asked(registry, games, found, target)
@@ -89,7 +89,7 @@ def games_asked(registry: Registry, names: Sequence[str], found: Sequence[tuple[
         raise ArenaError(f"--game says what agents play, and {target} brings none")
     games = default_games(registry, names)
     for game in games:
-        reasons = [refusal(agent, game) for agent in agents]
+        reasons = [find_refusal(agent, game) for agent in agents]
         if all(reasons):
             raise ArenaError(f"--game {game.name}: {reasons[0]}")
     return games

@@ -8,8 +8,8 @@ from typing import IO
 from arena import ArenaError, Game
 from arena.api.cli import load, results_alone
 from arena.api.match import Program
-from arena.api.spec import Registry, with_defaults
-from arena.errors import without_controls
+from arena.api.spec import Registry, make_default
+from arena.errors import escape_controls
 from arena.processes.interrupts import user_interrupts
 from arena_check.kit import Verdict, Violation
 from arena_check.program_checks import greeting_verdicts, program_of, program_verdicts
@@ -90,7 +90,7 @@ class ProgramRun:
         return False
 
     def _say(self, line: str) -> None:
-        print(without_controls(line), file=self.out, flush=True)
+        print(escape_controls(line), file=self.out, flush=True)
 
 
 def check_program(
@@ -118,7 +118,7 @@ def check_program(
 
 def _boards(registry: Registry, names: Sequence[str]) -> list[Game]:
     """The named games with their default parameters, or all that have default ones; ArenaError if a named one has none."""
-    games = {name: with_defaults(registry.game(name)) for name in names or sorted(registry.games)}
+    games = {name: make_default(registry.game(name)) for name in names or sorted(registry.games)}
     needing = [name for name in names if games[name] is None]
     if needing:
         raise ArenaError(f"--game {needing[0]}: it cannot be made without parameters")

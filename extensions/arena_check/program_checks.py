@@ -13,7 +13,7 @@ from arena.api.match import FAULTS, Forfeit, Limits, Match, Position, Program, R
 from arena.api.run import ChildLost, pack
 from arena.api.spec import name_of
 from arena.errors import IsolationError
-from arena.match.openings import opened
+from arena.match.openings import play_opening
 from arena.spec import make_seat
 from arena_check.agent_checks import MOVES, NODES, Anyone
 from arena_check.finding import Violation
@@ -213,7 +213,7 @@ class ProgramCheck(NamedTuple):
 def _later(game: Game, state: State, rng: random.Random) -> State:
     """A state of random play a few plies on; `state` itself if the game is always over before."""
     try:
-        return opened(game, state, rng.randrange(1, PLIES), rng)
+        return play_opening(game, state, rng.randrange(1, PLIES), rng)
     except GameError:
         return state
 

@@ -7,9 +7,9 @@ from arena import Game
 from arena.api.cli import describe, load
 from arena.api.match import Differs, Record, steps
 from arena.api.store import Store, StoreError
-from arena.match.contradictions import contradiction
-from arena.match.replay import against_rules
-from arena.schedule.board_info import known_game
+from arena.match.contradictions import find_contradiction
+from arena.match.replay import compare_with_rules
+from arena.schedule.board_info import make_known_game
 
 
 def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str]) -> int:
@@ -20,7 +20,7 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
     """
     with Store.open(path, strict=False) as store, store.snapshot():
         registry = load(plugins)
-        games = {board.title: known_game(board, registry) for board in store.last().boards}
+        games = {board.title: make_known_game(board, registry) for board in store.last().boards}
         faults = 0
         for fault in _faults(store, games, share):
             print(fault, file=out)
@@ -54,7 +54,7 @@ def _faults(store: Store, games: Games, share: float) -> Iterator[str]:
         game = None if place is None else games[boards[place.board].title]
         if f"match {record.id}" in store.suspects:
             continue  # told below
-        if fault := contradiction(record, game):
+        if fault := find_contradiction(record, game):
             yield f"match {record.id}: {fault}"
         if game is not None and int(record.id[:8], 16) < share * 2**32:
             for difference in _against_rules(game, record):
@@ -70,4 +70,4 @@ def _against_rules(game: Game, record: Record) -> list[str]:
         return [str(differs)]
     except Exception as error:  # rules of a plugin, and texts from anywhere
         raise StoreError(f"match {record.id} cannot be played again: {describe(error)}") from error
-    return against_rules(game, record, passed[0], last)
+    return compare_with_rules(game, record, passed[0], last)

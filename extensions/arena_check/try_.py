@@ -14,7 +14,7 @@ from arena.api.spec import Key, is_file, source_line
 from arena.commands.options import games_option
 from arena.console.words import command_of
 from arena.errors import Interrupted
-from arena.processes.threads import deaths
+from arena.processes.threads import collect_deaths
 from arena_check.check import brought, games_asked
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
@@ -54,7 +54,7 @@ def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...])
 
 
 def _try(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...], progress: CheckProgress) -> int:
-    with results_alone() as out, deaths(last=True):
+    with results_alone() as out, collect_deaths(last=True):
         program = command_of(file)
         if program is not None:
             try_program(TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + SECONDS, progress, games), program)

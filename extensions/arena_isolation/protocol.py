@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from arena.api.cli import cut
 from arena.api.run import pack
-from arena.limits import LARGEST, clipped, is_count
+from arena.limits import LARGEST, clip_text, is_count
 from arena.search import LONGEST_EXCHANGE, LONGEST_NAME, MOST_AMOUNTS
 
 VERSION = 2
@@ -138,7 +138,7 @@ def message_of(message: Mapping[str, Any], key: str) -> str | None:
     value = message.get(key)
     if value is None:
         return None
-    return clipped(text_of(message, key))
+    return clip_text(text_of(message, key))
 
 
 def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:

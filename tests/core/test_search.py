@@ -10,7 +10,7 @@ from arena import Agent, Answer, Game, Limits, Puzzle, Search, heuristic, play
 from arena.counting import Meter, counting_view
 from arena.errors import OutOfBudget
 from arena.heuristic import bind
-from arena.identity import Stream, drawn
+from arena.identity import Stream, is_used
 from arena.limits import LARGEST
 from arena.search import SharedStart
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
@@ -75,7 +75,7 @@ def test_best_breaks_ties_at_random_and_draws_nothing_without_one() -> None:
     """Among three equals each comes about a third of 3,000 times (5 sigma); a lone best leaves the stream unseeded."""
     _, search = search_on(TicTacToe())
     assert search.best([3, 9, 4], key=lambda n: n) == 9
-    assert not drawn(search.rng)
+    assert not is_used(search.rng)
     counts = dict.fromkeys("abc", 0)
     for _ in range(3000):
         counts[search.best("abcd", key=lambda item: item != "d")] += 1

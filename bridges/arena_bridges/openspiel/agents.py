@@ -10,7 +10,7 @@ from pydantic import Field
 
 from arena import Action, Agent, ArenaError, Game, Search, Simultaneous, tell_progress
 from arena.errors import GameTooLarge, import_extension
-from arena.returns import scaled
+from arena.returns import scale_return
 from arena.simultaneous import OpenTurn
 from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.library import loaded, pyspiel
@@ -61,7 +61,7 @@ class OpenSpielMCTS(Agent):
             return legal[0]
         root = self._bot(state.text, search).mcts_search(state.spiel)
         best = root.best_child()
-        search.report(best.action, value=scaled(game, best.total_reward / max(1, best.explore_count)))
+        search.report(best.action, value=scale_return(game, best.total_reward / max(1, best.explore_count)))
         search.count(min(root.explore_count, search.limits.nodes or root.explore_count))
         return best.action
 

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any
 
 from arena import Agent, ArenaError, Game
-from arena.api.spec import Key, references, refusal
+from arena.api.spec import Key, find_refusal, list_references
 from arena.commands.catalogue import default_games
 from arena_check.patience import CALL_SECONDS
 from arena_check.trying.standing import Tried, against_each, percent, place, row_of
@@ -20,7 +20,7 @@ def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
     """Print a leaderboard and the agent's place for every game that it can play, or that was asked for, until the time is up."""
     asked = default_games(attempt.registry, attempt.only)
     for game in asked:
-        reason = refusal(agent, game)
+        reason = find_refusal(agent, game)
         if reason is not None:
             raise ArenaError(f"--game {game.name}: {reason}")
     _play_boards(attempt, key[1], key[1], asked or attempt.games(agent))
@@ -60,7 +60,7 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
         if left <= 0 and number:
             attempt.say(f"\nno time left for {', '.join(other.name for other in games[number:])}; --game NAME tries one alone")
             break
-        rivals = [name for name in references(attempt.registry, game) if name != label]
+        rivals = [name for name in list_references(attempt.registry, game) if name != label]
         tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
         attempt.say(f"\n{_standing(tried, label)}")
         places.append(f"{label} at {game.name}: {place(tried.board, label)}")

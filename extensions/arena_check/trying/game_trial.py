@@ -7,11 +7,11 @@ from time import monotonic
 from arena import Agent, Game
 from arena.api.match import Record, steps
 from arena.api.results import Leaderboard
-from arena.api.spec import Key, references, refusal, traits
+from arena.api.spec import Key, find_refusal, find_traits, list_references
 from arena.commands.catalogue import engine_lines
 from arena.results import figures
 from arena.tournament.single import play
-from arena.traits import listed, made_for, not_coped_with
+from arena.traits import find_uncoped, join_traits, read_games
 from arena_check.trying.trial_board import MAX_MOVES, NODES, TrialBoard
 
 SHOWN = 60
@@ -21,11 +21,11 @@ SHOWN = 60
 def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
     """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
     game = kind()
-    attempt.say(f"\n{key[1]} is {listed(traits(game))}")
+    attempt.say(f"\n{key[1]} is {join_traits(find_traits(game))}")
     for line in engine_lines(game):
         attempt.say(line)
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
-    fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
+    fitting = [name for name, agent in agents.items() if find_refusal(agent, game) is None]
     attempt.say(_wrap(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))
     obstacles: dict[str, list[str]] = {}
     for name, agent in agents.items():
@@ -33,7 +33,7 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
             obstacles.setdefault(_obstacle(agent, game), []).append(name)
     for obstacle, names in obstacles.items():
         attempt.say(_wrap(f"cannot, {obstacle}: {', '.join(names)}", attempt.width))
-    rivals = references(attempt.registry, game)
+    rivals = list_references(attempt.registry, game)
     if len(rivals) < game.players:
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
@@ -42,13 +42,13 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
 
 def _obstacle(agent: type[Agent], game: Game) -> str:
     """Why an agent cannot play a game, in a few words that agents share."""
-    missing = agent.needs - traits(game)
-    if made_for(agent):
+    missing = agent.needs - find_traits(game)
+    if read_games(agent):
         return "made for other games"
     if missing:
-        return f"for want of {listed(missing)}"
-    unknown = not_coped_with(agent, game)
-    return f"since it has {listed(unknown)}" if unknown else "for want of single-player"
+        return f"for want of {join_traits(missing)}"
+    unknown = find_uncoped(agent, game)
+    return f"since it has {join_traits(unknown)}" if unknown else "for want of single-player"
 
 
 def _wrap(text: str, width: int) -> str:

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any
 
 from arena.api.results import Leaderboard
-from arena.api.spec import Key, Spec, references
+from arena.api.spec import Key, Spec, list_references
 from arena.commands.catalogue import engine_lines
 from arena.match.match import seat_identity
 from arena_check.trying.standing import percent, row_of
@@ -22,7 +22,7 @@ def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) 
         attempt.say(f"\n{key[2]}: {line}")
     default = game.default_heuristic
     rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
-    agents = [name for name in references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]
+    agents = [name for name in list_references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]
     for number, agent in enumerate(agents):
         seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
         names = [key[2], *rivals, NONE]

@@ -22,7 +22,7 @@ from arena.match.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
 from arena.results.stored_tallies import tallies_of
 from arena.results.tally import Tally
-from arena.schedule.board_info import board_info
+from arena.schedule.board_info import describe_board
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
@@ -90,7 +90,7 @@ def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec
     path = tmp_path / "a.db"
     results = arena.run(values[spec], store=path)
     by_store = stored(path)
-    tally = Tally(board_info(results.spec.boards[0]))
+    tally = Tally(describe_board(results.spec.boards[0]))
     for played in results.played:
         tally.add(played.number, played.pairing, played.record)
     by_record = leaderboard(tally, finished=True, store=str(path))
