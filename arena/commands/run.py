@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +18,6 @@ from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
 from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, ClusterLost, Interrupted
-from arena.match.record import Record
 from arena.parts import Executor, Players, explain_missing
 from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard, leaderboards
@@ -276,16 +276,9 @@ def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[s
     print(render(results, boards, style, room(out)), file=out)
     void = sum(board.void for board in boards)
     if void:
-        for number, record in zip(range(MAX_VOID_LISTED), _void(results), strict=False):
-            say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
-            if number == MAX_VOID_LISTED - 1 and void > MAX_VOID_LISTED:
-                say(f"and {void - MAX_VOID_LISTED:,} more")
+        with nullcontext() if results.store is None else Store.open(results.store) as store:
+            for record in islice(results.void if store is None else store.void(), MAX_VOID_LISTED):
+                say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
+        if void > MAX_VOID_LISTED:
+            say(f"and {void - MAX_VOID_LISTED:,} more")
     return 1 if void else 0
-
-
-def _void(results: Results) -> Iterator[Record]:
-    if results.store is None:
-        yield from results.void
-        return
-    with Store.open(results.store) as store:
-        yield from store.void()

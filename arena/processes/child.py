@@ -109,7 +109,7 @@ class ChildProcess(subprocess.Popen[bytes]):
             except BlockingIOError:
                 self._wait_to_write(end)
             except OSError:
-                raise self._loss() from None
+                raise ChildLost("ended") from None
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
         """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
@@ -186,7 +186,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         except OSError:
             data = b""
         if not data:
-            raise self._loss()
+            raise ChildLost("ended")
         return data
 
     def _read_last(self) -> None:
@@ -221,10 +221,6 @@ class ChildProcess(subprocess.Popen[bytes]):
         if self._memory and usage.above(self._memory):
             raise ChildLost("memory")
         self._looked = self._seen = perf_counter()
-
-    def _loss(self) -> ChildLost:
-        """The loss of a process whose pipe is closed."""
-        return ChildLost("ended")
 
 
 def launch_command(command: Sequence[str], memory: int = 0, entrances: Sequence[Path] = (), *, apart: bool = False) -> list[str]:
@@ -299,14 +295,10 @@ def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
                     if os.readlink(link).startswith(SHARED_MEMORY_FILES):  # noqa: PTH115
                         found = os.stat(link)  # noqa: PTH116
                         files[found.st_dev, found.st_ino] = found.st_blocks * BLOCK_BYTES
-            mapped += _shared(process.pid) if files else 0
+            if files:
+                with open(f"/proc/{process.pid}/status") as status:  # noqa: PTH123
+                    mapped += sum(int(line.split()[1]) << 10 for line in status if line.startswith("RssShmem"))
     return max(0, sum(files.values()) - mapped)
-
-
-def _shared(pid: int) -> int:
-    """Bytes of shared memory that are resident for a process."""
-    with open(f"/proc/{pid}/status") as file:  # noqa: PTH123
-        return sum(int(line.split()[1]) << 10 for line in file if line.startswith("RssShmem"))
 
 
 def _measure_resident(process: "psutil.Process") -> int:

@@ -127,14 +127,10 @@ def _read_proc() -> Iterator[_Process]:
             with suppress(OSError):
                 status = _read(f"{_PROC}/{name}/stat")
                 parent = int(status[status.rindex(b")") :].split(None, 3)[2])  # the name of a program may hold anything
-                yield _Process(int(name), parent, _environment(name))
-
-
-def _environment(name: str) -> Set[bytes]:
-    try:
-        return frozenset(_read(f"{_PROC}/{name}/environ").split(b"\0"))
-    except OSError:  # somebody else's
-        return frozenset()
+                environment: Set[bytes] = frozenset()
+                with suppress(OSError):  # somebody else's
+                    environment = frozenset(_read(f"{_PROC}/{name}/environ").split(b"\0"))
+                yield _Process(int(name), parent, environment)
 
 
 def _read(file: str) -> bytes:

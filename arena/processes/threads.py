@@ -16,12 +16,17 @@ def find_lingering(before: Collection[threading.Thread] = ()) -> list[threading.
     """The threads that have come since `before` and still run, without this one, the main one, and idle ones of a pool."""
     known = {*before, threading.current_thread(), threading.main_thread()}
     new = [thread for thread in threading.enumerate() if thread not in known]
-    return [thread for thread in new if _authors(thread) or not any(map(_is_of_pool, _frames(thread)))]
+    return [
+        thread
+        for thread in new
+        if _find_authors(thread)
+        or not any(frame.f_code.co_filename.replace("\\", "/").endswith(POOL_FILE) for frame in _list_frames(thread))
+    ]
 
 
 def place_of(thread: threading.Thread) -> str | None:
     """The place of a thread's function, as `file:line` of its author; None if only Python's own code runs in it."""
-    return next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_authors(thread))), None)
+    return next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_find_authors(thread))), None)
 
 
 _left: list[threading.Thread] = []
@@ -56,15 +61,11 @@ def has_abandoned() -> bool:
     return any(thread.is_alive() and not thread.daemon for thread in _left)
 
 
-def _is_of_pool(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.replace("\\", "/").endswith(POOL_FILE)
+def _find_authors(thread: threading.Thread) -> list[FrameType]:
+    return [frame for frame in _list_frames(thread) if is_authors(frame.f_code.co_filename)]
 
 
-def _authors(thread: threading.Thread) -> list[FrameType]:
-    return [frame for frame in _frames(thread) if is_authors(frame.f_code.co_filename)]
-
-
-def _frames(thread: threading.Thread) -> list[FrameType]:
+def _list_frames(thread: threading.Thread) -> list[FrameType]:
     """The frames of a thread, the innermost first."""
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - there is no other way
     found = []

@@ -71,7 +71,10 @@ class Part(NamedTuple):
         """A hash of its code as it is now; that of another version does not depend on where its file lies."""
         if self.version is not None:
             return self.version.hash()
-        return _hash_files(self.files())
+        whole = blake2b(digest_size=16)
+        for name, digest in sorted([(file.name, parse_file(file).digest) for file in self.files()]):
+            whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
+        return whole.hexdigest()
 
 
 def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
@@ -146,10 +149,3 @@ def is_trusted(spec: Spec) -> bool:
     An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
     """
     return all(part.file or (part.source.own and not part.command) for part in _parts(spec))
-
-
-def _hash_files(files: Iterable[Path]) -> str:
-    whole = blake2b(digest_size=16)
-    for name, digest in sorted([(file.name, parse_file(file).digest) for file in files]):
-        whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
-    return whole.hexdigest()

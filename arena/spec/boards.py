@@ -83,7 +83,7 @@ def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequenc
 
 
 def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Labelled], counted: bool) -> Board | None:
-    """One board; `counted` tells whether all its entries are known, so that too few of them are a fault."""
+    """Return one board; with `counted` all its entries are known, so that too few of them are a fault."""
     playing = []
     for one in labelled:
         reason = one.entry.source.refusal(one.entry.agent, rules.game) or _find_refusal(reading, one, rules)
@@ -97,8 +97,11 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
     format_ = _read_format(reading, rules)
     if format_ is None:
         return None
-    if counted:
-        _check_number(reading, format_, rules, len(playing))
+    fewest = format_.fewest(rules.game.players)
+    if counted and len(playing) < fewest and reading.values.get("agents"):
+        number = "one agent" if len(playing) == 1 else f"{len(playing) or 'no'} agents"
+        message = f"{number} for {rules.name}; {format_.name} needs at least {fewest} that can play it"
+        reading.faults.add(("agents",), message)
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
     changed = drop_defaults(type(rules.game), rules.parameters)
     positions = Positions(rules.game, rules.name, changed, reading.seed, texts, _opening_plies(reading, rules))
@@ -106,15 +109,14 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
         return None
     keys = tuple([key(seat.identity) for seat in seats])
     field = Field(len(seats), rules.game.players, rounds, keys, seed_of_round(reading.seed, 0), texts is None)
-    refused = format_.refusal(field) if counted and len(playing) >= format_.fewest(rules.game.players) else None
+    refused = format_.refusal(field) if counted and len(playing) >= fewest else None
     if refused is not None:
         reading.faults.add(("format",), f"{format_.name} on {rules.name}: {refused}")
         return None
-    told = format_.announcement()
-    if told is not None:
-        reading.note(told)
-    values = reading.values
-    view = TableOptions(values.get("anchor"), _columns(reading), values.get("sort"), values.get("rank"))
+    if (announcement := format_.announcement()) is not None:
+        reading.note(announcement)
+    values, columns = reading.values, reading.values.get("columns")
+    view = TableOptions(values.get("anchor"), columns and tuple(columns), values.get("sort"), values.get("rank"))
     adjudication = read_adjudication(reading, rules)
     endless = tuple(dict.fromkeys([found for one in playing if (found := warn_unlimited(reading, rules, one.entry)) is not None]))
     return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication, endless)
@@ -132,11 +134,6 @@ def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | Non
         return reason
     reading.faults.add(one.entry.path, reason)
     return None
-
-
-def _columns(reading: SpecReader) -> tuple[str, ...] | None:
-    given = reading.values.get("columns")
-    return None if given is None else tuple(given)
 
 
 def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
@@ -159,7 +156,7 @@ def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
 
 
 def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
-    """Whether a game is left after the random plies of the first position; else that is a fault."""
+    """Tell whether a game is left after the random plies of the first position; else that is a fault."""
     try:
         positions[0]
     except ArenaError as error:
@@ -235,14 +232,6 @@ def place_seat(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, re
     folder, ponders = str(reading.document.folder), _ponders(reading)
     program = Program(entry.name, options, heuristic, plugins, folder, pondering=ponders, files=files)
     return replace(seat, isolation=entry.isolation, program=entry.source.program(program, game))
-
-
-def _check_number(reading: SpecReader, format_: Format, rules: Rules, playing: int) -> None:
-    fewest = format_.fewest(rules.game.players)
-    if playing < fewest and reading.values.get("agents"):
-        number = "one agent" if playing == 1 else f"{playing or 'no'} agents"
-        message = f"{number} for {rules.name}; {format_.name} needs at least {fewest} that can play it"
-        reading.faults.add(("agents",), message)
 
 
 OPTIONS = ("orders", "challengers", "test", "replays")

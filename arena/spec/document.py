@@ -198,21 +198,17 @@ for _name, _pattern, _first in (
 _EXACT = 1 << 53
 
 
-def _number(text: str) -> int | float:
+def _parse_number(text: str) -> int | float:
     value = float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
     whole = "." not in text and abs(value) < _EXACT and value == int(value)
     return int(value) if whole else value
 
 
-def _integer(text: str) -> int:
-    return int(text, 0 if text.startswith(("0o", "0x")) else 10)
-
-
 _SCALARS: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
     "null": (_NULL, lambda _: None),
     "bool": (_BOOL, lambda text: text.lower() == "true"),
-    "int": (_INT, _integer),
-    "float": (_FLOAT, _number),
+    "int": (_INT, lambda text: int(text, 0 if text.startswith(("0o", "0x")) else 10)),
+    "float": (_FLOAT, _parse_number),
 }
 
 

@@ -109,7 +109,9 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
         if key in values:
             check_value(_key_adapter(key), values[key], (key,), report)
     check_name(reading.registry, values.get(ISOLATION), (ISOLATION,), report)
-    _check_words(values, report)
+    label = values.get("label")
+    if isinstance(label, str) and (not label.isprintable() or label != label.strip()):
+        report(("label",), f"expected printable text without space around it, got {label!r}")
     limits = _read_limits(reading, values.get("limits"), report)
     choices = read_choices(reading, values.get("heuristic"), path, variant)
     source = take_entry(GivenEntry(reading, path, variant))
@@ -122,7 +124,10 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
         source.check_heuristics(choices)
     if agent is None:
         return None
-    _check_fits(reading, rules, source, agent, path)
+    reasons = [source.refusal(agent, rule.game) for rule in rules]
+    if all(reasons) or not reading.several:
+        for reason in filter(None, reasons):
+            reading.faults.add(path, reason)
     if not sound or options is None:
         return None
     if is_closed(reading.registry, isolation):
@@ -135,19 +140,6 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
 def _key_adapter(key: str) -> TypeAdapter[Any]:
     """The validator of a key of entries, made once: to make it takes longer than all else about an entry."""
     return make_adapter(EntryKeys.model_fields[key].rebuild_annotation())
-
-
-def _check_fits(reading: SpecReader, rules: Sequence[Rules], source: EntryAgent, agent: type[Agent], path: Path) -> None:
-    reasons = [source.refusal(agent, rule.game) for rule in rules]
-    if all(reasons) or not reading.several:
-        for reason in filter(None, reasons):
-            reading.faults.add(path, reason)
-
-
-def _check_words(values: Mapping[str, Any], report: Report) -> None:
-    label = values.get("label")
-    if isinstance(label, str) and (not label.isprintable() or label != label.strip()):
-        report(("label",), f"expected printable text without space around it, got {label!r}")
 
 
 def _read_limits(reading: SpecReader, given: Any, report: Report) -> Limits:

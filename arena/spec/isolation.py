@@ -1,9 +1,6 @@
 """Reads where an agent runs: in arena's own processes, or in a place apart that an extension brings."""
 
-from functools import cache
 from typing import Any, Literal, Optional
-
-from pydantic import TypeAdapter
 
 from arena.limits import Limits
 from arena.match.match import IN_PROCESS
@@ -26,11 +23,6 @@ def _list_places(registry: Registry) -> list[str]:
     return sorted(registry.parts[Isolation.kind])
 
 
-@cache
-def _validator(names: tuple[str, ...]) -> TypeAdapter[Any]:
-    return make_adapter(Optional[Literal[names]])  # noqa: UP045 - the names are known at run time alone
-
-
 def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bool:
     """Return whether the value of a key `isolation` is sound; else its fault is reported."""
     names = isolation_names(registry)
@@ -38,7 +30,7 @@ def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bo
         return True
     hint = explain_missing(f"{KEY}: {value}")
     if hint is None:
-        check_value(_validator(names), value, path, report)
+        check_value(make_adapter(Optional[Literal[names]]), value, path, report)  # noqa: UP045 - known at run time alone
     else:
         report(path, hint)
     return False

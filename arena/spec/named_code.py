@@ -20,7 +20,9 @@ def list_named_code(document: Document, plugins: Sequence[str], registry: Regist
     """
     values = document.values
     keys = code_keys(registry)
-    listed = [locate_plugin(document.folder, name) for name in _texts(values.get("plugins"))]
+    given = values.get("plugins")
+    texts = [one for one in given if isinstance(one, str) and one] if isinstance(given, list) else []
+    listed = [locate_plugin(document.folder, name) for name in texts]
     found: dict[str, str | None] = {resolve_place(name): name for name in (*plugins, *listed)}
     folder = realpath(document.folder)
     for key, value in _find_code(values.get("agents"), keys):
@@ -46,7 +48,3 @@ def _find_code(value: Any, keys: Collection[str]) -> Iterator[tuple[str, Any]]:
 
 def _join_words(value: Any) -> str:
     return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _texts(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str) and one] if isinstance(value, list) else []

@@ -83,19 +83,14 @@ def drop_defaults(constructor: Callable[..., Any], values: Mapping[str, Any]) ->
     So authors can add a parameter with a default, and every record keeps its id.
     """
     known = parameters_of(constructor)
-    return {
-        name: make_plain(value)
-        for name, value in values.items()
-        if name not in known or not _is_default(constructor, name, known[name].default, value)
-    }
-
-
-def _is_default(constructor: Callable[..., Any], name: str, default: Any, value: Any) -> bool:
-    if default is inspect.Parameter.empty:
-        return False
-    return canonical(make_plain(value)) in {
-        canonical(make_plain(one)) for one in (default, _read_default(constructor, name, default))
-    }
+    found = {name: make_plain(value) for name, value in values.items()}
+    for name in known.keys() & found.keys():
+        default = known[name].default
+        if default is not inspect.Parameter.empty:
+            same = (default, _read_default(constructor, name, default))
+            if canonical(found[name]) in {canonical(make_plain(one)) for one in same}:
+                del found[name]
+    return found
 
 
 @cache
@@ -164,13 +159,12 @@ def explain_faults(error: ValidationError | Sequence[Mapping[str, Any]], value: 
         if words not in wanted.setdefault(where, []):
             wanted[where].append(words)
     deepest = {where for where in wanted if not any(other != where and other[: len(where)] == where for other in wanted)}
-    return [(where, own.get(where) or _message(words, _at(value, where))) for where, words in wanted.items() if where in deepest]
-
-
-def _message(words: list[str], value: Any) -> str:
-    if UNKNOWN_KEY in words:
-        return UNKNOWN_KEY
-    return f"expected {' or '.join(words)}, got {_describe_value(value)}"
+    found: list[tuple[Path, str]] = []
+    for where, expected in wanted.items():
+        if where in deepest:
+            message = f"expected {' or '.join(expected)}, got {_describe_value(_find_value(value, where))}"
+            found.append((where, own.get(where) or (UNKNOWN_KEY if UNKNOWN_KEY in expected else message)))
+    return found
 
 
 def _describe_value(value: Any) -> str:
@@ -195,7 +189,7 @@ def _trim_location(location: tuple[str | int, ...], value: Any) -> Path:
     return tuple(path)
 
 
-def _at(value: Any, path: Path) -> Any:
+def _find_value(value: Any, path: Path) -> Any:
     """Return the value at a path; None where a key or an item is missing."""
     for part in path:
         held = part in value if isinstance(value, dict) else isinstance(part, int) and part < len(value)

@@ -1,6 +1,7 @@
 """How an entry of a spec gets its agent: from the registry, or from a source that an extension brings."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from os.path import relpath
 from pathlib import Path as FilePath
@@ -271,19 +272,17 @@ def find_option_files(constructor: Callable[..., Any], options: Mapping[str, Any
         hints = get_type_hints(initializer(constructor), include_extras=True)
     except Exception:  # the hints are a plugin's, and told where the options are checked
         return {}
-    named = [name for name, hint in hints.items() if SPEC_FILE in getattr(hint, "__metadata__", ())]
-    found = {name: _found(options[name], folder) for name in named if isinstance(options.get(name), str)}
-    return {name: str(path) for name, path in found.items() if path is not None}
+    found: dict[str, str] = {}
+    for name, hint in hints.items():
+        if SPEC_FILE in getattr(hint, "__metadata__", ()) and isinstance(options.get(name), str):
+            with suppress(OSError, RuntimeError, ValueError):  # no name that a file can have, or the home of nobody
+                given = FilePath(options[name]).expanduser()
+                path = next((path for path in (folder / given, given.absolute()) if path.exists()), None)
+                if path is not None:
+                    found[name] = str(path)
+    return found
 
 
 def locate_options(options: Mapping[str, Any], files: Mapping[str, str], folder: FilePath) -> dict[str, Any]:
     """Return options as one who stands in `folder` takes them: whole paths of the `files` that another folder has."""
     return {**options, **{name: file for name, file in files.items() if FilePath(file) != folder / options[name]}}
-
-
-def _found(text: str, folder: FilePath) -> FilePath | None:
-    try:
-        given = FilePath(text).expanduser()
-        return next((path for path in (folder / given, given.absolute()) if path.exists()), None)
-    except (OSError, RuntimeError, ValueError):  # no name that a file can have, or the home of nobody
-        return None

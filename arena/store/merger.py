@@ -1,6 +1,6 @@
 """Puts the matches of several stores into one, such as those of a tournament that several machines shared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -87,7 +87,11 @@ def _check_secrets(runs: Sequence[Run]) -> None:
 
 
 def _fill(whole: Store, sources: Sequence[Path]) -> int:
-    runs = _runs(sources)
+    runs: list[Run] = []  # each once, the one that started last at the end
+    for source in sources:
+        with Store.open(source) as store:
+            runs += [run for run in store.runs() if run not in runs]
+    runs.sort(key=lambda run: run.started)
     _check_secrets(runs)
     for run in runs:
         whole.begin(run)
@@ -100,15 +104,6 @@ def _fill(whole: Store, sources: Sequence[Path]) -> int:
                 _add(whole, chunk, source, sources[:number], same_boards=same_boards)
             store.verify()  # after conflicts, which say more
     return len(whole)
-
-
-def _runs(sources: Sequence[Path]) -> list[Run]:
-    """Every run once, the one that started last at the end."""
-    runs: list[Run] = []
-    for source in sources:
-        with Store.open(source) as store:
-            runs += [run for run in store.runs() if run not in runs]
-    return sorted(runs, key=lambda run: run.started)
 
 
 Found = tuple[Record, Scheduled | None]
@@ -126,7 +121,7 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
                 whole.discard([there.pop(record.id).number])
                 whole.add(place if same_boards else kept[1], record)
         elif not _are_alike(same[record.id][0], record):
-            raise _conflict(same[record.id][0], record, source, before)
+            raise _describe_conflict(same[record.id][0], record, source, before)
     if same_boards:
         whole.place([(there[record.id].number, place) for record, place in chunk if place is not None and record.id in there])
     whole.flush()
@@ -145,21 +140,18 @@ def _are_alike(one: Record, other: Record) -> bool:
     return first == second
 
 
-def _conflict(kept: Record, record: Record, source: Path, before: Sequence[Path]) -> StoreConflict:
+def _describe_conflict(kept: Record, record: Record, source: Path, before: Sequence[Path]) -> StoreConflict:
     one, other = kept.timeless(), record.timeless()
     key = next(key for key in one if one[key] != other[key])
-    first = next(_holders(record.id, before), "an earlier store")
+    holder: Path | str = "an earlier store"
+    for path in reversed(before):
+        with Store.open(path) as store:
+            if store.has([record.id]):
+                holder = path
     return StoreConflict(
-        f"match {record.id} differs: {key} is {one[key]!r} in {first} and {other[key]!r} in {source}; "
+        f"match {record.id} differs: {key} is {one[key]!r} in {holder} and {other[key]!r} in {source}; "
         "one of the two was not played as it says, or with other code: leave that store out"
     )
-
-
-def _holders(key: str, sources: Sequence[Path]) -> Iterator[Path]:
-    for source in sources:
-        with Store.open(source) as store:
-            if store.has([key]):
-                yield source
 
 
 def _remove(path: Path) -> None:

@@ -33,14 +33,12 @@ Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
 """Is told of every match that the store had, its returns, and its play hash, which is None where a seat used random numbers."""
 
 
-def _ignore(scheduled: Scheduled, returns: Sequence[float] | None, play_hash: int | None) -> None:
-    pass
-
-
 class MatchQueue:
     """Hands out matches and takes their records, from any thread."""
 
-    def __init__(self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = _ignore) -> None:
+    def __init__(
+        self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = lambda *_: None
+    ) -> None:
         self._spec = spec
         self._plan = Schedule(spec)
         self._store = store

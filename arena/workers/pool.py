@@ -170,7 +170,7 @@ class WorkerPool:
         self._hang = hang
         self._command = command
         self._check = check
-        self._cores = _cores() if is_isolated(spec) and self._most == len(_cores()) else []
+        self._cores = _list_cores() if is_isolated(spec) and self._most == len(_list_cores()) else []
         self._workload = Workload(take, workers, total)
         self._slots: list[WorkerSlot] = []
         self._selector = selectors.DefaultSelector()
@@ -188,11 +188,13 @@ class WorkerPool:
         self._looked = monotonic()
         try:
             self._hand_out()
-            while self._goes_on():
+            while any(slot.task for slot in self._slots) or self._workload.any_left():
                 finished = self._listen()
                 self._hand_out()  # nobody is to wait while the results are looked at
                 yield from finished
                 self._hand_out()  # the schedule may have waited for them
+            if not self._workload.over:
+                raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
         finally:
             slots, self._slots = self._slots, []
             end_workers([slot.worker for slot in slots])
@@ -227,13 +229,6 @@ class WorkerPool:
         self._slots.append(slot)
         self._selector.register(slot.worker.replies, selectors.EVENT_READ, slot)
         self._watch(slot)
-
-    def _goes_on(self) -> bool:
-        if any(slot.task for slot in self._slots) or self._workload.any_left():
-            return True
-        if not self._workload.over:
-            raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
-        return False
 
     def _watch(self, slot: WorkerSlot) -> None:
         """Listen for room in the pipe of a worker to which something is still to be sent."""
@@ -334,6 +329,6 @@ class WorkerPool:
             raise ArenaError(f"{MAX_FAILURES} worker processes in a row ended before they played; the last {reason}")
 
 
-def _cores() -> list[int]:
+def _list_cores() -> list[int]:
     """The cores of this machine that may be used; none where the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

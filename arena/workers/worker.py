@@ -12,9 +12,7 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from time import perf_counter, sleep
-from types import FrameType
 from typing import Any
 
 from arena.errors import ArenaError, author_traceback, describe
@@ -91,6 +89,11 @@ class ReplyPipe:
 
 def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     """Take a recipe, then orders, and answer with records; end with the end of the requests."""
+
+    def note_turn(seat: int) -> None:
+        vitals.begin_turn(seat)
+        pipe.turn(seat)
+
     try:
         recipe = next(requests)
         if recipe.core is not None:
@@ -101,7 +104,7 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
         take_over(recipe.files)
         spec = reload_spec(recipe.document, recipe.plugins, recipe.seed, shared=recipe.shared)
         code = take_fingerprints(spec)
-        runner = MatchRunner(spec, on_turn=partial(_tell_turn, pipe, vitals), code=code)
+        runner = MatchRunner(spec, on_turn=note_turn, code=code)
     except ArenaError as error:
         pipe.send(WorkerFailed(f"a worker process could not load the spec: {error}"))
         return
@@ -116,11 +119,6 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     except ArenaError as error:
         pipe.flush()
         pipe.send(WorkerFailed(str(error)))
-
-
-def _tell_turn(pipe: ReplyPipe, vitals: Vitals, seat: int) -> None:
-    vitals.begin_turn(seat)
-    pipe.turn(seat)
 
 
 def _play(runner: MatchRunner, matches: Sequence[Scheduled], pipe: ReplyPipe, vitals: Vitals) -> float:
@@ -161,7 +159,7 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
 
     `bound` says that the thread which started this process lives as long as the parent does.
     """
-    signal.signal(signal.SIGINT, _leave_to_parent)
+    signal.signal(signal.SIGINT, lambda *_: None)  # the parent handles it and ends this process; no agent is to see it
     os.environ["ARENA_COMPILE"] = "never"  # the parent does that, before it starts workers
     requests, replies = take_pipes()
     if bound:
@@ -179,10 +177,6 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
         traceback.print_exc()
     finally:
         os._exit(code)  # at once, whatever threads agents have left
-
-
-def _leave_to_parent(signum: int, frame: FrameType | None) -> None:
-    """An interrupt is the parent's to handle, which ends this process; no agent is to see it."""
 
 
 def _pulse(parent: int, pipe: ReplyPipe, vitals: Vitals) -> None:

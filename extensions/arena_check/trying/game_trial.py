@@ -7,7 +7,7 @@ from time import monotonic
 from arena import Agent, Game
 from arena.api.match import Record, steps
 from arena.api.results import Leaderboard, figures
-from arena.api.spec import Key, references, refusal, traits
+from arena.api.spec import Key, find_refusal, find_traits, list_references
 from arena.commands.catalogue import engine_lines
 from arena.tournament.single import play
 from arena.traits import find_uncoped, join_traits, read_games
@@ -20,11 +20,11 @@ SHOWN = 60
 def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
     """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
     game = kind()
-    attempt.say(f"\n{key[1]} is {join_traits(traits(game))}")
+    attempt.say(f"\n{key[1]} is {join_traits(find_traits(game))}")
     for line in engine_lines(game):
         attempt.say(line)
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
-    fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
+    fitting = [name for name, agent in agents.items() if find_refusal(agent, game) is None]
     attempt.say(_wrap(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))
     obstacles: dict[str, list[str]] = {}
     for name, agent in agents.items():
@@ -32,7 +32,7 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
             obstacles.setdefault(_obstacle(agent, game), []).append(name)
     for obstacle, names in obstacles.items():
         attempt.say(_wrap(f"cannot, {obstacle}: {', '.join(names)}", attempt.width))
-    rivals = references(attempt.registry, game)
+    rivals = list_references(attempt.registry, game)
     if len(rivals) < game.players:
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
@@ -41,7 +41,7 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
 
 def _obstacle(agent: type[Agent], game: Game) -> str:
     """Why an agent cannot play a game, in a few words that agents share."""
-    missing = agent.needs - traits(game)
+    missing = agent.needs - find_traits(game)
     if read_games(agent):
         return "made for other games"
     if missing:

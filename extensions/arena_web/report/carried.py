@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from arena import Game
 from arena.api.cli import describe
 from arena.api.match import FAULTS, Record
-from arena.api.spec import BoardModule, Registry, board_module
+from arena.api.spec import BoardModule, Registry, load_board_module
 from arena.api.store import Run, Store
 from arena.plugins.members import list_ignored
 from arena.schedule.board_info import make_known_game
@@ -191,7 +191,7 @@ def _games(run: Run, registry: Registry) -> _Games:
     """The games that are known here: a store names plugins, and is no reason to load one."""
     games = {number: game for number, sheet in enumerate(run.boards) if (game := make_known_game(sheet, registry)) is not None}
     kinds = {game.name: type(game) for game in games.values()}
-    modules = {name: board_module(kind) for name, kind in kinds.items()}
+    modules = {name: load_board_module(kind) for name, kind in kinds.items()}
     notes = [
         f"game {name}: {note}"
         for name, kind in kinds.items()
