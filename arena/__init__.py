@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from arena.agent import Agent, Answer, Path
+from arena.agent import Agent, Answer, Hints, Path
 from arena.columns import Column
 from arena.encoding import encoding
 from arena.errors import (
@@ -50,6 +50,7 @@ __all__ = [
     "Format",
     "Game",
     "GameError",
+    "Hints",
     "Limits",
     "OutOfBudget",
     "Outcomes",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import CHANCE, Action, Agent, ArenaError, Game, Search, State, tell_progress
+from arena import CHANCE, Action, Agent, ArenaError, Game, Hints, Search, State, tell_progress
 from arena.configured import name_of, settings
 from arena.errors import GameTooLarge, abbreviate, import_extension
 
@@ -36,7 +36,7 @@ class SolvedGame(Agent):
 
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum", "hidden-information"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     @abstractmethod
     def solution(self, game: Game) -> Solution:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from arena.agent import Agent, chooses, solves
+from arena.agent import Agent, Hints, chooses, solves
 from arena.commands.catalogue import engine_lines, paragraph, summary, text_width
 from arena.commands.options import plugin_option
 from arena.configured import make_default, parameters_of
@@ -114,14 +114,14 @@ def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator
     for engine in search_engines() if made is not None else ():
         if (loop := engine.loop_of(made)) is not None:
             yield f"  {engine.name}: by the engine {loop}, where the rules of the game and the heuristic are"
-    reference, weights = read_member(agent, "reference"), read_member(agent, "proposed")
-    if reference:
-        yield f"  reference: {'games, puzzles' if reference is True else reference}"
-    if weights:
-        yield f"  proposed: {', '.join([f'{word} {weight}' for word, weight in weights.items()])}"
+    hints: Hints = read_member(agent, "hints")
+    if hints.reference:
+        yield f"  reference: {'games, puzzles' if hints.reference is True else hints.reference}"
+    if hints.proposed:
+        yield f"  proposed: {', '.join([f'{word} {priority}' for word, priority in hints.proposed.items()])}"
     games = registry.games_for(agent)
     yield paragraph(f"games: {', '.join(sorted(games)) or 'none'}", width)
-    if agent.wants_heuristic or read_member(agent, "uses_heuristic"):
+    if agent.wants_heuristic or hints.uses_heuristic:
         yield from _estimates(registry, games, width)
     else:
         yield "  heuristics: it uses none"

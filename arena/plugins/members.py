@@ -10,7 +10,7 @@ from inspect import getattr_static
 from math import isfinite
 from typing import Any, NamedTuple
 
-from arena.agent import Agent
+from arena.agent import Agent, Hints
 from arena.errors import abbreviate, call_foreign
 from arena.game import Game, takes
 from arena.limits import Limits
@@ -24,7 +24,7 @@ MAX_GRID_CELLS = 4096
 _MARKS = f"texts of at most {MAX_MARK_CHARACTERS} characters"
 GRID = f"rows of equal length, each a list of {_MARKS}, and at most {MAX_GRID_CELLS:,} cells"
 HEURISTIC = "heuristic"
-"""The key of `Agent.proposed` for games that have a default heuristic, beside the traits."""
+"""The key of `Hints.proposed` for games that have a default heuristic, beside the traits."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]+")
 
 
@@ -128,9 +128,12 @@ def _are_colors(given: Any) -> bool:
     )
 
 
-def _are_weights(given: Any) -> bool:
+def _are_hints(given: Any) -> bool:
+    if not isinstance(given, Hints) or not isinstance(given.uses_heuristic, bool) or not isinstance(given.proposed, Mapping):
+        return False
     known = {*TRAITS, HEURISTIC}
-    return isinstance(given, Mapping) and all(word in known and type(weight) is int for word, weight in given.items())
+    sound = all(word in known and type(priority) is int for word, priority in given.proposed.items())
+    return sound and (isinstance(given.reference, bool) or given.reference in ("games", "puzzles"))
 
 
 _OF_GAMES = {
@@ -157,13 +160,12 @@ _OF_GAMES = {
     "native": Member(False, "True or False", lambda given: isinstance(given, bool)),
 }
 _OF_AGENTS = {
-    "reference": Member(
-        False,
-        "True, False, 'games' or 'puzzles'",
-        lambda given: isinstance(given, bool) or (isinstance(given, str) and given in ("games", "puzzles")),
+    "hints": Member(
+        Hints(),
+        "an arena.Hints, with True, False, 'games' or 'puzzles' as reference and traits with whole numbers as proposed",
+        _are_hints,
         inherited=False,
     ),
-    "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights, inherited=False),
     "games": Member(
         frozenset(),
         "a frozenset of names of games",
@@ -173,5 +175,4 @@ _OF_AGENTS = {
     "refuses": Member(None, "a method refuses(self, game)", _takes_one),
     "policy": Member(None, "a method policy(self, game, observation)", lambda given: given is None or takes(given, 2)),
     "copes": Member(frozenset(), "a set of texts such as {'chance'}", lambda given: isinstance(given, (set, frozenset))),
-    "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool), inherited=False),
 }

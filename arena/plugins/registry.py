@@ -222,7 +222,7 @@ def propose_agents(registry: Registry, game: Game, *, informed: bool) -> list[st
     """
     words = find_traits(game) | ({HEURISTIC} if informed else set())
     weights = {
-        name: max([weight for word, weight in read_member(agent, "proposed").items() if word in words], default=0)
+        name: max([weight for word, weight in read_member(agent, "hints").proposed.items() if word in words], default=0)
         for name, agent in registry.agents.items()
         if find_refusal(agent, game) is None
     }
@@ -233,7 +233,9 @@ def list_references(registry: Registry, game: Game) -> list[str]:
     """Return the names of reference agents that can play `game`: arena's own, then those of other plugins."""
     wanted = (True, "puzzles" if game.players == 1 else "games")
     agents = registry.agents.items()
-    found = [name for name, agent in agents if read_member(agent, "reference") in wanted and find_refusal(agent, game) is None]
+    found = [
+        name for name, agent in agents if read_member(agent, "hints").reference in wanted and find_refusal(agent, game) is None
+    ]
     return sorted(found, key=lambda name: not registry.sources["agent", name].own)
 
 

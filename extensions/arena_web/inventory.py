@@ -97,7 +97,7 @@ def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:
 
 def asks_estimates(kind: type[Agent]) -> bool:
     """Tell whether an agent may ask for estimates, so that a form offers it heuristics."""
-    return bool(kind.wants_heuristic or read_member(kind, "uses_heuristic"))
+    return bool(kind.wants_heuristic or read_member(kind, "hints").uses_heuristic)
 
 
 def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from arena import Action, Agent, ArenaError, Game, Search, Simultaneous, tell_progress
+from arena import Action, Agent, ArenaError, Game, Hints, Search, Simultaneous, tell_progress
 from arena.errors import GameTooLarge, import_extension
 from arena.returns import scale_return
 from arena.simultaneous import OpenTurn
@@ -39,7 +39,7 @@ class OpenSpielMCTS(Agent):
     games: ClassVar[frozenset[str]] = frozenset({OpenSpiel.name})
     needs: ClassVar[frozenset[str]] = frozenset({"zero-sum"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class OpenSpielCFR(Agent):
     games: ClassVar[frozenset[str]] = frozenset({OpenSpiel.name})
     needs: ClassVar[frozenset[str]] = frozenset({"hidden-information"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(self, *, iterations: Count = 100) -> None:
         self.iterations = iterations

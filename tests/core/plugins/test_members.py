@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena import Agent, Game, load_plugins, play, run
+from arena import Agent, Game, Hints, load_plugins, play, run
 from arena.configured import parameters_of
 from arena.plugins.members import find_grid_fault, gives_grid, list_ignored, read_member
 from arena.spec import load_spec
@@ -117,8 +117,8 @@ class Counted(Pebbles):
 @dataclass
 class Cites(Agent):
     "Plays the first action."
-    reference: str
-    proposed: list[str]
+    hints: str
+    refuses: list[str]
     name = "cites"
 
     def choose(self, game, state, search): return game.actions(state)[0]
@@ -142,7 +142,7 @@ def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> Non
     registry = load_plugins([tmp_path / "counted.py"])
     game, agent = registry.game("pebbles"), registry.agent("cites")
     parameters = [*parameters_of(game).values(), *parameters_of(agent).values()]
-    assert [one.name for one in parameters if one.default is one.empty] == ["board", "grid", "reference", "proposed"]
+    assert [one.name for one in parameters if one.default is one.empty] == ["board", "grid", "hints", "refuses"]
     notes = registry.plugins[-1].notes
     assert len(notes) == 5
     assert all(note.endswith("got a field of a dataclass, which is ignored") for note in notes)
@@ -151,13 +151,13 @@ def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> Non
         "grid": None,
         "grid_colors": {},
     }
-    assert {name: read_member(agent, name) for name in ("reference", "proposed")} == {"reference": False, "proposed": {}}
+    assert {name: read_member(agent, name) for name in ("hints", "refuses")} == {"hints": Hints(), "refuses": None}
     made: Any = game
     with pytest.raises(TypeError, match="board"):
         made()
     spec = {
         "game": {"name": "pebbles", "board": 8, "grid": [3, 3]},
-        "agents": ["random", {"agent": "cites", "reference": "Knuth 1975", "proposed": ["yes"]}],
+        "agents": ["random", {"agent": "cites", "hints": "Knuth 1975", "refuses": ["yes"]}],
         "rounds": 1,
     }
     assert {record.termination for record in run(load_spec(spec, plugins=[str(tmp_path / "counted.py")])).records} == {"normal"}
@@ -202,38 +202,41 @@ def test_a_grid_is_rows_of_short_texts(cells: object, fault: str | None) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    "given",
     [
-        ("reference", "Knuth 1975"),
-        ("reference", 1),
-        ("reference", ["games"]),
-        ("proposed", "yes"),
-        ("proposed", {"chess": 1}),
-        ("proposed", {"path": 0.5}),
-        ("uses_heuristic", "only at the leaves"),
+        "press h for a hint",
+        Hints,
+        {"reference": True},
+        {"reference": "Knuth 1975"},
+        {"reference": 1},
+        {"reference": ["games"]},
+        {"proposed": "yes"},
+        {"proposed": {"chess": 1}},
+        {"proposed": {"path": 0.5}},
+        {"uses_heuristic": "only at the leaves"},
     ],
 )
-def test_a_flag_of_an_agent_that_is_something_else_is_ignored(name: str, given: Any) -> None:
+def test_hints_of_an_agent_that_are_something_else_are_ignored(given: Any) -> None:
     class Cites(Agent):
         name = "cites"
 
-    setattr(Cites, name, given)
-    assert read_member(Cites, name) == {"reference": False, "proposed": {}, "uses_heuristic": True}[name]
-    (note,) = list_ignored(Cites)
-    assert note.startswith(f"{name}: expected ")
+    sound = given == {"reference": True}
+    Cites.hints = Hints(**given) if isinstance(given, dict) else given
+    assert read_member(Cites, "hints") == Hints(reference=sound)
+    notes = list(list_ignored(Cites))
+    assert [note.partition(", with ")[0] for note in notes] == ([] if sound else ["hints: expected an arena.Hints"])
 
 
-def test_a_flag_of_an_agent_is_not_inherited() -> None:
+def test_hints_of_an_agent_are_not_inherited() -> None:
     class Strong(Agent):
         name = "strong"
-        reference = True
-        proposed = MappingProxyType({"two-player": 9})
+        hints = Hints(reference=True, proposed=MappingProxyType({"two-player": 9}))
 
     class Mine(Strong):
         name = "mine"
 
-    assert (read_member(Strong, "reference"), read_member(Strong, "proposed")) == (True, {"two-player": 9})
-    assert (read_member(Mine, "reference"), read_member(Mine, "proposed")) == (False, {})
+    assert read_member(Strong, "hints") == Hints(reference=True, proposed={"two-player": 9})
+    assert read_member(Mine, "hints") == Hints()
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,12 @@ from arena_web.inventory import inventory
 from tests.conftest import arena_in
 
 FLAGGED = """
-from arena import Agent, hookimpl
+from arena import Agent, Hints, hookimpl
 
 class First(Agent):
     "Plays the first action; a reference, and proposed."
     name = "first"
-    reference = {reference!r}
-    proposed = {proposed!r}
+    hints = Hints(reference={reference!r}, proposed={proposed!r})
 
     def choose(self, game, state, search):
         return game.actions(state)[0]
@@ -121,7 +120,8 @@ def test_an_unknown_trait_is_ignored_with_a_note(tmp_path: Path) -> None:
     registry = flagged(tmp_path, weights={"chess": 6})
     (note,) = registry.plugins[-1].notes
     assert "agent first" in note
-    assert "proposed: expected a mapping of traits to whole numbers, got {'chess': 6}" in note
+    assert "hints: expected an arena.Hints, with " in note
+    assert "proposed={'chess': 6}" in note
     assert sensible(registry, registry.game("othello")()) == "alpha-beta"
 
 
