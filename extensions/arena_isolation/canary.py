@@ -2,7 +2,7 @@
 
 Run by its path inside a sandbox before any agent is, so it stands alone. The task is a JSON object: `nonce`, `port` of a
 listening socket, `network` (the namespace that it is in), `secrets` (files that hold the nonce), `folders` to write in, `mark` of
-a process as `process_mark` gives it. The report: `nonce` and `scratch` (which must work: this ran, and has a place to write), then
+a process as `process_mark` gives it. The report: `nonce` and `scratch` (which must work: this ran, and can write somewhere), then
 all that must not work: `connected`, `read` (the secrets that could be read), `wrote` (the files that could be made), `saw`
 (whether the marked process is in sight), `keys` (whether the kernel's keys can be asked for, which the filter of system calls
 refuses), `settings` (the first files of the kernel that can be opened for writing), `rights` (capabilities as a number, with
