@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, State, overrides
-from arena.limits import LARGEST
+from arena.limits import MAX_COUNT
 from arena.unmetered import WATCHED, copy_shallow, note_states, unwatched_copy
 
 CLOCK_STRIDE = 16
@@ -26,7 +26,7 @@ class Meter:
 
     `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock, or the processor time of this
     process, is looked at every 16 nodes, so a limit of either holds to within 16 nodes of the game at hand. Without a node limit
-    more than LARGEST is a ValueError: nobody generates that many, but an agent may claim to have.
+    more than MAX_COUNT is a ValueError: nobody generates that many, but an agent may claim to have.
     """
 
     __slots__ = (
@@ -49,13 +49,13 @@ class Meter:
         self.evaluations = 0
         self.exhausted = False
         self._limited = nodes is not None
-        self._most = LARGEST if nodes is None else min(nodes, LARGEST)
+        self._most = MAX_COUNT if nodes is None else min(nodes, MAX_COUNT)
         self._deadline = None if seconds is None else perf_counter() + seconds
         self._cpu_deadline = None if cpu_seconds is None else process_time() + cpu_seconds
         self.stop = self._most if seconds is None and cpu_seconds is None else 0
 
     def count(self, nodes: int) -> None:
-        """Count states generated; OutOfBudget where a limit is passed, ValueError beyond LARGEST without one."""
+        """Count states generated; OutOfBudget where a limit is passed, ValueError beyond MAX_COUNT without one."""
         self.nodes += nodes
         if self.nodes > self.stop:
             self.look()
@@ -99,7 +99,7 @@ class Meter:
         if self.nodes > self._most or late:
             nodes, self.nodes = self.nodes, min(self.nodes, self._most)
             if not (self._limited or late):
-                raise ValueError(f"expected at most {LARGEST:,} nodes in a decision, got {nodes:,}")
+                raise ValueError(f"expected at most {MAX_COUNT:,} nodes in a decision, got {nodes:,}")
             self.stop = -1  # whoever swallows the exception meets it again at the next node
             self.exhausted = True
             raise OutOfBudget("cpu_seconds" if spent else "seconds" if late else "nodes")

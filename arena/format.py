@@ -15,7 +15,7 @@ from arena.secret import Seed
 Kind = Literal["versus", "puzzle", "score"]
 """The kinds of boards: agents against each other, agents against a puzzle, and agents that collect a score each on its own."""
 RankedBy = Literal["score", "rating", "returns"]
-ROUNDS = 10
+DEFAULT_ROUNDS = 10
 """The rounds of a board where neither the spec nor the format gives another number."""
 
 
@@ -121,7 +121,7 @@ class Format(Configured, ABC):
 
     def default_rounds(self, entries: int) -> int:
         """Return the number of rounds for so many `entries` where a spec says nothing."""
-        return ROUNDS
+        return DEFAULT_ROUNDS
 
     def refusal(self, field: Field) -> str | None:
         """Return why a board with this `field` cannot be played in this format; None where it can."""

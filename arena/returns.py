@@ -42,7 +42,7 @@ def _is_range(low: float, high: float) -> bool:
     return isfinite(low) and isfinite(high) and low < high
 
 
-TOLERANCE = 1e-9
+ZERO_SUM_TOLERANCE = 1e-9
 
 
 def check_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
@@ -54,7 +54,7 @@ def check_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
     for value in returns:
         if not (low <= value <= high and isfinite(value)):
             raise GameError(f"{name_of(game)}: returns gave {returns}; expected values in [{low:g}, {high:g}]")
-    if game.zero_sum and abs(sum(returns)) > TOLERANCE:
+    if game.zero_sum and abs(sum(returns)) > ZERO_SUM_TOLERANCE:
         raise GameError(f"{name_of(game)}: returns gave {returns}, which do not add up to 0 as zero_sum promises")
     return returns
 
@@ -75,7 +75,7 @@ def standing(game: Game, state: State) -> tuple[float, ...]:
         raise GameError(
             f"{name_of(game)}: standing gave {abbreviate(given)}; expected a finite number for each of {game.players} seats"
         )
-    if game.zero_sum and abs(sum(values)) > TOLERANCE:
+    if game.zero_sum and abs(sum(values)) > ZERO_SUM_TOLERANCE:
         raise GameError(f"{name_of(game)}: standing gave {values}, which do not add up to 0 as zero_sum promises")
     return values
 

@@ -13,7 +13,7 @@ from arena.counting import Meter
 from arena.errors import abbreviate, cut
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
-from arena.limits import LARGEST, Limits, is_count, normalize_depth, normalize_value
+from arena.limits import MAX_COUNT, Limits, is_count, normalize_depth, normalize_value
 from arena.returns import scale_return
 from arena.waiting import waiting
 
@@ -61,11 +61,11 @@ class Report(NamedTuple):
 
 
 NOTHING = Report()
-MOST_AMOUNTS = 32
+MAX_AMOUNTS = 32
 """Names of amounts that a decision may have spent."""
-LONGEST_NAME = 64
+MAX_AMOUNT_NAME_CHARACTERS = 64
 """Characters of such a name."""
-LONGEST_EXCHANGE = 4 << 20
+MAX_EXCHANGE_CHARACTERS = 4 << 20
 """Characters of what a decision may add to a transcript."""
 
 
@@ -234,13 +234,13 @@ class Search:
         """
         spent = dict(self.spent or {})
         for name, amount in amounts.items():
-            sound = type(amount) in (int, float) and 0 <= amount <= LARGEST
-            total = spent.get(name, 0) + amount if sound else LARGEST
-            if not sound or total > LARGEST or len(name) > LONGEST_NAME:
-                raise ValueError(f"{cut(name)}: expected an amount from 0 to {LARGEST:,} in all, got {abbreviate(amount)}")
+            sound = type(amount) in (int, float) and 0 <= amount <= MAX_COUNT
+            total = spent.get(name, 0) + amount if sound else MAX_COUNT
+            if not sound or total > MAX_COUNT or len(name) > MAX_AMOUNT_NAME_CHARACTERS:
+                raise ValueError(f"{cut(name)}: expected an amount from 0 to {MAX_COUNT:,} in all, got {abbreviate(amount)}")
             spent[name] = total
-        if len(spent) > MOST_AMOUNTS:
-            raise ValueError(f"expected at most {MOST_AMOUNTS} names of amounts, got {len(spent)}")
+        if len(spent) > MAX_AMOUNTS:
+            raise ValueError(f"expected at most {MAX_AMOUNTS} names of amounts, got {len(spent)}")
         self.spent = spent
 
     def transcribe(self, exchange: Mapping[str, Any]) -> None:
@@ -254,8 +254,8 @@ class Search:
             text = json.dumps(dict(exchange), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"expected a JSON object, got {abbreviate(exchange)}") from error
-        if len(text) + sum(map(len, self.exchanges)) > LONGEST_EXCHANGE:
-            raise ValueError(f"expected at most {LONGEST_EXCHANGE:,} characters of transcript in a decision")
+        if len(text) + sum(map(len, self.exchanges)) > MAX_EXCHANGE_CHARACTERS:
+            raise ValueError(f"expected at most {MAX_EXCHANGE_CHARACTERS:,} characters of transcript in a decision")
         self.exchanges = (*self.exchanges, text)
 
     def waiting(self) -> AbstractContextManager[None]:
@@ -287,5 +287,5 @@ class Search:
         a limit would have more than 10^15.
         """
         if not is_count(nodes):
-            raise ValueError(f"expected a whole number of nodes from 0 to {LARGEST:,}, got {abbreviate(nodes)}")
+            raise ValueError(f"expected a whole number of nodes from 0 to {MAX_COUNT:,}, got {abbreviate(nodes)}")
         self._meter.count(nodes)

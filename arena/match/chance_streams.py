@@ -14,9 +14,9 @@ from arena.errors import GameError, abbreviate
 from arena.game import CHANCE, Action, Game, State, gives
 from arena.identity import Stream, canonical, position_seed
 
-TOLERANCE = 1e-9
+PROBABILITY_TOLERANCE = 1e-9
 """How far from 1 the sum of the probabilities may be."""
-MOST_OUTCOMES = 100_000
+MAX_OUTCOMES_IN_A_ROW = 100_000
 """Outcomes in a row after which chance is taken to go on for ever."""
 
 StreamOf = Callable[[Hashable], random.Random]
@@ -78,9 +78,9 @@ def chance_outcomes(game: Game, state: State) -> Sequence[tuple[Action, float]]:
     except (TypeError, ValueError):
         raise _wrong(game, f"gave {abbreviate(given)}; expected pairs of an action and a probability") from None
     for action, probability in outcomes:
-        if not 0.0 < probability <= 1.0 + TOLERANCE:
+        if not 0.0 < probability <= 1.0 + PROBABILITY_TOLERANCE:
             raise _wrong(game, f"gave {abbreviate(action)} the probability {probability:g}; expected one above 0, at most 1")
-    if abs(sum([probability for _, probability in outcomes]) - 1.0) > TOLERANCE:
+    if abs(sum([probability for _, probability in outcomes]) - 1.0) > PROBABILITY_TOLERANCE:
         total = sum([probability for _, probability in outcomes])
         raise _wrong(game, f"gave probabilities that add up to {total:.12g} in {game.format_state(state)}; expected 1")
     listed, actions = [action for action, _ in outcomes], list(game.actions(state))
@@ -95,7 +95,7 @@ def _wrong(game: Game, what: str) -> GameError:
 
 def settle_chance(game: Game, state: State, chance: Chance) -> State:
     """Return the state after chance has moved for as long as it is its turn; `state` itself where it is not."""
-    for _ in range(MOST_OUTCOMES):
+    for _ in range(MAX_OUTCOMES_IN_A_ROW):
         if game.is_terminal(state) or game.to_move(state) != CHANCE:
             return state
         state = game.result(state, chance.outcome(state))
@@ -104,4 +104,4 @@ def settle_chance(game: Game, state: State, chance: Chance) -> State:
 
 def endless(game: Game) -> GameError:
     """Return the error of a game in which chance does not stop moving."""
-    return GameError(f"{name_of(game)}: chance has moved {MOST_OUTCOMES:,} times in a row; expected a decision or an end")
+    return GameError(f"{name_of(game)}: chance has moved {MAX_OUTCOMES_IN_A_ROW:,} times in a row; expected a decision or an end")

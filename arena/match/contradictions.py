@@ -6,9 +6,8 @@ from arena.errors import abbreviate
 from arena.game import Game, Puzzle, gives
 from arena.match.chance_streams import has_chance
 from arena.match.record import FAULTS, Record
-from arena.returns import bounds, returns_of_loss
+from arena.returns import ZERO_SUM_TOLERANCE, bounds, returns_of_loss
 
-TOLERANCE = 1e-9
 MAX_TEXT_CHARACTERS = 1 << 20
 """Characters of one text. Messages are cut far below, and no notation needs as many."""
 
@@ -26,8 +25,7 @@ def find_contradiction(record: Record, game: Game | None) -> str | None:
         or _check_result(record, game, puzzle=puzzle)
         or _check_ending(record, seats, puzzle=puzzle, answers=answers)
         or _check_payoffs(record, game)
-        or _check_seats(record, seats)
-        or _check_decisions(record, puzzle=puzzle)
+        or _check_decisions(record, seats, puzzle=puzzle)
         or _check_lengths(record)
     )
 
@@ -41,7 +39,7 @@ def _check_returns(record: Record, seats: int, game: Game | None) -> str | None:
     if len(returns) != seats or not all(sound):
         span = "" if game is None else f" from {low:g} to {high:g}"
         return f"returns: expected {seats} numbers{span}, got {abbreviate(returns)}"
-    if game is not None and game.zero_sum and abs(sum(returns)) > TOLERANCE:
+    if game is not None and game.zero_sum and abs(sum(returns)) > ZERO_SUM_TOLERANCE:
         return f"returns: {abbreviate(returns)} do not add up to 0, as those of the game do"
     return None
 
@@ -93,17 +91,13 @@ def _check_payoffs(record: Record, game: Game | None) -> str | None:
     return None
 
 
-def _check_seats(record: Record, seats: int) -> str | None:
+def _check_decisions(record: Record, seats: int, *, puzzle: bool) -> str | None:
+    """Every action of a game has its decision, and a fault may have one more; a solver has one for all its actions."""
     if len(record.drew) != seats:
         return f"drew: expected {seats} values, got {len(record.drew)}"
-    wrong = next((number for number, one in enumerate(record.decisions) if one[0] >= seats), None)
-    if wrong is None:
-        return None
-    return f"decisions[{wrong}]: expected a seat less than {seats}, got {abbreviate(record.decisions[wrong][0])}"
-
-
-def _check_decisions(record: Record, *, puzzle: bool) -> str | None:
-    """Every action of a game has its decision, and a fault may have one more; a solver has one for all its actions."""
+    for number, decision in enumerate(record.decisions):
+        if decision[0] >= seats:
+            return f"decisions[{number}]: expected a seat less than {seats}, got {abbreviate(decision[0])}"
     if record.termination == "void":
         return None
     actions = len(record.actions) if puzzle else record.moves or 0

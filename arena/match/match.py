@@ -10,7 +10,7 @@ from arena.agent import Agent
 from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
-from arena.limits import MOVES, START_SECONDS, Limits
+from arena.limits import DEFAULT_MOVES, START_SECONDS, Limits
 from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, play_opening
 from arena.secret import Seed, seed_of_round
@@ -210,7 +210,7 @@ class Positions:
 def move_limit(game: Game) -> int:
     """Return the limit of moves of a match of `game` where nobody names another one."""
     own = game.default_moves
-    return own if type(own) is int and own > 0 else MOVES
+    return own if type(own) is int and own > 0 else DEFAULT_MOVES
 
 
 def seat_identity(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 from arena.errors import GameError, Interrupted, Unavailable, abbreviate
 from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
-from arena.limits import MARGIN
+from arena.limits import MARGIN_SECONDS
 from arena.match.decider import AgentRaised, Decider
 from arena.match.match import Match, Seat
 from arena.match.record import Reason
@@ -152,7 +152,7 @@ class LocalPlayer(Decider):
 
     def _check_use(self) -> None:
         self.fallbacks += self.fallback
-        if self._seconds is not None and self.used[2] > self._seconds + MARGIN:
+        if self._seconds is not None and self.used[2] > self._seconds + MARGIN_SECONDS:
             self.overrun = self.used[2] - self._seconds
             raise Forfeit(Ending("timeout", self.number, f"a decision took longer than its limit of {self._seconds:g} s"))
 

@@ -20,10 +20,10 @@ from arena.match.stepper import Stepper, stepper_of
 from arena.returns import check_returns, returns_of_loss, standing
 from arena.search import SharedStart
 
-LONGEST_ANSWER = 64 * 1024
+MAX_ANSWER_BYTES = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
-LEAST_LACK = 0.01
+MIN_LACK_SECONDS = 0.01
 """Seconds in which agents had no processor that are worth a word in a record."""
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
@@ -202,7 +202,7 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
         raise Forfeit(Ending("illegal-action", player.number, message))
     encoded = text.encode("utf-8", "backslashreplace")
     state.answer = (
-        encoded.decode() if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
+        encoded.decode() if len(encoded) <= MAX_ANSWER_BYTES else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
     )
     state.steps = answer.steps
     return _NORMAL
@@ -263,7 +263,7 @@ def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
     used = {one.number: round(one.cpu, 6) for one in timed if one.seat.limits.cpu_seconds is not None}
     if started:
         timing["start"] = [started.get(seat) for seat in seats]
-    if max(lack.values(), default=0.0) >= LEAST_LACK:
+    if max(lack.values(), default=0.0) >= MIN_LACK_SECONDS:
         timing["lack_of_cpu"] = [lack.get(seat, 0.0) for seat in seats]
     if used:
         timing[CPU_SECONDS] = [used.get(seat) for seat in seats]

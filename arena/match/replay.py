@@ -182,7 +182,10 @@ def _check_attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, foun
     if record.termination not in ("normal", "move-limit", "stuck"):
         return None
     if record.answer is not None:
-        solved = _check_answer(puzzle, record, first, last, found)
+        if puzzle.path_matters:
+            found.append("an answer was recorded, although the path matters")
+        unknown = last.number >= 0  # the answer is a hash, or cannot be read
+        solved = bool(record.solved) if unknown else bool(puzzle.is_answer(first.state, last.state))
     else:
         solved = bool(puzzle.is_goal(last.state))
         if not solved and record.termination == "normal":
@@ -195,15 +198,6 @@ def _check_attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, foun
     if solved != record.solved:
         found.append(f"solved: recorded {record.solved}, by the rules {solved}")
     return (1.0,) if solved else (0.0,)
-
-
-def _check_answer(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> bool:
-    """Whether an answer is a solution; as recorded where nobody can tell, since it is a hash or cannot be read."""
-    if puzzle.path_matters:
-        found.append("an answer was recorded, although the path matters")
-    if last.number >= 0:
-        return bool(record.solved)
-    return bool(puzzle.is_answer(first.state, last.state))
 
 
 def adjusted_returns(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from arena.configured import name_of
 from arena.errors import GameError
 from arena.game import CHANCE, Action, Game, Puzzle, State
-from arena.match.chance_streams import MOST_OUTCOMES, Chance, endless, has_chance
+from arena.match.chance_streams import MAX_OUTCOMES_IN_A_ROW, Chance, endless, has_chance
 from arena.match.record import Reason
 
 
@@ -88,7 +88,7 @@ class ChanceStepper(Stepper):
 
     def turn(self) -> Sequence[Action] | None:
         """Return the legal actions of the seat that decides next, after chance has moved; None as every stepper."""
-        for _ in range(MOST_OUTCOMES):
+        for _ in range(MAX_OUTCOMES_IN_A_ROW):
             if self._is_over(self.state) or self._to_move(self.state) != CHANCE:
                 return super().turn()
             self.advance(self._chance.outcome(self.state))

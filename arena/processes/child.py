@@ -107,7 +107,13 @@ class ChildProcess(subprocess.Popen[bytes]):
             try:
                 view = view[os.write(self._in, view) :]
             except BlockingIOError:
-                self._wait_to_write(end)
+                writable = select.poll()
+                writable.register(self._in, select.POLLOUT)
+                writable.poll(self._look * 1000)
+                if perf_counter() >= self._looked + self._look:
+                    self._look_at_usage()
+                if end is not None and perf_counter() >= end:
+                    raise ChildLost("deaf") from None
             except OSError:
                 raise ChildLost("ended") from None
 
@@ -124,8 +130,12 @@ class ChildProcess(subprocess.Popen[bytes]):
             if now >= self._looked + self._look:
                 self._look_at_usage()
                 now = self._looked
-            if end is not None and now >= end:
-                self._read_last()
+            if end is not None and now >= end:  # what has come while nobody looked is read, once for each line that was sent
+                if not self._over and self._readable.poll(0):
+                    self._over = True
+                    self._split(self._read())
+                if not self._lines:
+                    raise ChildLost("late")
                 continue
             if warn is not None and now >= warn:
                 warn = None
@@ -171,15 +181,6 @@ class ChildProcess(subprocess.Popen[bytes]):
                 with suppress(OSError):
                     stream.close()
 
-    def _wait_to_write(self, end: float | None) -> None:
-        writable = select.poll()
-        writable.register(self._in, select.POLLOUT)
-        writable.poll(self._look * 1000)
-        if perf_counter() >= self._looked + self._look:
-            self._look_at_usage()
-        if end is not None and perf_counter() >= end:
-            raise ChildLost("deaf")
-
     def _read(self) -> bytes:
         try:
             data = os.read(self._out, CHUNK_BYTES)
@@ -188,14 +189,6 @@ class ChildProcess(subprocess.Popen[bytes]):
         if not data:
             raise ChildLost("ended")
         return data
-
-    def _read_last(self) -> None:
-        """Read what has come while nobody looked, once for each line that was sent; ChildLost where that is no whole line."""
-        if not self._over and self._readable.poll(0):
-            self._over = True
-            self._split(self._read())
-        if not self._lines:
-            raise ChildLost("late")
 
     def _split(self, data: bytes) -> None:
         *lines, rest = data.split(b"\n")

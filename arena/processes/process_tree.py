@@ -11,7 +11,7 @@ Trees nest: an agent process is in its worker's tree, too, and whatever it start
 import os
 import signal
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import suppress
 from time import monotonic, sleep
 from typing import NamedTuple
@@ -100,17 +100,13 @@ def find_members(trees: Collection[ProcessTree]) -> set[int]:
         children[process.parent].append(process.pid)
         if not process.environment.isdisjoint(marks):
             marked.add(process.pid)
-    return (_find_below(leaders, children) | marked) - leaders
-
-
-def _find_below(leaders: Collection[int], children: Mapping[int, list[int]]) -> set[int]:
-    found: set[int] = set()
+    below: set[int] = set()
     waiting = list(leaders)
     while waiting:
-        new = [child for child in children.get(waiting.pop(), ()) if child not in found]
-        found.update(new)
+        new = [child for child in children.get(waiting.pop(), ()) if child not in below]
+        below.update(new)
         waiting += new
-    return found
+    return (below | marked) - leaders
 
 
 def _list_others() -> Iterator[_Process]:

@@ -234,7 +234,7 @@ def place_seat(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, re
     return replace(seat, isolation=entry.isolation, program=entry.source.program(program, game))
 
 
-OPTIONS = ("orders", "challengers", "test", "replays")
+FORMAT_OPTIONS = ("orders", "challengers", "test", "replays")
 """Options of formats that may stand at the top of a spec."""
 
 
@@ -242,7 +242,7 @@ def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, 
     """The options of a format: those in it, and those at the top of the spec; a fault where the format has no such option."""
     options = drop_keys(values, "name")
     known = parameters_of(kind)
-    for name in OPTIONS:
+    for name in FORMAT_OPTIONS:
         if reading.values.get(name) is None:
             continue
         if name in options:
@@ -258,7 +258,7 @@ def _make_reporter(reading: SpecReader, values: Mapping[str, Any]) -> Report:
     """A reporter that finds an option where it stands."""
 
     def report(path: Path, message: str) -> None:
-        elsewhere = len(path) > 1 and path[1] in OPTIONS and path[1] not in values
+        elsewhere = len(path) > 1 and path[1] in FORMAT_OPTIONS and path[1] not in values
         reading.report(path[1:] if elsewhere else path, message)
 
     return report

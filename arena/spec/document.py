@@ -21,15 +21,15 @@ from yaml.scanner import Scanner
 
 from arena.errors import SpecError, SpecFault
 
-LARGEST_FILE = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 """Bytes; a larger file is refused unread."""
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """Values in a file, aliases written out."""
-MOST_TEXT = 4 << 20
+MAX_CHARACTERS = 4 << 20
 """Characters in the values of a file, aliases written out."""
-MOST_DIGITS = 1000
+MAX_DIGITS = 1000
 """Digits of an integer."""
-DEEPEST = 50
+MAX_NESTING = 50
 """Levels of nesting."""
 
 Path = tuple[str | int, ...]
@@ -41,7 +41,7 @@ NOWHERE: Place = (0, 0)
 UNWRITTEN = "<spec>"
 """What to call a spec that is in no file."""
 
-_TOO_DEEP = f"nested deeper than {DEEPEST} levels"
+_TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def make_document(values: Mapping[Any, Any]) -> Document:
 
 
 def _make_plain(value: Any, depth: int) -> Any:
-    if depth > DEEPEST:
+    if depth > MAX_NESTING:
         raise _fault(UNWRITTEN, _TOO_DEEP)
     if isinstance(value, Mapping):
         for key in value:
@@ -114,16 +114,16 @@ def _read(name: str, path: FilePath) -> str:
         if is_database(path):
             raise _fault(name, f"a store, and no spec; `arena leaderboard {shlex.quote(name)}` shows it")
         size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise _fault(name, f"has {size:,} bytes; expected a spec of at most {LARGEST_FILE:,}")
+        if size > MAX_FILE_BYTES:
+            raise _fault(name, f"has {size:,} bytes; expected a spec of at most {MAX_FILE_BYTES:,}")
         with path.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)  # a pipe has no size
+            data = stream.read(MAX_FILE_BYTES + 1)  # a pipe has no size
     except FileNotFoundError as error:
         raise _fault(name, "no such file") from error
     except (OSError, ValueError) as error:
         raise _fault(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if len(data) > LARGEST_FILE:
-        raise _fault(name, f"expected a spec of at most {LARGEST_FILE:,} bytes")
+    if len(data) > MAX_FILE_BYTES:
+        raise _fault(name, f"expected a spec of at most {MAX_FILE_BYTES:,} bytes")
     return decode_text(name, data)
 
 
@@ -174,7 +174,7 @@ class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Compose a value, unless it stands so deep that Python's stack might end first."""
-        if self.depth > DEEPEST + 1 and parent is not None:
+        if self.depth > MAX_NESTING + 1 and parent is not None:
             raise _fault(self.file, _TOO_DEEP, _place(parent))
         self.depth += 1
         node = super().compose_node(parent, index)
@@ -236,9 +236,9 @@ class _Composed:
 
     def plain(self, node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
         self.values += 1
-        if self.values > MOST_VALUES:
-            raise _fault(self.name, f"more than {MOST_VALUES:,} values once aliases are written out", _place(node))
-        if id(node) in above or len(above) > DEEPEST:
+        if self.values > MAX_VALUES:
+            raise _fault(self.name, f"more than {MAX_VALUES:,} values once aliases are written out", _place(node))
+        if id(node) in above or len(above) > MAX_NESTING:
             message = "an alias inside what it stands for" if id(node) in above else _TOO_DEEP
             raise _fault(self.name, message, _place(node))
         self.places[path] = _place(node)
@@ -278,8 +278,8 @@ class _Composed:
         if kind not in _SCALARS:
             return text
         pattern, convert = _SCALARS[kind]
-        if kind == "int" and len(text) > MOST_DIGITS:
-            self.fault(node, f"expected an integer of at most {MOST_DIGITS} digits, got {len(text)}")
+        if kind == "int" and len(text) > MAX_DIGITS:
+            self.fault(node, f"expected an integer of at most {MAX_DIGITS} digits, got {len(text)}")
         elif pattern.match(text):
             return convert(text)
         else:
@@ -288,8 +288,8 @@ class _Composed:
 
     def characters_of(self, node: yaml.ScalarNode) -> str:
         self.characters += len(node.value)
-        if self.characters > MOST_TEXT:
-            raise _fault(self.name, f"more than {MOST_TEXT:,} characters once aliases are written out", _place(node))
+        if self.characters > MAX_CHARACTERS:
+            raise _fault(self.name, f"more than {MAX_CHARACTERS:,} characters once aliases are written out", _place(node))
         units: bytes = node.value.encode("utf-16", "surrogatepass")
         try:
             return units.decode("utf-16")  # two escapes may be one character, as in JSON

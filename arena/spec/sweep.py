@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.spec.document import Path
 
-MOST_COMBINATIONS = 1000
+MAX_COMBINATIONS = 1000
 """Mappings that one mapping may stand for."""
 
 
@@ -33,8 +33,8 @@ def list_variants(values: dict[str, Any], report: Callable[[Path, str], None]) -
     found = list(_find_sweeps(values, (), report))
     places = [(path, choices) for path, choices in found if choices]
     sound = _remove(values, [path for path, choices in found if not choices])
-    if prod(len(choices) for _, choices in places) > MOST_COMBINATIONS:
-        report((), f"the sweeps make more than {MOST_COMBINATIONS} combinations")
+    if prod(len(choices) for _, choices in places) > MAX_COMBINATIONS:
+        report((), f"the sweeps make more than {MAX_COMBINATIONS} combinations")
         return []
     return [_choose(sound, [path for path, _ in places], numbers) for numbers in product(*(range(len(c)) for _, c in places))]
 

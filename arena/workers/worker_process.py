@@ -20,8 +20,8 @@ EXIT_SECONDS = 0.2
 """Seconds for a process whose pipe was closed to end, so that its exit code can be told."""
 KILL_SECONDS = 1.0
 """Seconds to wait for processes that were killed."""
-_CHUNK = 1 << 16
-_CHUNKS = 64
+_CHUNK_BYTES = 1 << 16
+_CHUNKS_PER_TURN = 64
 """Chunks to read from one worker before the others have their turn."""
 _SILENT = "gave no sign of life for {:g} s: stopped, or held up by code that does not let Python go on"
 _GARBLED = "let something else write to the pipe that leads to arena"
@@ -107,9 +107,9 @@ class WorkerProcess:
 
     def receive(self) -> Iterator[Any]:
         """Yield the messages that have arrived, at most a few megabytes of them. WorkerEnded after the last."""
-        for _ in range(_CHUNKS):
+        for _ in range(_CHUNKS_PER_TURN):
             try:
-                data = os.read(self.replies, _CHUNK)
+                data = os.read(self.replies, _CHUNK_BYTES)
             except BlockingIOError:
                 return
             except OSError:

@@ -15,10 +15,10 @@ from arena.api.cli import abbreviate
 from arena.api.match import Decision, Reason, Record
 from arena.api.run import Pairing, Scheduled
 from arena.api.spec import Spec
-from arena.limits import LARGEST
+from arena.limits import MAX_COUNT
 from arena.match.contradictions import find_contradiction
 from arena.schedule.schedule import identity_of
-from arena.search import LONGEST_EXCHANGE, LONGEST_NAME, MOST_AMOUNTS
+from arena.search import MAX_AMOUNT_NAME_CHARACTERS, MAX_AMOUNTS, MAX_EXCHANGE_CHARACTERS
 from arena.spec.parameters import explain_faults
 
 MAX_TIMINGS = 16
@@ -28,11 +28,11 @@ MAX_DECISION_SECONDS = 1e9
 # An instance, since a strict `str` refuses the halves of surrogates that a message may hold, and a strict `float` takes any int.
 Text = InstanceOf[str]
 Flag = StrictBool
-Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
-Number = Annotated[int, Field(strict=True, ge=-LARGEST, le=LARGEST)] | Annotated[InstanceOf[float], AllowInfNan(False)]
-Amount = Annotated[Number, Field(ge=0, le=LARGEST)]
+Count = Annotated[int, Field(strict=True, ge=0, le=MAX_COUNT)]
+Number = Annotated[int, Field(strict=True, ge=-MAX_COUNT, le=MAX_COUNT)] | Annotated[InstanceOf[float], AllowInfNan(False)]
+Amount = Annotated[Number, Field(ge=0, le=MAX_COUNT)]
 Seconds = Annotated[float, Field(strict=True, ge=0, le=MAX_DECISION_SECONDS)]
-Amounts = Annotated[dict[Annotated[Text, Field(max_length=LONGEST_NAME)], Amount], Field(max_length=MOST_AMOUNTS)]
+Amounts = Annotated[dict[Annotated[Text, Field(max_length=MAX_AMOUNT_NAME_CHARACTERS)], Amount], Field(max_length=MAX_AMOUNTS)]
 _TYPES: dict[str, Any] = {
     "id": Text,
     "game": Text,
@@ -54,7 +54,7 @@ _TYPES: dict[str, Any] = {
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Flag | Number | list[Number | None] | None], Field(max_length=MAX_TIMINGS)] | None,
     "adjusted": tuple[Number, ...] | None,
-    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=LONGEST_EXCHANGE)]], ...],
+    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=MAX_EXCHANGE_CHARACTERS)]], ...],
 }
 """The type of each key of a record on the wire."""
 _HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))

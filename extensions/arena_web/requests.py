@@ -23,7 +23,7 @@ from arena.api.spec import (
     validate_parameters,
 )
 from arena.api.store import Store
-from arena.match.chance_streams import MOST_OUTCOMES, endless
+from arena.match.chance_streams import MAX_OUTCOMES_IN_A_ROW, endless
 from arena.schedule.board_info import make_known_game
 from arena.spec.named_code import list_named_code
 from arena.spec.parameters import explain_faults
@@ -138,7 +138,7 @@ class Situations:
         game = self._game
         outcomes: list[str] = []
         while not game.is_terminal(state) and game.to_move(state) == CHANCE:
-            if len(outcomes) >= MOST_OUTCOMES:
+            if len(outcomes) >= MAX_OUTCOMES_IN_A_ROW:
                 raise endless(game)
             outcome = chance.outcome(state)
             outcomes.append(game.format_action(state, outcome))

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from arena import CHANCE, Game, Simultaneous
 from arena.dialects import Dialect
-from arena.limits import MOVES
+from arena.limits import DEFAULT_MOVES
 from arena_bridges.openspiel.dialects import dialects_of
 from arena_bridges.openspiel.library import loaded, pyspiel
 from arena_bridges.openspiel.resampling import Told, drawn, is_listed
@@ -50,7 +50,7 @@ class OpenSpiel(Game):
         self._knows = kind.provides_information_state_string and not (forgets and kind.provides_observation_string)
         self.perfect_recall = not _hides(spiel) or (self._knows and not forgets)
         moves = spiel.max_game_length() * (self.players if _at_once(spiel) else 1)
-        self.default_moves = moves if moves > MOVES else None
+        self.default_moves = moves if moves > DEFAULT_MOVES else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self.game,)
