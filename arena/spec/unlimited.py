@@ -34,12 +34,15 @@ def warn_unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault
     if not (rules.puzzle or needs_limit(agent, replace(entry.limits, depth=PROPOSED_DEPTH))):
         write += f" or limits: {{depth: {PROPOSED_DEPTH}}}"
     line, column = reading.document.place(entry.path)
-    message = f"{entry.name} has no limit and searches {rules.name} to the end, through more than {LARGE_GAME_STATES:,} states; write {write}"
+    message = (
+        f"{entry.name} has no limit and searches {rules.name} to the end, "
+        f"through more than {LARGE_GAME_STATES:,} states; write {write}"
+    )
     return SpecFault(reading.document.name, line, column, format_path(entry.path), escape_line(message))
 
 
 def limit_warnings(spec: Spec) -> Iterator[str]:
-    """Yield a warning for every entry without a limit on a board of more than LARGE_GAME_STATES states, which are counted once a board."""
+    """Yield a warning for every entry without a limit on a board of more than LARGE_GAME_STATES states."""
     for board in spec.boards:
         if board.unlimited and _is_large(board):
             yield from map(str, board.unlimited)
