@@ -251,14 +251,17 @@ _HOMES = (f"{_ABOVE}arena/", *(f"{_ABOVE}{lead}arena_{name}/" for lead in ("", "
 _LIBRARY = sysconfig.get_path("stdlib")
 
 
-def author_traceback(error: BaseException, *, most: int = 20) -> str:
-    """The traceback of `error` without the frames of arena itself, at most `most` frames long."""
+MAX_TRACEBACK_FRAMES = 20
+
+
+def author_traceback(error: BaseException) -> str:
+    """Return the traceback of `error` without the frames of arena itself, cut to the last MAX_TRACEBACK_FRAMES."""
     frames: TracebackType | None = error.__traceback__
     while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
     lines = call_foreign(
-        lambda: traceback.format_exception(type(error), error, frames, limit=-most, chain=False),
-        lambda _: traceback.format_tb(frames, limit=-most),  # the exception cannot be shown
+        lambda: traceback.format_exception(type(error), error, frames, limit=-MAX_TRACEBACK_FRAMES, chain=False),
+        lambda _: traceback.format_tb(frames, limit=-MAX_TRACEBACK_FRAMES),  # the exception cannot be shown
     )
     return ADDRESS.sub("0x...", "".join(lines))
 

@@ -16,10 +16,6 @@ START_SECONDS = 10.0
 """Seconds to get ready for a match where nothing else is said."""
 
 
-_SECONDS = ("seconds", "cpu_seconds", "start_seconds")
-"""The limits that need not be whole."""
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits of a decision (`nodes`, `seconds`, `depth`, `cpu_seconds`), of a match (`moves`, `start_seconds`) and of an agent
@@ -53,9 +49,8 @@ class Limits:
                 raise ValueError(f"limits.{field.name}: expected {'an integer' if whole else 'a number'}, got {value!r}")
             if not value > 0:
                 raise ValueError(f"limits.{field.name}: expected more than 0, got {value!r}")
-        for name in _SECONDS:
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, float(getattr(self, name)))  # 5 and 5.0 are one limit, and one identity
+            if not whole:
+                object.__setattr__(self, field.name, float(value))  # 5 and 5.0 are one limit, and one identity
 
     @property
     def budget(self) -> bool:

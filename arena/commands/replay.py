@@ -12,7 +12,7 @@ from arena.console.notices import load
 from arena.console.output import results_alone
 from arena.errors import PluginError, SpecError, StoreError, abbreviate, escape_line
 from arena.game import CHANCE, Game
-from arena.match.chance_streams import Chance, has_chance
+from arena.match.chance_streams import Chance
 from arena.match.record import Record
 from arena.match.replay import Differs, Step, compare_with_rules, steps
 from arena.plugins.sources import resolve_place
@@ -93,7 +93,7 @@ def _show(game: Game | None, record: Record, spec: Spec | None, place: Scheduled
     if spec is not None and place is not None:
         board, number = spec.boards[place.board], place.pairing.round
         moves, adjudication = board.seats[place.pairing.seats[0]].limits.moves, board.adjudication
-        if has_chance(board.game):
+        if board.has_chance:
             chance = Chance.of(board.positions.game, board.positions.key(number), board.positions.repetition(number))
     try:
         for step in steps(game, record, chance=chance):

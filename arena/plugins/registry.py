@@ -96,19 +96,11 @@ class Registry:
 
     def heuristic(self, game: str, name: str) -> Callable[..., Any]:
         """The heuristic `name` of a game; UnknownName with the nearest names of that game, or the games that have the name."""
-        found = self.heuristics.get((game, name))
-        if found is not None:
-            return found
-        self._refuse_withdrawn("heuristic", game, name)
-        raise UnknownName(f"heuristic of {game}", name, self.heuristics_of(game))
+        return self._find_of(game, "heuristic", self.heuristics, name)
 
     def encoding(self, game: str, name: str) -> Callable[..., Any]:
         """The encoding `name` of a game; UnknownName with the nearest names of that game."""
-        found = self.encodings.get((game, name))
-        if found is not None:
-            return found
-        self._refuse_withdrawn("encoding", game, name)
-        raise UnknownName(f"encoding of {game}", name, self.encodings_of(game))
+        return self._find_of(game, "encoding", self.encodings, name)
 
     def part(self, kind: str, name: str) -> Any:
         """The part `name` of a `kind` such as "executor"; UnknownName with the nearest names."""
@@ -167,6 +159,12 @@ class Registry:
             return known[name]
         self._refuse_withdrawn(kind, name)
         raise UnknownName(kind, name, known)
+
+    def _find_of(self, game: str, kind: str, known: Mapping[tuple[str, str], Brought], name: str) -> Brought:
+        if (game, name) in known:
+            return known[game, name]
+        self._refuse_withdrawn(kind, game, name)
+        raise UnknownName(f"{kind} of {game}", name, [other for owner, other in known if owner == game])
 
     def _refuse_withdrawn(self, *key: str) -> None:
         if key in self.withdrawn:

@@ -262,7 +262,7 @@ class Usage(NamedTuple):
 
         To divide it takes milliseconds, so it is done only where the plain sum is above already.
         """
-        return self.memory > memory and sum(map(_measure_proportional, self.family)) + _measure_unmapped(self.family) > memory
+        return self.memory > memory and _sum_memory(self.family, divided=True) + _measure_unmapped(self.family) > memory
 
 
 def measure_usage(pid: int) -> Usage:
@@ -272,7 +272,7 @@ def measure_usage(pid: int) -> Usage:
     with suppress(psutil.Error):
         root = psutil.Process(pid)
         family = [root, *root.children(recursive=True)]
-        return Usage(len(family), sum(map(_measure_resident, family)) + _measure_unmapped(family), family)
+        return Usage(len(family), _sum_memory(family) + _measure_unmapped(family), family)
     return Usage(0, 0, ())
 
 
@@ -294,22 +294,13 @@ def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
     return max(0, sum(files.values()) - mapped)
 
 
-def _measure_resident(process: "psutil.Process") -> int:
-    """Bytes of a process; none of one that is gone."""
+def _sum_memory(family: "Iterable[psutil.Process]", *, divided: bool = False) -> int:
+    """Sum up the resident bytes; if `divided`, shared ones are divided among their processes, where the system tells that."""
     import psutil
 
-    try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
-
-
-def _measure_proportional(process: "psutil.Process") -> int:
-    """The same, with what is shared divided among those who share it, where the system tells that."""
-    import psutil
-
-    try:
-        full = process.memory_full_info()
-    except psutil.Error:
-        return 0
-    return int(getattr(full, "pss", full.rss))
+    total = 0
+    for process in family:
+        with suppress(psutil.Error):  # it is gone
+            found = process.memory_full_info() if divided else process.memory_info()
+            total += int(getattr(found, "pss", found.rss) if divided else found.rss)
+    return total

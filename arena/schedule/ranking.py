@@ -6,7 +6,7 @@ without one is ranked by its score.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Self
 
@@ -24,10 +24,6 @@ class Ranking:
 
     columns: tuple[Column, ...] = ()
     placings: tuple[Placing, ...] | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The ranking as plain values."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

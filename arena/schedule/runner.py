@@ -13,7 +13,6 @@ from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
 from arena.match.replay import adjusted_returns
 from arena.parts import Isolation, PlayerPool
-from arena.plugins.registry import Registry
 from arena.returns import returns_of_loss
 from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, take_fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
@@ -107,34 +106,6 @@ def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
     return lambda scheduled: kept(scheduled.board, scheduled.pairing.round)
 
 
-class _Players:
-    """Makes the players of matches: each in the isolation of its seat."""
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        self._pools: dict[Callable[[], PlayerPool], PlayerPool] = {}
-
-    @property
-    def started(self) -> int:
-        """The number of processes that were started for agents."""
-        return sum([pool.started for pool in self._pools.values()])
-
-    def make(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
-        """Return the player of a seat."""
-        name = match.seats[number].isolation
-        if name == IN_PROCESS:
-            return local_player(match, number, start, played)
-        opener = self._registry.part(Isolation.kind, name).open
-        if opener not in self._pools:
-            self._pools[opener] = opener()
-        return self._pools[opener].player(match, number, start, played)
-
-    def close(self) -> None:
-        """End whatever runs for agents."""
-        for pool in self._pools.values():
-            pool.close()
-
-
 class MatchRunner:
     """Sets up and plays the matches of one spec.
 
@@ -156,9 +127,10 @@ class MatchRunner:
         self._playing: Scheduled | None = None
         self._seat = self._turns = 0
         check_isolations(spec)
-        self._players = _Players(spec.registry)
+        self._pools: dict[Callable[[], PlayerPool], PlayerPool] = {}
+        """By the functions that open them."""
         apart = is_isolated(spec)
-        self._make_player = self._players.make if apart else local_player
+        self._make_player = self._make_apart if apart else local_player
         reads = any(seat.files for board in spec.boards for seat in board.seats)
         self._code = take_fingerprints(spec) if code is None and (apart or reads) else code
         self._position = positions_of(spec)
@@ -179,11 +151,11 @@ class MatchRunner:
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, board.adjudication)
-        before = self._players.started
+        before = self._count_started()
         match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
         record = self._adjusted(board, record, position)
-        if self._players.started != before:  # it has loaded what was on the disk then
+        if self._count_started() != before:  # it has loaded what was on the disk then
             check_unchanged(self._code or {}, take_fingerprints(self.spec))
         if any(seat.files for seat in seats):
             check_files(self._code or {}, seats)
@@ -201,6 +173,20 @@ class MatchRunner:
         corrected = call_foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
         return record._replace(adjusted=corrected)
 
+    def _make_apart(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
+        """Return the player of a seat, in the isolation of that."""
+        name = match.seats[number].isolation
+        if name == IN_PROCESS:
+            return local_player(match, number, start, played)
+        opener = self.spec.registry.part(Isolation.kind, name).open
+        if opener not in self._pools:
+            self._pools[opener] = opener()
+        return self._pools[opener].player(match, number, start, played)
+
+    def _count_started(self) -> int:
+        """Return how many processes were started for agents."""
+        return sum([pool.started for pool in self._pools.values()])
+
     def turns(self) -> Sequence[CurrentTurn]:
         """Return the decision that is being made, or that was made last, if it is `watched`."""
         playing = self._playing
@@ -212,4 +198,5 @@ class MatchRunner:
 
     def close(self) -> None:
         """End the processes of isolated agents."""
-        self._players.close()
+        for pool in self._pools.values():
+            pool.close()

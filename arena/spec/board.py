@@ -10,10 +10,11 @@ from arena.agent import Agent, solves
 from arena.configured import name_of
 from arena.errors import SpecFault
 from arena.format import Field, Format, Kind, RankedBy
-from arena.game import Game, Puzzle, gives
+from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
+from arena.match.chance_streams import has_chance
 from arena.match.match import Positions, Seat, Settings, seat_identity
 from arena.plugins.members import read_member
 from arena.plugins.registry import Registry
@@ -69,7 +70,7 @@ class Board:
     @property
     def has_chance(self) -> bool:
         """Whether chance moves in it, so that matches of a round share dice and deals."""
-        return gives(self.game, "chance_outcomes")
+        return has_chance(self.game)
 
     @property
     def native(self) -> bool:

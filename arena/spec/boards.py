@@ -12,7 +12,6 @@ from arena.errors import ArenaError, suggest
 from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
 from arena.identity import key
-from arena.match.chance_streams import has_chance
 from arena.match.match import IN_PROCESS, Positions, Program, Seat, Settings, move_limit
 from arena.plugins.members import ask_refusal, read_member
 from arena.secret import seed_of_round
@@ -55,7 +54,7 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
 
 def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
     """Note that matches of a round have the same deals, where nothing keeps an agent from remembering them."""
-    shared = [board for board in boards if has_chance(board.game) or gives(board.game, "observation")]
+    shared = [board for board in boards if board.has_chance or gives(board.game, "observation")]
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
     if IN_PROCESS in near:

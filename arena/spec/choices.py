@@ -77,17 +77,13 @@ def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -
         if not wanted:
             reading.faults.add(choice.path, f"no board here plays {game}; expected {' or '.join(games)}")
         elif not any((name, choice.name) in reading.registry.heuristics for name in wanted):
-            _note_unfit(reading, choice, wanted)
-
-
-def _note_unfit(reading: SpecReader, choice: Choice, games: Sequence[str]) -> None:
-    owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
-    hint = suggest(choice.name, [name for game in games for name in reading.registry.heuristics_of(game)])
-    if owners:
-        message = f"heuristic {choice.name} belongs to {', '.join(owners)} and fits no board here; {hint}"
-        reading.faults.add(choice.path, message)
-    else:
-        reading.unknown(choice.path, f"unknown heuristic {choice.name!r} of {', '.join(games)}; {hint}")
+            owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
+            hint = suggest(choice.name, [name for one in wanted for name in reading.registry.heuristics_of(one)])
+            if owners:
+                message = f"heuristic {choice.name} belongs to {', '.join(owners)} and fits no board here; {hint}"
+                reading.faults.add(choice.path, message)
+            else:
+                reading.unknown(choice.path, f"unknown heuristic {choice.name!r} of {', '.join(wanted)}; {hint}")
 
 
 def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, Fitted | None]:

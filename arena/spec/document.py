@@ -156,8 +156,8 @@ def _place_after(text: str) -> Place:
     return len(lines), len(lines[-1]) + 1
 
 
-def _fault(name: str, message: str, place: Place = NOWHERE, where: str = "") -> SpecError:
-    return SpecError([SpecFault(name, *place, where, message)])
+def _fault(name: str, message: str, place: Place = NOWHERE) -> SpecError:
+    return SpecError([SpecFault(name, *place, "", message)])
 
 
 class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):

@@ -51,21 +51,18 @@ def validate_parameters(
     values: dict[str, Any] = {}
     for name, parameter in known:
         if name in given:
-            values[name] = _take(constructor, name, given[name], (*path, name), fault)
+            try:
+                validator = make_adapters(constructor)[name]
+            except Exception as error:  # the hints are a plugin's
+                reason = f"the hints of {constructor.__qualname__} are at fault: {describe(error)}"
+                fault((*path, name), f"cannot be checked: {reason}")
+            else:
+                values[name] = check_value(validator, given[name], (*path, name), fault)
         elif parameter.default is parameter.empty:
             fault(path, f"{name} is missing: it has no default")
         else:
             values[name] = _read_default(constructor, name, parameter.default)
     return None if faults else values
-
-
-def _take(constructor: Callable[..., Any], name: str, value: Any, path: Path, report: Report) -> Any:
-    try:
-        validator = make_adapters(constructor)[name]
-    except Exception as error:  # the hints are a plugin's
-        report(path, f"cannot be checked: the hints of {constructor.__qualname__} are at fault: {describe(error)}")
-        return None
-    return check_value(validator, value, path, report)
 
 
 def _read_default(constructor: Callable[..., Any], name: str, value: Any) -> Any:
@@ -149,22 +146,24 @@ def explain_faults(error: ValidationError | Sequence[Mapping[str, Any]], value: 
     """
     wanted: dict[Path, list[str]] = {}
     own: dict[Path, str] = {}
+    given: dict[Path, Any] = {}
     for detail in error.errors(include_url=False) if isinstance(error, ValidationError) else error:
-        where = _trim_location(detail["loc"], value)
+        where, found = _find_place(detail["loc"], value)
         if detail["type"] == "missing" and detail["loc"] and isinstance(detail["loc"][-1], str):
-            where = (*where, detail["loc"][-1])
+            where, found = (*where, detail["loc"][-1]), None
+        given[where] = found
         if detail["type"] == "refused":
             own.setdefault(where, detail["msg"])
         words = _describe_expected(detail["type"], detail.get("ctx", {}), detail["msg"])
         if words not in wanted.setdefault(where, []):
             wanted[where].append(words)
     deepest = {where for where in wanted if not any(other != where and other[: len(where)] == where for other in wanted)}
-    found: list[tuple[Path, str]] = []
+    faults: list[tuple[Path, str]] = []
     for where, expected in wanted.items():
         if where in deepest:
-            message = f"expected {' or '.join(expected)}, got {_describe_value(_find_value(value, where))}"
-            found.append((where, own.get(where) or (UNKNOWN_KEY if UNKNOWN_KEY in expected else message)))
-    return found
+            message = f"expected {' or '.join(expected)}, got {_describe_value(given[where])}"
+            faults.append((where, own.get(where) or (UNKNOWN_KEY if UNKNOWN_KEY in expected else message)))
+    return faults
 
 
 def _describe_value(value: Any) -> str:
@@ -177,7 +176,8 @@ def _describe_value(value: Any) -> str:
     return cut(json.dumps(value) if isinstance(value, bool) else repr(value))
 
 
-def _trim_location(location: tuple[str | int, ...], value: Any) -> Path:
+def _find_place(location: tuple[str | int, ...], value: Any) -> tuple[Path, Any]:
+    """Return the path of a location of pydantic inside `value`, and the value there."""
     path: list[str | int] = []
     for part in location:
         held = isinstance(value, dict) and part in value
@@ -186,15 +186,7 @@ def _trim_location(location: tuple[str | int, ...], value: Any) -> Path:
         else:
             continue  # the tag of an alternative, not a key
         path.append(part)
-    return tuple(path)
-
-
-def _find_value(value: Any, path: Path) -> Any:
-    """Return the value at a path; None where a key or an item is missing."""
-    for part in path:
-        held = part in value if isinstance(value, dict) else isinstance(part, int) and part < len(value)
-        value = value[part] if held else None
-    return value
+    return tuple(path), value
 
 
 _WORDS = {

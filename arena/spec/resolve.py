@@ -37,11 +37,11 @@ def load_spec(
     """
     if isinstance(source, Spec):
         return source
-    if isinstance(source, Document):
-        return _resolve(source, plugins, seed)
     if isinstance(source, Mapping):
-        return _resolve(make_document(source), plugins, seed)
-    return _resolve(read_document(source), plugins, seed)
+        source = make_document(source)
+    elif not isinstance(source, Document):
+        source = read_document(source)
+    return _resolve(source, plugins, seed)
 
 
 def reload_spec(

@@ -112,7 +112,22 @@ def record_of(row: Sequence[Any]) -> Record:
 
 def decisions_of(text: str) -> tuple[Decision, ...]:
     """The decisions of a row of `detail`."""
-    return tuple([_decision(one) for one in text.split(";")]) if text else ()
+    found = []
+    for one in text.split(";") if text else ():
+        seat, nodes, evaluations, spent, *more = one.split(",")
+        depth, value, unmetered, *_ = *more, *("", "", "0")[len(more) :]
+        found.append(
+            Decision(
+                int(seat),
+                int(nodes),
+                int(evaluations),
+                int(spent) / NANOSECONDS,
+                int(depth) if depth else None,
+                float(value) if value else None,
+                unmetered=int(unmetered),
+            )
+        )
+    return tuple(found)
 
 
 def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
@@ -147,20 +162,6 @@ def _add_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Dec
 
 def _or_nothing(value: float | None) -> str:
     return "" if value is None else repr(value)
-
-
-def _decision(text: str) -> Decision:
-    seat, nodes, evaluations, spent, *more = text.split(",")
-    depth, value, unmetered, *_ = *more, *("", "", "0")[len(more) :]
-    return Decision(
-        int(seat),
-        int(nodes),
-        int(evaluations),
-        int(spent) / NANOSECONDS,
-        int(depth) if depth else None,
-        float(value) if value else None,
-        unmetered=int(unmetered),
-    )
 
 
 @lru_cache(4096)

@@ -109,20 +109,17 @@ class Frames:
                     return
                 body = bytes(waiting[start + _HEAD.size : end])
                 start = end
-                yield _unpack(body, checksum)
+                if zlib.crc32(body) != checksum:
+                    raise Garbled
+                try:
+                    value = pickle.loads(body)  # noqa: S301 - from our own kin, see above
+                except Exception as error:
+                    raise Garbled from error
+                yield value
             if not PREAMBLE.startswith(waiting[start : start + len(PREAMBLE)]):
                 raise Garbled
         finally:
             del waiting[:start]
-
-
-def _unpack(body: bytes, checksum: int) -> Any:
-    if zlib.crc32(body) != checksum:
-        raise Garbled
-    try:
-        return pickle.loads(body)  # noqa: S301 - from our own kin, see above
-    except Exception as error:
-        raise Garbled from error
 
 
 class Vitals:

@@ -127,22 +127,19 @@ def _play(runner: MatchRunner, matches: Sequence[Scheduled], pipe: ReplyPipe, vi
     spent = 0.0
     for scheduled in matches:
         vitals.begin()
-        record = _play_match(runner, scheduled)
+        try:
+            record = runner.play(scheduled)
+        except ArenaError:
+            raise
+        except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
+            record = make_unplayed(runner.spec, scheduled, message=describe(error))
+            record = record._replace(traceback=author_traceback(error))
         now = perf_counter()
         pipe.add(record, now)
         spent = now - began
         if spent > ORDER_SECONDS:
             break
     return spent
-
-
-def _play_match(runner: MatchRunner, scheduled: Scheduled) -> Record:
-    try:
-        return runner.play(scheduled)
-    except ArenaError:
-        raise
-    except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
-        return make_unplayed(runner.spec, scheduled, message=describe(error))._replace(traceback=author_traceback(error))
 
 
 def _receive(descriptor: int) -> Iterator[Any]:
