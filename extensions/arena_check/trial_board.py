@@ -8,14 +8,12 @@ from typing import IO, Any, NamedTuple
 
 from arena import Agent, Game
 from arena.api.cli import room
-from arena.api.results import Leaderboard, Row, Tally, board_info, folded, render
+from arena.api.results import Leaderboard, Row, Tally, board_info, counted, estimated, figures, folded, render
 from arena.api.run import PlayedMatch
 from arena.api.spec import Registry, Spec, load_spec
 from arena.commands.catalogue import text_width
 from arena.errors import without_controls
-from arena.results import figures
 from arena.results.leaderboard import leaderboard
-from arena.results.pairs import counted, estimated
 from arena.stats.observations import Pair, swapped
 from arena.tournament.run import run
 from arena_check.check_process import CheckProgress

@@ -13,7 +13,7 @@ import click
 from arena import Agent, ArenaError, Game, PluginError
 from arena.api.cli import describe, load, plugin_option, results_alone, say, seed_option
 from arena.api.match import Record, steps
-from arena.api.results import Leaderboard
+from arena.api.results import Leaderboard, figures
 from arena.api.spec import Key, Spec, is_file, references, refusal, source_line, traits
 from arena.commands.catalogue import default_games, engine_lines
 from arena.commands.options import games_option
@@ -21,7 +21,6 @@ from arena.console.words import command_of
 from arena.errors import Interrupted
 from arena.match.match import seat_identity
 from arena.processes.threads import deaths
-from arena.results import figures
 from arena.tournament.single import play
 from arena.traits import listed, made_for, not_coped_with
 from arena_check.check import brought, games_asked

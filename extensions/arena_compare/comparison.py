@@ -1,22 +1,20 @@
 """Every two entries of a board, compared in pairs: on the same positions of a puzzle, or in games against each other."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import fmean
 from typing import TYPE_CHECKING
 
-from arena.identity import Stream
-from arena.results.attempts import Attempts
-from arena.results.pairs import counted, estimated
-from arena.results.puzzle_comparison import PuzzleComparison, compare_attempts
-from arena.results.tally import MeanReturns, Tally
-from arena.schedule.board_info import BoardInfo
+from arena.api.match import Stream
+from arena.api.results import BoardInfo, Tally, counted, estimated
+from arena.api.store import Store, seats_of
+from arena.results.claims import Refutation
 from arena.stats.calculator import EloEstimate
-from arena.stats.clustered import clustered_mean, mean_p_value
 from arena.stats.observations import Pair, swapped
-from arena.stats.paired import holm
+from arena_compare.measures import MeanComparison, compare_means
+from arena_compare.paired import holm
+from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts
 
 if TYPE_CHECKING:
     from arena.stats.intervals import Difference
@@ -48,26 +46,7 @@ class GamesComparison:
     """The number of them that differ in seats, position or actions."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreComparison:
-    """Two entries that collect scores from the same positions, with the same dice."""
-
-    one: str
-    other: str
-    rounds: int
-    """The number of rounds that both have played."""
-    mean_one: float
-    mean_other: float
-    difference: float
-    """The mean of what `one` has more, round by round."""
-    low: float | None
-    """The ends of the 95 % interval of the difference; None for a single round."""
-    high: float | None
-    p_value: float
-    """Two-sided, of Student's t-test of the differences."""
-
-
-Comparison = PuzzleComparison | GamesComparison | ScoreComparison
+Comparison = PuzzleComparison | GamesComparison | MeanComparison
 
 
 def comparisons(
@@ -83,20 +62,8 @@ def comparisons(
         both = [((one, other), (attempts.get(i, {}), attempts.get(j, {}))) for (one, i), (other, j) in combinations(here, 2)]
         return [compare_attempts(pair, met, optima) for pair, met in both if met[0].keys() & met[1].keys()]
     if sheet.kind == "score":
-        return list(_of_scores(here, tally.returns))
+        return list(compare_means([(name, tally.returns.by_round(entry)) for name, entry in here], repeated=False))
     return list(_at_tables(here, sheet, tally) if tally.matches.rankings() else _of_games(here, sheet, tally, distinct))
-
-
-def _of_scores(here: Sequence[Entry], returns: MeanReturns) -> Iterator[Comparison]:
-    for (one, i), (other, j) in combinations(here, 2):
-        mine, theirs = returns.by_round(i), returns.by_round(j)
-        met = sorted(mine.keys() & theirs.keys())
-        if met:
-            leads = [mine[round_] - theirs[round_] for round_ in met]
-            lead = clustered_mean(leads, [1] * len(met))
-            first, second = (fmean([found[round_] for round_ in met]) for found in (mine, theirs))
-            p_value = mean_p_value(leads)
-            yield ScoreComparison(one, other, len(met), first, second, fmean(leads), lead.low, lead.high, p_value)
 
 
 def _optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:
@@ -150,3 +117,22 @@ def _two_sided(superiority: float) -> float:
 def corrected(pairs: Sequence[Comparison]) -> list[tuple[Comparison, float]]:
     """Every comparison with its p-value after Holm's correction for several."""
     return list(zip(pairs, holm([pair.p_value for pair in pairs]), strict=True))
+
+
+def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
+    """For every board of the last run how many games differ, of every group of entries that sat at one table."""
+    found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
+    for board, seats, distinct in store.query(_DISTINCT_OF):
+        found[board][frozenset(seats_of(seats))] += distinct
+    return found
+
+
+def without_refuted(sheet: BoardInfo, refuted: Sequence[Refutation]) -> BoardInfo:
+    """The board without the claims that are refuted, so that no optimum is taken from these entries."""
+    return replace(sheet, optimal=tuple([label for label in sheet.optimal if label not in {one.agent for one in refuted}]))
+
+
+_DISTINCT_OF = """
+SELECT p.board, p.seats, count(DISTINCT r.play) FROM place p JOIN record r ON r.number = p.record
+WHERE r.termination <> 'void' GROUP BY 1, 2
+"""
