@@ -25,7 +25,7 @@ class Path:
 class Answer:
     """A final `state`, for puzzles where the way does not matter. It need not be a goal: then it counts as unsolved.
 
-    `steps` is how many changes the solver made on its way, None where it did not count them.
+    `steps` is how many changes the solver made on its way, None if it did not count them.
     """
 
     state: State
@@ -96,7 +96,7 @@ class Agent(Configured, ABC):
             """
 
         def check_backend(self) -> None:
-            """Raise ArenaError where what it waits for cannot be asked; optional, of agents that wait.
+            """Raise ArenaError if what it waits for cannot be asked; optional, of agents that wait.
 
             A run calls it once, before the first match.
             """
@@ -116,12 +116,12 @@ class Agent(Configured, ABC):
 
 
 def chooses(agent: type[Agent] | Agent) -> bool:
-    """Tell whether an agent gives `choose`."""
+    """Return whether an agent gives `choose`."""
     return _method(agent, "choose") is not Agent.choose
 
 
 def solves(agent: type[Agent] | Agent) -> bool:
-    """Tell whether an agent gives `solve`."""
+    """Return whether an agent gives `solve`."""
     return _method(agent, "solve") is not Agent.solve
 
 

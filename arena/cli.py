@@ -75,7 +75,7 @@ class Commands(UserDict[str, click.Command]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is such a command, listed or hidden."""
+        """Return whether there is such a command, listed or hidden."""
         return name in self._listed or name in {command.name for command in self.listed()}
 
     def listed(self) -> list[Command]:

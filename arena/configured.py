@@ -40,7 +40,7 @@ def initializer(constructor: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def parameters_of(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a class, by name, without `self`; none where the class has no `__init__`.
+    """The parameters of a class, by name, without `self`; none if the class has no `__init__`.
 
     `*args` and `**kwargs` are left out: a spec cannot name them.
     """

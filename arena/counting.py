@@ -55,7 +55,7 @@ class Meter:
         self.stop = self._most if seconds is None and cpu_seconds is None else 0
 
     def count(self, nodes: int) -> None:
-        """Count states generated; OutOfBudget where a limit is passed, ValueError beyond MAX_COUNT without one."""
+        """Count states generated; OutOfBudget if a limit is passed, ValueError beyond MAX_COUNT without one."""
         self.nodes += nodes
         if self.nodes > self.stop:
             self.look()
@@ -71,7 +71,7 @@ class Meter:
         return self._deadline is not None or self._cpu_deadline is not None
 
     def reached(self) -> None:
-        """Say that the next state would be one too many, or that time has passed: OutOfBudget where a limit is reached."""
+        """Say that the next state would be one too many, or that time has passed: OutOfBudget if a limit is reached."""
         if self.nodes >= self._most or self._late or self._spent:
             self.nodes += 1
             self.look()

@@ -52,7 +52,7 @@ def heuristic(name: str, *, game: str, admissible: bool = False, consistent: boo
 
 
 def info_of(target: object) -> HeuristicInfo | None:
-    """What `target` declares; None where it is no heuristic."""
+    """What `target` declares; None if it is no heuristic."""
     info = getattr(target, "heuristic_info", None)
     return info if isinstance(info, HeuristicInfo) else None
 

@@ -77,7 +77,7 @@ def _awake(generator: random.Random) -> random.Random:
 
 
 def is_used(generator: random.Random) -> bool:
-    """Tell whether anybody has used a stream."""
+    """Return whether anybody has used a stream."""
     return not isinstance(generator, Stream)
 
 

@@ -84,7 +84,7 @@ MAX_TEXT_CHARACTERS = 8 << 10
 
 
 def is_count(value: Any) -> TypeGuard[int]:
-    """Tell whether a value is a whole number from 0 to MAX_COUNT."""
+    """Return whether a value is a whole number from 0 to MAX_COUNT."""
     return type(value) is int and 0 <= value <= MAX_COUNT
 
 

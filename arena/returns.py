@@ -18,7 +18,7 @@ def bounds(game: Game) -> tuple[float, float]:
 
 
 def is_number(given: Any) -> bool:
-    """Tell whether something is a number, infinity among them."""
+    """Return whether something is a number, infinity among them."""
     return isinstance(given, (int, float)) and not isinstance(given, bool) and not isnan(given)
 
 
@@ -46,7 +46,7 @@ ZERO_SUM_TOLERANCE = 1e-9
 
 
 def check_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
-    """Return what every seat gets at a terminal state; GameError where it is not what the game promises."""
+    """Return what every seat gets at a terminal state; GameError if it is not what the game promises."""
     returns = tuple(map(float, given))
     if len(returns) != game.players:
         raise GameError(f"{name_of(game)}: returns gave {len(returns)} values for {game.players} seats")
@@ -60,7 +60,7 @@ def check_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
 
 
 def standing(game: Game, state: State) -> tuple[float, ...]:
-    """Return what every seat has so far, the result at the move limit; zeros where the game does not tell.
+    """Return what every seat has so far, the result at the move limit; zeros if the game does not tell.
 
     GameError for what cannot be a result: another number of values, none that is finite, or of a zero-sum game a sum but 0.
     """
@@ -83,7 +83,7 @@ def standing(game: Game, state: State) -> tuple[float, ...]:
 def returns_of_loss(game: Game, seat: int | None, state: State = None) -> tuple[float, ...]:
     """Return what everyone gets when one seat loses by a fault: that seat `min_return`, and a puzzle's solver 0.
 
-    The others share what keeps a zero-sum game zero-sum; else they get what they have in `state`, 0 where that is not known.
+    The others share what keeps a zero-sum game zero-sum; else they get what they have in `state`, 0 if that is not known.
     """
     if isinstance(game, Puzzle) or (game.players == 1 and game.zero_sum):
         return (0.0,)

@@ -32,7 +32,7 @@ class SharedStart:
     __slots__ = ("_game", "_rng", "_state")
 
     def __init__(self, game: Game, rng: random.Random | None) -> None:
-        """`rng` may be None where the game is no puzzle: then there is nothing to draw."""
+        """`rng` may be None if the game is no puzzle: then there is nothing to draw."""
         self._game = game
         self._rng = rng
         self._state: list[State] = []
@@ -85,7 +85,7 @@ class Search:
     served: Any = None
     """What a search engine keeps of this decision, with `ran` and `undo`: see `arena.parts.SearchEngine`."""
     spent: Mapping[str, float] | None = None
-    """What `spend` was told of this decision; None where it was not called."""
+    """What `spend` was told of this decision; None if it was not called."""
     exchanges: tuple[str, ...] = ()
     """What `transcribe` was told of this decision, as JSON."""
 
@@ -131,12 +131,12 @@ class Search:
 
     @property
     def value(self) -> float | None:
-        """How good it is for the seat that decides; None where nothing was said."""
+        """How good it is for the seat that decides; None if nothing was said."""
         return self._last.value
 
     @property
     def depth(self) -> int | None:
-        """To how many plies it was searched; None where nothing was said."""
+        """To how many plies it was searched; None if nothing was said."""
         return self._last.depth
 
     @property
@@ -171,7 +171,7 @@ class Search:
     def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
         """Return one of `items` with the highest `key`; ties are broken by `rng`, which is not touched without a tie.
 
-        ValueError where there are no items, or where a key compares with nothing (nan).
+        ValueError if there are no items, or where a key compares with nothing (nan).
         """
         listed: Sequence[Item] = list(items)
         values: list[Any] = list(map(key, listed))
@@ -273,7 +273,7 @@ class Search:
         return self._start.state()
 
     def compiled(self, engine: str, **options: Any) -> Any:
-        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None where the plain one is to run.
+        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None if the plain one is to run.
 
         Both find the same, with the same counts, reports and random numbers. What a loop takes as `options`, such as
         `weight` or `depth`, and how it is called: `arena_compiled.engines`.
@@ -281,7 +281,7 @@ class Search:
         return None if self._find_loop is None else self._find_loop(self, engine, options)
 
     def count(self, nodes: int) -> None:
-        """Count `nodes`, states that were generated without the game object; OutOfBudget where a limit is passed.
+        """Count `nodes`, states that were generated without the game object; OutOfBudget if a limit is passed.
 
         ValueError for anything but a whole number of 0 or more, since nothing is ever taken back, and where a decision without
         a limit would have more than 10^15.

@@ -18,7 +18,7 @@ _DIGITS = re.compile(r"[0-9a-f]{32}")
 
 
 def is_digits(text: str) -> bool:
-    """Tell whether a text is a secret for all rounds."""
+    """Return whether a text is a secret for all rounds."""
     return _DIGITS.fullmatch(text) is not None
 
 

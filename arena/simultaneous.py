@@ -98,7 +98,7 @@ class Simultaneous(Game):
         return self.joint(own, chosen)
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether nobody moves any more."""
+        """Return whether nobody moves any more."""
         return not isinstance(state, OpenTurn) and not len(self.movers(state))
 
     def returns(self, state: State) -> Sequence[float]:

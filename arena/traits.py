@@ -58,13 +58,13 @@ def join_traits(found: frozenset[str]) -> str:
 
 
 def read_coped(agent: type[Agent]) -> frozenset[str]:
-    """The traits that an agent says it knows how to play; none where it uses the word for something else."""
+    """The traits that an agent says it knows how to play; none if it uses the word for something else."""
     given = agent.copes
     return frozenset(given) if isinstance(given, (set, frozenset)) else frozenset()
 
 
 def find_unknown_need(agent: type[Agent]) -> str | None:
-    """What is wrong with the words in `needs`, None where all are traits."""
+    """What is wrong with the words in `needs`, None if all are traits."""
     for word in sorted(agent.needs):
         if word not in TRAITS:
             return f"needs {word!r}, which is no trait; {suggest(word, TRAITS)}"
@@ -72,7 +72,7 @@ def find_unknown_need(agent: type[Agent]) -> str | None:
 
 
 def read_games(agent: type[Agent]) -> frozenset[str]:
-    """The names of the games that an agent says it is made for; none where it plays any, or uses the word for something else."""
+    """The names of the games that an agent says it is made for; none if it plays any, or uses the word for something else."""
     given = getattr(agent, "games", None)
     return given if isinstance(given, frozenset) and all(isinstance(name, str) for name in given) else frozenset()
 
@@ -83,7 +83,7 @@ def find_uncoped(agent: type[Agent], game: Game) -> frozenset[str]:
 
 
 def find_refusal(agent: type[Agent], game: Game) -> str | None:
-    """Why `agent` cannot play `game`; None where it can."""
+    """Why `agent` cannot play `game`; None if it can."""
     games = read_games(agent)
     if games and name_of(game) not in games:
         return f"{name_of(agent)} cannot play {name_of(game)}: it plays {' and '.join(sorted(games))} alone"

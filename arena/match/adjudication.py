@@ -44,7 +44,7 @@ class AgreedEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """The rules by which the games of a board are adjudicated; None where there is no such rule."""
+    """The rules by which the games of a board are adjudicated; None if there is no such rule."""
 
     draw: DrawRule | None = None
     resign: ResignRule | None = None

@@ -24,7 +24,7 @@ StreamOf = Callable[[Hashable], random.Random]
 
 
 class Chance:
-    """Draws outcomes for one play of a game. GameError where the game contradicts itself."""
+    """Draws outcomes for one play of a game. GameError if the game contradicts itself."""
 
     def __init__(self, game: Game, stream_of: StreamOf) -> None:
         self._game = game
@@ -60,15 +60,15 @@ def _is_plain(name: Any) -> bool:
 
 
 def has_chance(game: Game) -> bool:
-    """Tell whether chance may move in a game."""
+    """Return whether chance may move in a game."""
     return gives(game, "chance_outcomes")
 
 
 def chance_outcomes(game: Game, state: State) -> Sequence[tuple[Action, float]]:
     """Return the outcomes of a state where chance moves, as the game gives them, in their order.
 
-    GameError where they are no pairs, where a probability is not above 0, where all do not add up to 1, or where they are
-    other than the `actions` of the state.
+    GameError if they are no pairs, if a probability is not above 0, if all do not add up to 1, or if they differ from the
+    `actions` of the state.
     """
     if not has_chance(game):
         raise GameError(f"{name_of(game)}: to_move gave CHANCE, and the game has no chance_outcomes; give it that method")

@@ -80,7 +80,7 @@ class Decider:
         """What the agent has added to the transcript of the match, as JSON."""
 
     def make_agent(self) -> None:
-        """Make the agent; AgentRaised where it raises."""
+        """Make the agent; AgentRaised if it raises."""
         try:
             self.agent = self._make()
         except Interrupted:
@@ -89,11 +89,11 @@ class Decider:
             raise AgentRaised(error) from error
 
     def choose(self, state: State, legal: Sequence[Action]) -> Any:
-        """Ask for an action. AgentRaised where the agent raises; what it returns is not looked at."""
+        """Ask for an action. AgentRaised if the agent raises; what it returns is not looked at."""
         return self._decide(self.agent.choose, state, legal)
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        """Ask for a solution; None if the agent gave up or ran out of its budget with nothing to show."""
         return self._decide(self.agent.solve, state, ())
 
     def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:

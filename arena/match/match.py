@@ -65,7 +65,7 @@ class Program:
     pondering: bool = False
     """Whether it may go on while others decide; else it stands still outside its own turn."""
     adapter: str | None = None
-    """The module that speaks with a command in the place of arena; None where the command speaks for itself."""
+    """The module that speaks with a command in the place of arena; None if the command speaks for itself."""
     files: tuple[str, ...] = ()
     """Files that its options name, which a sandbox shows it."""
 
@@ -96,7 +96,7 @@ class Seat:
     agent: str = ""
     """The name of the agent in the registry."""
     heuristic: str | None = None
-    """The name of the heuristic, None where there is none."""
+    """The name of the heuristic, None if there is none."""
     isolation: str = IN_PROCESS
     """The name of the place where its agent runs."""
     program: Program | None = None
@@ -134,7 +134,7 @@ class Match(NamedTuple):
     position: Position
     seats: tuple[Seat, ...]
     seed: int | None
-    """That of the spec; None where it is a secret."""
+    """That of the spec; None if it is a secret."""
     adjudication: Adjudication | None = None
     """The rules by which reported values end it before the game's own rules do."""
     repetition: int = 0

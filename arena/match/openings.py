@@ -20,7 +20,7 @@ MAX_ROUND_REDRAWN = 1_000_000
 def play_opening(game: Game, state: State, plies: int, rng: random.Random) -> State:
     """Return the state after so many random plies, each a decision; what chance does between them is drawn from `rng`, too.
 
-    GameError where a game seems to be over always before that.
+    GameError if a game seems to be over always before that.
     """
     chance = Chance(game, lambda _: rng) if has_chance(game) else None
     for _ in range(MAX_OPENING_DRAWS):
@@ -53,7 +53,7 @@ class Redraws:
         self._lock = threading.Lock()
 
     def of(self, number: int) -> int:
-        """Return how often a round is drawn anew: 0 where its first draw stands."""
+        """Return how often a round is drawn anew: 0 if its first draw stands."""
         if number >= MAX_ROUND_REDRAWN:
             return 0
         with self._lock:

@@ -35,7 +35,7 @@ class Unreadable:
     def __init__(self, text: str, forfeit: Forfeit | Unavailable | None = None) -> None:
         self.text = text
         self.forfeit = forfeit
-        """What it is to be judged as, None where it is merely no action."""
+        """What it is to be judged as, None if it is merely no action."""
 
 
 Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int] | tuple[()]
@@ -83,13 +83,13 @@ class Player(Protocol):
         """What its agent has added to the transcript of the match, as JSON."""
 
     def make_agent(self) -> None:
-        """Make the agent of the match; a Forfeit where that fails."""
+        """Make the agent of the match; a Forfeit if that fails."""
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action and return it if it is legal; a Forfeit otherwise."""
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up."""
+        """Ask for a solution; None if the agent gave up."""
 
     def leave(self) -> None:
         """Leave the seat when the match is over."""
@@ -123,7 +123,7 @@ class LocalPlayer(Decider):
         return not isinstance(self.rng, Stream)
 
     def make_agent(self) -> None:
-        """Make the agent; a Forfeit where it raises."""
+        """Make the agent; a Forfeit if it raises."""
         try:
             Decider.make_agent(self)
         except AgentRaised as raised:
@@ -141,7 +141,7 @@ class LocalPlayer(Decider):
             raise _forfeit(self.number, choice, legal, error) from error
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        """Ask for a solution; None if the agent gave up or ran out of its budget with nothing to show."""
         try:
             found = self._decide(self.agent.solve, state, ())
         except AgentRaised as raised:
@@ -174,7 +174,7 @@ class ObservingPlayer(LocalPlayer):
         return super().choose(self._observation(state, self.number), legal)
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        """Ask for a solution; None if the agent gave up or ran out of its budget with nothing to show."""
         return super().solve(self._observation(state, self.number))
 
 
@@ -205,8 +205,8 @@ def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception) 
 def find_legal(choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's.
 
-    ValueError where there is none; AgentRaised where the comparison raises, which an agent's author has written; GameError
-    where the legal actions are no sequence.
+    ValueError if there is none; AgentRaised if the comparison raises, which an agent's author has written; GameError
+    if the legal actions are no sequence.
     """
     try:
         return legal[legal.index(choice)]

@@ -67,7 +67,7 @@ class MatchState:
     returns: tuple[float, ...] = ()
     solved: bool = False
     agreed_end: AgreedEnd | None = None
-    """How reported values have ended the match; None where they have not."""
+    """How reported values have ended the match; None if they have not."""
 
     def __init__(self, stepper: Stepper) -> None:
         self.stepper = stepper

@@ -64,7 +64,7 @@ class Differs(Exception):
 
 
 def steps(game: Game, record: Record, start: State | None = None, chance: Chance | None = None) -> Iterator[Step]:
-    """Yield every position of a record, the first one included; Differs where the rules do not allow what it says.
+    """Yield every position of a record, the first one included; Differs if the rules do not allow what it says.
 
     It begins at `start` where that is given, else where the notation of the record's position says. With a `start`, an answer
     that a game without a notation for states cannot read is left out. With `chance`, made anew, outcomes must be those that
@@ -212,7 +212,7 @@ def adjusted_returns(
 
     V is the return of a terminal state, elsewhere what `evaluation` says, as a rule the default heuristic of the game, mapped
     back to the scale of returns; 0 without one. A game without chance has its returns. The match begins at `start`, by default
-    where its position says. Differs where the rules do not allow what the record says.
+    where its position says. Differs if the rules do not allow what the record says.
     """
     if record.termination == "void":
         return None

@@ -33,7 +33,7 @@ class BoardModule(NamedTuple):
     """The module that draws the states of a game, or the reason that there is none."""
 
     source: str | None = None
-    """JavaScript; None where states are drawn as a grid, or shown as text."""
+    """JavaScript; None if states are drawn as a grid, or shown as text."""
     note: str | None = None
     """The fault of the module that the game names; None if it names none, or a sound one."""
 

@@ -39,7 +39,7 @@ class Unfit(Exception):
 
 
 def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield all that a plugin brings, each under the key of its kind and name; Unfit where it is not as it must be."""
+    """Yield all that a plugin brings, each under the key of its kind and name; Unfit if it is not as it must be."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     try:
@@ -203,7 +203,7 @@ def _check_agent(agent: type[Agent]) -> None:
 
 
 def source_line(value: object) -> str | None:
-    """Where a class or a function is written, as `file:line`; None where nobody knows."""
+    """Where a class or a function is written, as `file:line`; None if nobody knows."""
     try:
         return f"{inspect.getsourcefile(value)}:{inspect.getsourcelines(value)[1]}"  # type: ignore[arg-type]
     except (OSError, TypeError):

@@ -38,7 +38,7 @@ class Member(NamedTuple):
     """False for a flag, which holds for the class that sets it alone."""
 
     def fits(self, given: Any) -> bool:
-        """Tell whether `given` has the shape; False for what raises when it is looked at."""
+        """Return whether `given` has the shape; False for what raises when it is looked at."""
         try:
             return self.test(given)
         except Exception:  # the author's own, which has worked until now
@@ -57,7 +57,7 @@ def read_member(kind: type[Game] | type[Agent], name: str) -> Any:
 
 
 def gives_grid(kind: type[Game]) -> bool:
-    """Tell whether the author of a game has written `grid`."""
+    """Return whether the author of a game has written `grid`."""
     return read_member(kind, "grid") is not None
 
 

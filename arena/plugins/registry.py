@@ -54,9 +54,9 @@ class Plugin:
     names: tuple[str, ...] = ()
     """What it brought, each as `agent random`."""
     problem: str | None = None
-    """Why it was left out, None where it was not."""
+    """Why it was left out, None if it was not."""
     file: str | None = None
-    """Where its code lies; None where it could not be found."""
+    """Where its code lies; None if it could not be found."""
     notes: tuple[str, ...] = ()
     """Members of its classes that are ignored, since their names mean something else in arena."""
 
@@ -107,7 +107,7 @@ class Registry:
         return self._find(kind, self.parts[kind], name)
 
     def value(self, key: Key) -> Any:
-        """The class, heuristic or encoding of a `key` of `sources`; KeyError where two plugins claim it."""
+        """The class, heuristic or encoding of a `key` of `sources`; KeyError if two plugins claim it."""
         return self.table(key[0])[_name(key)]
 
     def items(self) -> list[tuple[Key, Any]]:
@@ -172,7 +172,7 @@ class Registry:
 
 
 def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key, Any]]) -> None:
-    """Raise Unfit where a plugin brings a name twice, or one asked for brings a name that another plugin has."""
+    """Raise Unfit if a plugin brings a name twice, or one asked for brings a name that another plugin has."""
     seen: set[Key] = set()
     for key, value in found:
         if key in seen:

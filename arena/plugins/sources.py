@@ -46,7 +46,7 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
 def add_plugin(registry: Registry, path: str) -> None:
     """Load one more plugin, as if it had been the last of those that `load_plugins` was asked for.
 
-    PluginError where it cannot be used; the registry is as before then.
+    PluginError if it cannot be used; the registry is as before then.
     """
     asked = [plugin.source.name for plugin in registry.plugins if plugin.source.asked]
     if resolve_place(path) not in map(resolve_place, asked):
@@ -56,7 +56,7 @@ def add_plugin(registry: Registry, path: str) -> None:
 def put_in_place(registry: Registry, path: str) -> list[Key]:
     """Load a plugin whose games, agents, heuristics and formats take the place of those of the same names; return their keys.
 
-    PluginError where it cannot be used.
+    PluginError if it cannot be used.
     """
     source = Source(path)
     try:
@@ -122,7 +122,7 @@ def resolve_place(path: str) -> str:
 
 
 def is_file(path: str) -> bool:
-    """Tell whether a plugin is named by its file; otherwise it is a module."""
+    """Return whether a plugin is named by its file; otherwise it is a module."""
     return path.endswith(".py") or os.sep in path or Path(path).is_file()
 
 

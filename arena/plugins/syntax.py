@@ -24,7 +24,7 @@ class Import(NamedTuple):
     """The number of leading dots."""
     module: str
     name: str | None
-    """What is imported from the module; None where the module itself is, and the first part of its name is bound."""
+    """What is imported from the module; None if the module itself is, and the first part of its name is bound."""
 
 
 class Parsed(NamedTuple):

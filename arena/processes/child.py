@@ -99,7 +99,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._looked = self._seen = perf_counter()
 
     def send(self, line: bytes, end: float | None) -> None:
-        """Write a line; ChildLost where it cannot be written by the time `end` of `perf_counter`."""
+        """Write a line; ChildLost if it cannot be written by the time `end` of `perf_counter`."""
         self._looked = perf_counter()
         self._over = False
         view = memoryview(line)
@@ -118,7 +118,7 @@ class ChildProcess(subprocess.Popen[bytes]):
                 raise ChildLost("ended") from None
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
-        """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
+        """The next line, without its end; ChildLost if there is none by the time `end`. At `warn` it is sent `warning`."""
         due = self._looked + self._look if end is None else min(end, self._looked + self._look)
         if self.meanwhile is not None and not self._lines and perf_counter() < due:
             if self._readable.poll(SHORT_SECONDS * 1000):  # as a rule: and then nothing else has to be looked at
@@ -165,7 +165,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         return ProcessTree(self.pid, OF_AGENT, self._mark)
 
     def exit_code(self) -> int | None:
-        """The exit code of a process that is ending, a negative one for a signal; None where it goes on."""
+        """The exit code of a process that is ending, a negative one for a signal; None if it goes on."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(FAREWELL_SECONDS)
         return self.poll()
@@ -201,7 +201,7 @@ class ChildProcess(subprocess.Popen[bytes]):
             raise ChildLost("long")
 
     def look(self) -> None:
-        """See to what it uses, for the first time or after a while: ChildLost where that is too much."""
+        """See to what it uses, for the first time or after a while: ChildLost if that is too much."""
         if perf_counter() >= self._seen + USAGE_LOOK_SECONDS:
             self._look_at_usage()
 

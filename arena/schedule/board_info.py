@@ -39,7 +39,7 @@ class BoardInfo:
     test: dict[str, Any] | None = None
     """The test of a head-to-head match."""
     anchor: str | None = None
-    """The entry whose rating is 0; None where the field's mean is."""
+    """The entry whose rating is 0; None if the field's mean is."""
     columns: tuple[str, ...] | None = None
     """The columns that the spec wants, by the keys of rows."""
     sort: str | None = None
@@ -52,7 +52,7 @@ class BoardInfo:
     ranked_by: RankedBy = "score"
     """The order of a versus board without a ranking of its format's own."""
     ranking: Ranking | None = None
-    """The ranking by the format, without placings until a run has come to its end; None where the format has none of its own."""
+    """The ranking by the format, without placings until a run has come to its end; None if the format has none of its own."""
     has_chance: bool = False
     """True if chance moves in the game, so that all matches of a round share dice and deals."""
     settings: tuple[dict[str, Any], ...] = ()
@@ -65,7 +65,7 @@ class BoardInfo:
         return {name: value for name, value in self.game.items() if name != "name"}
 
     def limits_of(self, entry: int) -> dict[str, float]:
-        """The limits of a decision of an entry; empty where there are none."""
+        """The limits of a decision of an entry; empty if there are none."""
         return self.limits.get(self.labels[entry], {})
 
     def as_dict(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class BoardInfo:
 
 
 def make_known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
-    """Return the game of a board, made from a registry; None where that has none of its name that takes its parameters."""
+    """Return the game of a board, made from a registry; None if that has none of its name that takes its parameters."""
     kind = registry.games.get(sheet.game["name"])
     faults: list[str] = []
     values = None if kind is None else validate_parameters(kind, sheet.parameters, (), lambda _, message: faults.append(message))

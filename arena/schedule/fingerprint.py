@@ -22,7 +22,7 @@ CONTENT = "content"
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The version of a plugin, None where it has none, and the hashes of what a spec uses of it."""
+    """The version of a plugin, None if it has none, and the hashes of what a spec uses of it."""
 
     version: str | None
     hashes: Mapping[str, str]
@@ -125,12 +125,12 @@ def take_fingerprints(spec: Spec) -> dict[str, Fingerprint]:
 
 
 def check_unchanged(before: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]) -> None:
-    """CodeChanged where the source of anything is another now."""
+    """CodeChanged if the source of anything is another now."""
     _refuse([name for name, found in before.items() if name in now and now[name].hashes != found.hashes])
 
 
 def check_files(before: Mapping[str, Fingerprint], seats: Iterable[Seat]) -> None:
-    """CodeChanged where a file that an option of a seat names is another now: its next agent would read that one."""
+    """CodeChanged if a file that an option of a seat names is another now: its next agent would read that one."""
     parts = {part for seat in seats for part in _option_files(seat) if part.source.name in before}
     _refuse(sorted({part.source.name for part in parts if before[part.source.name].hashes.get(part.key) != part.hash()}))
 
@@ -144,7 +144,7 @@ def _refuse(changed: Sequence[str]) -> None:
 
 
 def is_trusted(spec: Spec) -> bool:
-    """Tell whether all that plays came with arena, in whatever process.
+    """Return whether all that plays came with arena, in whatever process.
 
     An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
     """

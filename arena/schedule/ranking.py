@@ -36,12 +36,12 @@ class Ranking:
 
 
 def find_built_in(name: str) -> Format | None:
-    """The built-in format of that name with its default options; None where there is none."""
+    """The built-in format of that name with its default options; None if there is none."""
     return next((kind() for kind in arena_formats() if kind.name == name), None)
 
 
 def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
-    """The ranking that a format gives a board; PluginError where it raises, or gives what is no ranking."""
+    """The ranking that a format gives a board; PluginError if it raises, or gives what is no ranking."""
     try:
         placings = _check_placings(format_, entries, format_.ranking(entries, outcomes))
     except (Interrupted, PluginError):
@@ -52,7 +52,7 @@ def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
 
 
 def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) -> tuple[Placing, ...]:
-    """The placings as plain values: one for every entry, each with every key; PluginError where they are none."""
+    """The placings as plain values: one for every entry, each with every key; PluginError if they are none."""
     if len(placings) != entries or not all(isinstance(placing, Placing) for placing in placings):
         raise _wrong(format_, f"expected a Placing for each of {entries} entries, got {placings!r:.200}")
     keys = [column.key for column in own_columns(format_)]

@@ -39,7 +39,7 @@ Turns = Callable[[], Sequence[CurrentTurn]]
 
 
 def is_isolated(spec: Spec) -> bool:
-    """Tell whether any agent of a spec plays in a process of its own."""
+    """Return whether any agent of a spec plays in a process of its own."""
     return any(seat.isolation != IN_PROCESS for board in spec.boards for seat in board.seats)
 
 
@@ -61,7 +61,7 @@ def isolation_notes(spec: Spec) -> list[str]:
 
 
 def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
-    """Tell whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in.
+    """Return whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in.
 
     It may as well be that of a game whose rules are native.
     """

@@ -50,7 +50,7 @@ class Board:
     """One for every entry that plays on this board, in the order of the spec."""
     view: TableOptions = TableOptions()
     adjudication: Adjudication | None = None
-    """The rules by which reported values end a game; None where the spec wants none, and for puzzles."""
+    """The rules by which reported values end a game; None if the spec wants none, and for puzzles."""
     unlimited: tuple[SpecFault, ...] = ()
     """Entries that would search the game to its end: warnings for whoever finds that it is large."""
 
@@ -111,7 +111,7 @@ class Spec:
 
     @property
     def record_seed(self) -> int | None:
-        """The seed as records have it: None where it is, or was, a secret."""
+        """The seed as records have it: None if it is, or was, a secret."""
         return self.seed if isinstance(self.seed, int) else None
 
     @property

@@ -155,7 +155,7 @@ def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
 
 
 def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
-    """Tell whether a game is left after the random plies of the first position; else that is a fault."""
+    """Return whether a game is left after the random plies of the first position; else that is a fault."""
     try:
         positions[0]
     except ArenaError as error:

@@ -69,14 +69,14 @@ class Document:
 
 
 def read_document(file: str | PathLike[str]) -> Document:
-    """Read a spec file; SpecError where it is too far from YAML to look for other faults."""
+    """Read a spec file; SpecError if it is too far from YAML to look for other faults."""
     name = fspath(file)
     path = FilePath(file)
     return parse_document(name, _read(name, path), path.resolve().parent)
 
 
 def parse_document(name: str, text: str, folder: FilePath) -> Document:
-    """Read the text of a spec; SpecError where it is too far from YAML to look for other faults."""
+    """Read the text of a spec; SpecError if it is too far from YAML to look for other faults."""
     try:
         return _Composed(name, text).document(folder)
     except yaml.MarkedYAMLError as error:
@@ -132,7 +132,7 @@ _DATABASE = b"SQLite format 3\0"
 
 
 def is_database(path: str | PathLike[str]) -> bool:
-    """Tell whether there is a file that begins as every store does; False for what cannot be read."""
+    """Return whether there is a file that begins as every store does; False for what cannot be read."""
     try:
         if not FilePath(path).is_file():  # a pipe would keep whoever opens it waiting
             return False

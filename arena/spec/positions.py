@@ -30,7 +30,7 @@ def repeat_notes(boards: Iterable[Board]) -> Iterator[str]:
 
 
 def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
-    """The texts of the positions of one board; None where they are to be drawn. Faults are noted."""
+    """The texts of the positions of one board; None if they are to be drawn. Faults are noted."""
     given = reading.values.get("positions")
     if isinstance(given, list):
         if not given:

@@ -107,7 +107,7 @@ class SpecReader:
             self.notes.append(text)
 
     def is_mapping(self, path: Path) -> bool:
-        """Tell whether the file has a mapping at a path, and not just a name."""
+        """Return whether the file has a mapping at a path, and not just a name."""
         value: Any = self.document.values
         for part in path:
             value = value[part]

@@ -119,7 +119,7 @@ ADJUDICATE = list(dict.fromkeys([*AdjudicateKeys.model_fields, *DrawKeys.model_f
 
 
 def check_keys(document: Document, faults: Faults) -> dict[str, Any]:
-    """The keys of a spec, None where a value has the wrong type; faults are noted."""
+    """The keys of a spec, None if a value has the wrong type; faults are noted."""
     values = dict(document.values)
     if "game" in values:
         values["game"] = _name_as_text(values["game"])

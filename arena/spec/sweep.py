@@ -40,7 +40,7 @@ def list_variants(values: dict[str, Any], report: Callable[[Path, str], None]) -
 
 
 def _find_sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) -> Iterator[tuple[Path, list[Any]]]:
-    """Yield where each sweep stands with its values, none where its fault has been reported."""
+    """Yield where each sweep stands with its values, none if its fault has been reported."""
     if not isinstance(value, dict):
         return
     if path and "sweep" in value:

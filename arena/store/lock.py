@@ -68,7 +68,7 @@ class Lock:
                 raise
 
     def hold(self, store: Path) -> None:
-        """Lock the store itself, once it is there; StoreError where somebody else has it under another name."""
+        """Lock the store itself, once it is there; StoreError if somebody else has it under another name."""
         if sys.platform != "linux":  # elsewhere this lock and those of SQLite are of one kind, and in each other's way
             return
         import fcntl

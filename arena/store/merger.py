@@ -20,9 +20,9 @@ RECORDS_PER_BATCH = 2000
 def merge(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False) -> int:
     """Write a store with every match of `inputs` once and return how many there are.
 
-    The boards are those of the run that started last. StoreConflict where two stores have different records under one id,
+    The boards are those of the run that started last. StoreConflict if two stores have different records under one id,
     apart from what the clock decides, or were played with different versions of a plugin, unless these are to be accepted;
-    StoreError where `out` exists and is not one of the inputs, or is in use. Then `out` is as it was.
+    StoreError if `out` exists and is not one of the inputs, or is in use. Then `out` is as it was.
     """
     target, sources = Path(out), [Path(one) for one in inputs]
     if not accept:
@@ -46,7 +46,7 @@ def merge(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False
 
 
 def _check_code(sources: Sequence[Path]) -> None:
-    """StoreConflict where a plugin was not the same one when the matches of two stores were played."""
+    """StoreConflict if a plugin was not the same one when the matches of two stores were played."""
     known: dict[CodeKey, tuple[str, Path]] = {}
     for source in sources:
         with Store.open(source) as store:
@@ -76,7 +76,7 @@ def _check_options(sources: Sequence[Path]) -> None:
 
 
 def _check_secrets(runs: Sequence[Run]) -> None:
-    """StoreConflict where matches of one schedule follow from secrets that differ."""
+    """StoreConflict if matches of one schedule follow from secrets that differ."""
     secrets = [run.secret for run in runs if run.secret is not None]
     longest = max(secrets, key=len, default="")
     if not all(longest.startswith(secret) for secret in secrets):
@@ -128,7 +128,7 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
 
 
 def _are_alike(one: Record, other: Record) -> bool:
-    """Tell whether two records are equal but for what the clock decides. It takes a third of the time of `timeless`."""
+    """Return whether two records are equal but for what the clock decides. It takes a third of the time of `timeless`."""
     if None in (one.seed, other.seed):  # a secret that one of two stores does not reveal yet; equal ids have equal seeds
         one, other = one._replace(seed=None), other._replace(seed=None)
     first, second = (

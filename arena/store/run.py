@@ -70,7 +70,7 @@ class Run:
     def load(self, allowed: Collection[str] = ()) -> Spec:
         """The spec, ready to be played; what is wrong with it now is raised as from a file.
 
-        A store may be anyone's: ForeignCode where it names code whose place, as `list_named_code` has it, is not `allowed`.
+        A store may be anyone's: ForeignCode if it names code whose place, as `list_named_code` has it, is not `allowed`.
         """
         named = self._check_code(allowed, load_plugins())
         plugins = [plugin for plugin in named.values() if plugin is not None]

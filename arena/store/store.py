@@ -52,7 +52,7 @@ class Store(StoreContents):
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
         """Open a store; with `write`, make it where there is none, and lock it. StoreError says what is in the way.
 
-        A `strict` one raises StoreDamaged where it reads what is not as it was written; another one notes it in `suspects`.
+        A `strict` one raises StoreDamaged if it reads what is not as it was written; another one notes it in `suspects`.
         """
         place = Path(path)
         if not write:
@@ -96,7 +96,7 @@ class Store(StoreContents):
         """Note that a run starts. For another schedule than the last one's, no record is on a board until it is placed.
 
         Those `placed`, records by their numbers with their places, are on a board at once, so that no kill takes them off it.
-        A run that has its times already, as one of another store has, keeps them. StoreDamaged where what is there is damaged.
+        A run that has its times already, as one of another store has, keeps them. StoreDamaged if what is there is damaged.
         """
         self.verify()
         with self._writing() as write:
@@ -147,7 +147,7 @@ class Store(StoreContents):
                 self._timer.start()
 
     def flush(self) -> None:
-        """Write what is pending, all of it or nothing. StoreFull where the disk is full; then it is pending still."""
+        """Write what is pending, all of it or nothing. StoreFull if the disk is full; then it is pending still."""
         with self._guard:
             self._stop_timer()
             if not self._pending:
@@ -213,7 +213,7 @@ class Store(StoreContents):
                     write.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
 
     def holds(self, labels: Collection[str]) -> bool:
-        """Tell whether there is a match in which one of some labels sits."""
+        """Return whether there is a match in which one of some labels sits."""
         self.flush()
         with self._guard, self._telling():
             return bool(_find_labels(self._connection, labels))

@@ -176,7 +176,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
 
     `names` are labels, or names of agents. First a copy of the whole store is kept aside; then the matches go in one
     transaction, together with what earlier runs knew of the code that played them. So after a crash the store is as it was, or
-    the matches are left to play. UnknownName for a name that no entry has; StoreError where something else has changed, too,
+    the matches are left to play. UnknownName for a name that no entry has; StoreError if something else has changed, too,
     unless that is accepted (`accept`).
     """
     everybody = [(number, seat) for number, board in enumerate(spec.boards) for seat in board.seats]

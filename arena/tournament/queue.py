@@ -25,12 +25,12 @@ class Shard(NamedTuple):
     of: int
 
     def has(self, identity: str) -> bool:
-        """Tell whether a match belongs to this part."""
+        """Return whether a match belongs to this part."""
         return int(identity, 16) % self.of == self.number - 1
 
 
 Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
-"""Is told of every match that the store had, its returns, and its play hash, which is None where a seat used random numbers."""
+"""Is told of every match that the store had, its returns, and its play hash, which is None if a seat used random numbers."""
 
 
 class MatchQueue:

@@ -30,7 +30,7 @@ class Results:
         self.spec = spec
         self._played = tuple(played)
         self.store = store
-        """The file that holds the matches; None where they are in memory."""
+        """The file that holds the matches; None if they are in memory."""
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class Results:
         """The matches as a `pandas.DataFrame`, one a row: a column a value, in the order of the schedule, rounds from 0.
 
         A game has the labels of its seats (`first`, `second`), the `winner`, which a draw has none of, and the returns, nodes and
-        seconds of each seat; a puzzle its `agent`, `solved` and `cost`. ArenaError where pandas is missing.
+        seconds of each seat; a puzzle its `agent`, `solved` and `cost`. ArenaError if pandas is missing.
         """
         try:
             from pandas import DataFrame

@@ -45,7 +45,7 @@ def run(
     processes; the records are the same. With a `store`, a path, every match is written there as it comes; what it holds
     already is not played again. `observe` is called after every match that was played. Where agents wait for something outside,
     such as a model behind a network, one process plays `concurrency` matches at the same time, with the same records;
-    ArenaError where that cannot be asked. ValueError for less than one worker or match, StoreError for a store that cannot be
+    ArenaError if that cannot be asked. ValueError for less than one worker or match, StoreError for a store that cannot be
     used, PluginError for a plugin that cannot be loaded.
     """
     if workers < 1:
@@ -121,7 +121,7 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
 
 @dataclass(frozen=True, slots=True)
 class _LocalRun:
-    """What `play_all` is given; `concurrency` is 0 where no agent waits for something outside."""
+    """What `play_all` is given; `concurrency` is 0 if no agent waits for something outside."""
 
     spec: Spec
     feed: MatchQueue
@@ -209,7 +209,7 @@ class _LocalRun:
 def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
     """Return the spec with the secret of the store at `path`; once that is revealed, with another one for further rounds.
 
-    A spec without a secret of its own is returned as it is. ArenaError where the run is `shared` among machines and the store
+    A spec without a secret of its own is returned as it is. ArenaError if the run is `shared` among machines and the store
     holds no secret yet: then each of them would draw another one.
     """
     if not spec.secret:

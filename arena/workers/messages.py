@@ -92,7 +92,7 @@ class Frames:
         self._waiting = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Any]:
-        """Yield the values of all frames that are whole now. Garbled where something else stands between them.
+        """Yield the values of all frames that are whole now. Garbled if something else stands between them.
 
         Both ends are arena itself, of one version and one user; a frame that is whole is unpickled.
         """

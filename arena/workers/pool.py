@@ -63,7 +63,7 @@ class Workload:
         self._lost: deque[Scheduled] = deque()
 
     def next(self, size: int, *, fresh: bool) -> Task | None:
-        """Return a task of at most `size` matches; None where there is nothing to play now. `fresh`: nothing was played there."""
+        """Return a task of at most `size` matches; None if there is nothing to play now. `fresh`: nothing was played there."""
         if fresh and self._suspects:
             return Task([self._suspects.popleft()], alone=True)
         if self._lost:
@@ -94,7 +94,7 @@ class Workload:
         return None
 
     def any_left(self) -> bool:
-        """Tell whether there is something to play now; where need be, take a match from the schedule to know."""
+        """Return whether there is something to play now; where need be, take a match from the schedule to know."""
         return bool(self._suspects or self._lost) or self._backlog.any_left()
 
     @property
@@ -182,7 +182,7 @@ class WorkerPool:
         """Yield every match with its record as it is finished, in no particular order; to be iterated by one thread.
 
         Closing it ends all workers with everything that they started and drops the matches that are being played.
-        ArenaError where workers cannot load the spec, or end again and again before they play; CodeChanged where one has loaded
+        ArenaError if workers cannot load the spec, or end again and again before they play; CodeChanged if one has loaded
         a plugin that was changed meanwhile.
         """
         self._looked = monotonic()
@@ -330,5 +330,5 @@ class WorkerPool:
 
 
 def _list_cores() -> list[int]:
-    """The cores of this machine that may be used; none where the system does not tell."""
+    """The cores of this machine that may be used; none if the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

@@ -39,7 +39,7 @@ class WorkerEnded(Exception):
 class WorkerProcess:
     """A worker. It is in a session of its own, so that Ctrl-C in the terminal reaches the parent alone.
 
-    No method waits for it, except `end` and what finds it dead, and those not for long. OSError where it cannot be started.
+    No method waits for it, except `end` and what finds it dead, and those not for long. OSError if it cannot be started.
     """
 
     def __init__(self, spec: Spec, core: int | None = None, command: Sequence[str] = WORKER_COMMAND) -> None:
@@ -122,11 +122,11 @@ class WorkerProcess:
                 raise WorkerEnded(_GARBLED) from error
 
     def has_ended(self) -> bool:
-        """Tell whether the process is gone, though somebody else may hold its pipe open."""
+        """Return whether the process is gone, though somebody else may hold its pipe open."""
         return self._process.poll() is not None
 
     def check_alive(self, elapsed: float, longest: float) -> None:
-        """WorkerEnded where it has shown no sign of life for `longest` seconds, `elapsed` of them since the last call."""
+        """WorkerEnded if it has shown no sign of life for `longest` seconds, `elapsed` of them since the last call."""
         beats = self._vitals.beats
         self._silence = self._silence + elapsed if beats == self._beats else 0.0
         self._beats = beats
