@@ -26,7 +26,7 @@ HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "
 NAME = re.compile(r"[a-z0-9-]+")
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = {
-    "agent": {"agent", "command", "heuristic", "isolation", "label", "limits"},
+    "agent": {"agent", "command", "heuristic", "isolation", "label", "limits", "waits"},
     "format": {"name"},
     "game": {"name"},
     "heuristic": {"name"},

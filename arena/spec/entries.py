@@ -41,6 +41,8 @@ class Entry:
     isolation: str = IN_PROCESS
     files: Mapping[str, str] = field(default_factory=dict)
     """The options that name files, each with the whole path."""
+    waits: bool = False
+    """Whether the agent may be unavailable; see `Seat.waits`."""
 
     def make(self) -> Agent:
         """Return its agent; whatever that raises is passed on."""
@@ -105,7 +107,7 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
     values = variant.values
     report = reading.below(path, variant)
     before = reading.faults.noted
-    for key in ("agent", "label", "heuristic"):
+    for key in ("agent", "label", "heuristic", "waits"):
         if key in values:
             check_value(_key_adapter(key), values[key], (key,), report)
     check_name(reading.registry, values.get(ISOLATION), (ISOLATION,), report)
@@ -133,7 +135,9 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
     if is_closed(reading.registry, isolation):
         source.note_trust(agent.name)
     files = find_option_files(agent, options, reading.document.folder)
-    return Entry(path, source, agent, options, changed, values.get("label"), limits, choices, isolation, files)
+    declared = values.get("waits")
+    waits = agent.waits is True and source.code is None and source.here if declared is None else declared
+    return Entry(path, source, agent, options, changed, values.get("label"), limits, choices, isolation, files, waits)
 
 
 @cache
