@@ -61,7 +61,7 @@ def play(folder: Path, entry: dict[str, Any], **more: Any) -> arena.Results:
     return arena.run({"game": "tic-tac-toe", "agents": [entry, "random"], "rounds": 2, **more}, store=folder / "cup.db")
 
 
-ENTRIES = {
+ENTRIES: dict[str, dict[str, Any]] = {
     "plugin": {"agent": "sore", "plugin": "sore.py"},
     "program": {"agent": {"command": [sys.executable, "sore_program.py"]}, "label": "sore"},
     "comparison": {"agent": "sly", "label": "sore"},
