@@ -50,14 +50,14 @@ class Game(Configured, ABC):
     min_return: float = -1.0
     """The least that a seat can get at the end, and what a fault costs: a finite number."""
     max_return: float = 1.0
-    """The most that a seat can get at the end; inf where nothing bounds it."""
+    """The most that a seat can get at the end; inf if nothing bounds it."""
     default_moves: int | None = None
-    """The limit of moves of a match where a spec and a caller name none; None for that of Limits."""
+    """The limit of moves of a match if a spec and a caller name none; None for that of Limits."""
     native: ClassVar[bool] = False
     """Whether its rules run code that may take the process down, such as a library in C++: then it is played in worker processes
     alone, and when one of these ends nobody is blamed."""
     default_heuristic: ClassVar[str | None] = None
-    """The name of the heuristic that agents get where a spec names none."""
+    """The name of the heuristic that agents get if a spec names none."""
     board: ClassVar[str | None]
     """The JavaScript module that draws states in reports and on pages: its path relative to the file of the class, in the same
     package, as in `boards/othello.js`. Without one states are drawn by `grid`, else shown by `render`. This, `grid_colors` and
@@ -72,7 +72,7 @@ class Game(Configured, ABC):
 
     @abstractmethod
     def to_move(self, state: State) -> int:
-        """Return the seat whose turn it is, from 0; CHANCE where chance moves."""
+        """Return the seat whose turn it is, from 0; CHANCE if chance moves."""
 
     @abstractmethod
     def actions(self, state: State) -> Sequence[Action]:
@@ -132,7 +132,7 @@ class Game(Configured, ABC):
         def grid(self, state: State) -> list[list[str]]:
             """Return the state as rows of cells, to be drawn in reports and on pages; optional.
 
-            Each cell is a text of at most 8 characters, '' where it is empty; rows have one length; at most 4,096 cells.
+            Each cell is a text of at most 8 characters, '' if it is empty; rows have one length; at most 4,096 cells.
             """
 
     def format_state(self, state: State) -> str:

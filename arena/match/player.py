@@ -233,5 +233,5 @@ def fault_of(seat: int, kind: str, message: str | None, traceback: str | None, *
 
 
 def short(value: object) -> str:
-    """A value as a message shows it, cut where it is long."""
+    """A value as a message shows it, cut if it is long."""
     return value.text if type(value) is Unreadable else abbreviate(value)

@@ -126,7 +126,7 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
 
 
 def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
-    """Return the stepper's `turn`, which gives no actions, either, where the values reported so far end the game."""
+    """Return the stepper's `turn`, which gives no actions, either, if the values reported so far end the game."""
     after, decisions = Adjudicator(adjudication).after, state.decisions
 
     def turn() -> Sequence[Action] | None:

@@ -27,7 +27,7 @@ class BoardInfo:
     labels: tuple[str, ...]
     """The entries in the order of the spec."""
     size: int
-    """The number of matches of the schedule; where that depends on results, the most there can be."""
+    """The number of matches of the schedule; if that depends on results, the most there can be."""
     exact: bool
     """True if the number is certain before anything is played."""
     timed: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ class Board:
 
     @cached_property
     def size(self) -> int:
-        """The number of matches; where that depends on results, the most there can be."""
+        """The number of matches; if that depends on results, the most there can be."""
         return self.format.size(self.field)
 
 

@@ -53,7 +53,7 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
 
 
 def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
-    """Note that matches of a round have the same deals, where nothing keeps an agent from remembering them."""
+    """Note that matches of a round have the same deals, if nothing keeps an agent from remembering them."""
     shared = [board for board in boards if board.has_chance or gives(board.game, "observation")]
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
@@ -177,7 +177,7 @@ def _opening_plies(reading: SpecReader, rules: Rules) -> int:
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
-    """Note a fault where two entries come to the same on a board: their matches would be the same ones."""
+    """Note a fault if two entries come to the same on a board: their matches would be the same ones."""
     first: dict[str, Labelled] = {}
     for one, seat in zip(playing, seats, strict=True):
         other = first.setdefault(seat.identity, one)
@@ -238,7 +238,7 @@ FORMAT_OPTIONS = ("orders", "challengers", "test", "replays")
 
 
 def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a format: those in it, and those at the top of the spec; a fault where the format has no such option."""
+    """The options of a format: those in it, and those at the top of the spec; a fault if the format has no such option."""
     options = drop_keys(values, "name")
     known = parameters_of(kind)
     for name in FORMAT_OPTIONS:

@@ -54,7 +54,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What to call it where it has no label and no rival."""
+        """What to call it if it has no label and no rival."""
         return self.source.name(self.agent)
 
 
@@ -77,7 +77,7 @@ def common_limits(reading: SpecReader) -> Limits:
 
 
 def list_features(reading: SpecReader, entry: Entry, default: str | None) -> Features:
-    """What may tell an entry from others of the same agent; `default` is the heuristic it gets where it names none."""
+    """What may tell an entry from others of the same agent; `default` is the heuristic it gets if it names none."""
     settings = dict(entry.options)
     common = common_limits(reading)
     for name in DecisionLimits.model_fields:

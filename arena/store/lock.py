@@ -45,7 +45,7 @@ def _tidy(inode: Inode) -> None:
 
 
 class Lock:
-    """Holds `STORE.lock` until it is released; StoreError with the owner's process id where somebody else has it."""
+    """Holds `STORE.lock` until it is released; StoreError with the owner's process id if somebody else has it."""
 
     def __init__(self, store: Path) -> None:
         self._store: Inode | None = None
