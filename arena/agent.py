@@ -1,4 +1,4 @@
-"""Agents: they choose actions (players) or solve puzzles (solvers), or both; and the solutions that solvers return."""
+"""Agents, which choose actions (players) or solve puzzles (solvers) or do both, and the solutions that solvers return."""
 
 from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence

@@ -54,7 +54,7 @@ class Pairing(NamedTuple):
 
 
 def result_points(got: float, other: float) -> float:
-    """Return the points of a game for who `got` a return against who got the `other`: 1 for more, a half for as much, else 0."""
+    """Return the points for a return of `got` against one of `other`: 1 for more, a half for as much, else 0."""
     return 1.0 if got > other else 0.5 if got == other else 0.0
 
 

@@ -46,7 +46,7 @@ class Game(Configured, ABC):
     zero_sum: bool = True
     """Whether the returns of all seats add up to 0 at every terminal state."""
     perfect_recall: bool = True
-    """Whether an observation tells all that its seat has seen and done, so that it stands for the information set."""
+    """Whether an observation contains all that its seat has seen and done, so that it stands for the information set."""
     min_return: float = -1.0
     """The least that a seat can get at the end, and what a fault costs: a finite number."""
     max_return: float = 1.0
@@ -105,7 +105,7 @@ class Game(Configured, ABC):
             """Return what each seat has so far: its result at the move limit, and where another seat is at fault."""
 
         def dialects(self) -> Mapping[str, Any]:
-            """Return how engines are told of this game, by the name of their protocol: an `arena.Uci`, an `arena.Gtp`."""
+            """Return how positions and actions are written for engines, by their protocol: an `arena.Uci`, an `arena.Gtp`."""
 
     def chance_stream(self, state: State) -> Hashable:
         """Return the name of the stream from which chance is drawn in `state`: dice are named after the seat that throws."""
@@ -120,7 +120,7 @@ class Game(Configured, ABC):
         return ()
 
     def is_quiet(self, state: State) -> bool:
-        """Return whether nobody can win with one action; True for games that do not give `threats`."""
+        """Return whether no seat can win with one action; True for games that do not give `threats`."""
         return not any(self.threats(state, seat) for seat in range(self.players))
 
     def render(self, state: State) -> str:

@@ -79,7 +79,7 @@ class Simultaneous(Game):
         return movers[len(chosen)] if len(movers) else 0
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the legal actions of whoever is to move; the outcomes if chance moves."""
+        """Return the legal actions of the seat to move; the outcomes if chance moves."""
         own, chosen = _split(state)
         movers = self.movers(own)
         if not len(movers):
@@ -98,7 +98,7 @@ class Simultaneous(Game):
         return self.joint(own, chosen)
 
     def is_terminal(self, state: State) -> bool:
-        """Return whether nobody moves any more."""
+        """Return whether no seat moves any more."""
         return not isinstance(state, OpenTurn) and not len(self.movers(state))
 
     def returns(self, state: State) -> Sequence[float]:

@@ -1,4 +1,4 @@
-"""What a record says that cannot be, whatever was played: a fault of itself, for which no rules have to be asked."""
+"""Finds values of a record that contradict each other or its game. The rules are not needed for that."""
 
 from math import inf, isfinite
 

@@ -1,4 +1,4 @@
-"""A match before it is played: the rules, the position, who sits where, and the key that follows from these."""
+"""A match before it is played: the rules, the position, the seats, and the key that follows from these."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -83,7 +83,7 @@ NO_SETTINGS = Settings({}, None)
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Who sits in a seat, ready to play: a way to make the agent, and what it may use."""
+    """A seat of a match: how its agent is made, and its limits."""
 
     label: str
     make: Callable[[], Agent]

@@ -43,7 +43,7 @@ Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | No
 
 
 class Player(Protocol):
-    """Who sits in a seat. What a decision used is told behind it; the referee keeps it."""
+    """The player of a seat. After each decision it has what that used, for the record."""
 
     number: int
     seat: Seat

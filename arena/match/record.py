@@ -1,4 +1,4 @@
-"""What is kept of a match."""
+"""The record of a match."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
@@ -119,7 +119,7 @@ class Record(NamedTuple):
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """The record as plain values without what depends on clocks and on who looks: what is equal when it is played again."""
+        """Return the plain values that are equal when the match is played again: without times and `unmetered`."""
         plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:

@@ -50,7 +50,7 @@ class Step(NamedTuple):
     action: str | None
     """The last of them, None at the start and at an answer."""
     seat: int | None
-    """Who played it; CHANCE if chance moved."""
+    """The seat that played it; CHANCE if chance moved."""
     decision: Decision | None
     """What the decision used, if there was one for the action alone."""
     cost: float

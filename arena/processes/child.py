@@ -149,7 +149,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         return self._lines.pop(0)
 
     def read_unasked(self) -> bytes | None:
-        """Output that nobody has received yet; None if there is none. ChildLost if its output has ended."""
+        """Return output that has not been received yet; None if there is none. ChildLost if its output has ended."""
         if self._lines or self._rest:
             return bytes(self._rest) or self._lines[0]
         return self._read() if self._readable.poll(0) else None

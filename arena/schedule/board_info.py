@@ -33,7 +33,7 @@ class BoardInfo:
     timed: tuple[str, ...] = ()
     """Entries whose decisions have a time limit, so that their matches need not come out the same again."""
     soft: tuple[str, ...] = ()
-    """Those of them that nobody would stop, since they run in arena's own processes."""
+    """Those of them that are not stopped at the limit, since they run in arena's own processes."""
     format: str = ""
     """The name of the format."""
     test: dict[str, Any] | None = None

@@ -37,8 +37,8 @@ Take = Callable[[int], Batch]
 class Schedule:
     """The schedule of a spec, board after board, as a pure function of the spec and of the results so far.
 
-    Whoever plays takes matches and tells their results, from any thread. A format that looks at results makes the plan wait
-    for those of all matches that were taken.
+    Any thread may `take` matches and `tell` their results. If a format looks at results, the schedule waits for those of all
+    matches that were taken.
     """
 
     def __init__(self, spec: Spec) -> None:

@@ -49,7 +49,7 @@ class Entry:
         return self.agent(**self.located(FilePath.cwd()))
 
     def located(self, folder: FilePath) -> Mapping[str, Any]:
-        """The options as one who stands in `folder` takes them."""
+        """Return the options for a process that runs in `folder`."""
         return locate_options(self.options, self.files, folder) if self.files else self.options
 
     @property

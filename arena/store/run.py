@@ -118,7 +118,7 @@ MAX_PLACE_CHARACTERS = 300
 
 
 class ForeignCode(StoreError):
-    """The spec in a store names code that nobody here has asked for, so it was not loaded."""
+    """The spec in a store names code that the user has not named, so it was not loaded."""
 
     def __init__(self, missing: Mapping[str, str | None]) -> None:
         """Take the places of the code, as `list_named_code` has them."""

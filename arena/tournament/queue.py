@@ -30,7 +30,7 @@ class Shard(NamedTuple):
 
 
 Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
-"""Is told of every match that the store had, its returns, and its play hash, which is None if a seat used random numbers."""
+"""Called for every match that the store had, with its returns and its play hash, None if a seat used random numbers."""
 
 
 class MatchQueue:

@@ -28,7 +28,7 @@ from arena.workers.pool import WorkerPool
 Code = Mapping[str, Fingerprint]
 Observer = Callable[[PlayedMatch], None]
 Matches = Generator[tuple[Scheduled, Record], None, None]
-"""Somebody who plays: every match with its record, as it is finished."""
+"""Yields every match with its record, as it is finished."""
 
 
 def run(
@@ -110,7 +110,7 @@ def play_all(
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
-    """Have a feed take what somebody plays, match by match; the user's interrupt ends whoever plays."""
+    """Give the records of `played` to a feed, match by match; the user's interrupt ends the play."""
     with user_interrupts() as interrupts, closing(played) as matches:
         for scheduled, record in matches:  # an interrupt must not leave workers behind
             with interrupts.held():
