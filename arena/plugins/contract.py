@@ -65,29 +65,30 @@ def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def _check_value(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
-    if hook == "arena_heuristics":
-        info = info_of(value)
+    def unfit(expected: str) -> Unfit:
+        return Unfit(f"{hook} returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
+
+    if hook in ("arena_heuristics", "arena_encodings"):
+        word, wanted = (
+            ("heuristic", ("state", "player=0")) if hook == "arena_heuristics" else ("encoding", ("observation", "seat"))
+        )
+        info = info_of(value) if word == "heuristic" else encoding_info_of(value)
         if info is None:
-            expected = "functions or classes decorated with @heuristic"
-            raise Unfit(f"{hook} returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
-        _check_name("heuristic", info.name, value)
-        if isclass(value):
-            _check_parameters("heuristic", info.name, value)
-        _check_call("heuristic", info.name, value, ("state", "player=0"))
-        return ("heuristic", info.game, info.name), value
-    if hook == "arena_encodings":
-        return _check_encoding(value, implementation)
+            raise unfit(f"functions or classes decorated with @{word}")
+        _check_name(word, info.name, value)
+        if word == "heuristic" and isclass(value):
+            _check_parameters(word, info.name, value)
+        _check_call(word, info.name, value, wanted)
+        return (word, info.game, info.name), value
     if hook in PARTS:
         part = PARTS[hook]
         if not isinstance(value, part):
-            raise Unfit(f"{hook} returned {abbreviate(value)}; expected objects of {part.__name__} ({locate(implementation)})")
+            raise unfit(f"objects of {part.__name__}")
         _check_name(part.kind, value.name, value)
         return (part.kind, value.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
-        raise Unfit(
-            f"{hook} returned {abbreviate(value)}; expected classes derived from {base.__name__} ({locate(implementation)})"
-        )
+        raise unfit(f"classes derived from {base.__name__}")
     name = getattr(value, "name", None)
     _check_name(kind, name, value)
     if isabstract(value):
@@ -105,16 +106,6 @@ def _check_value(hook: str, value: Any, implementation: Callable[..., Any]) -> t
     if issubclass(value, Format):
         _check_format(value)
     return (kind, str(name)), value
-
-
-def _check_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
-    info = encoding_info_of(value)
-    if info is None:
-        expected = "functions or classes decorated with @encoding"
-        raise Unfit(f"arena_encodings returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
-    _check_name("encoding", info.name, value)
-    _check_call("encoding", info.name, value, ("observation", "seat"))
-    return ("encoding", info.game, info.name), value
 
 
 def _check_name(kind: str, name: object, value: object) -> None:
