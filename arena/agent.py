@@ -1,7 +1,7 @@
 """Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.configured import Configured
@@ -68,6 +68,13 @@ class Agent(Configured, ABC):
             """Raise ArenaError where what it waits for cannot be asked; optional, of agents that wait.
 
             A run calls it once, before the first match.
+            """
+
+        @classmethod
+        def check_entries(cls, entries: Sequence[Mapping[str, Any]]) -> Iterable[tuple[int, str, str]]:
+            """Check the options of all entries of this agent in a spec against each other; optional.
+
+            Yield a fault as the number of the entry, the option that is wrong, and the message.
             """
 
         def refuses(self, game: Game) -> str | None:
