@@ -194,7 +194,7 @@ def run_of(spec: Spec) -> Run:
         secret=None if isinstance(spec.seed, int) else spec.seed,
         revealed=None if spec.secret or isinstance(spec.seed, int) else now(),
         spec=recipe,
-        boards=[board_info(board) for board in spec.boards],
+        boards=[board_info(board, spec.registry) for board in spec.boards],
         plugins=fingerprints(spec),
         versions={"arena": __version__, "python": platform.python_version()},
     )
