@@ -15,13 +15,13 @@ from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, p
 from arena.results.rating import SprtState, Strengths, sprt_state, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
 from arena.results.tally import Failure, Tally
-from arena.schedule.board_info import BoardInfo, board_info
+from arena.schedule.board_info import BoardInfo, describe_board
 from arena.schedule.plugin_columns import fill_columns
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.stats.bracket import Tie
 from arena.store import Store
-from arena.store.run import mixed_plugins
+from arena.store.run import list_mixed_plugins
 
 REPEATS = (
     "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
@@ -131,7 +131,7 @@ def leaderboards(results: PlayedTournament) -> list[Leaderboard]:
     if results.store is not None:
         return stored(results.store)
     registry, boards = results.spec.registry, results.spec.boards
-    sheets = [board_info(board, registry) for board in boards]
+    sheets = [describe_board(board, registry) for board in boards]
     sheets = fill_columns(registry, sheets, lambda: ((one[3], Scheduled(*one[:3])) for one in results.played))
     tallies = [Tally(sheet, board.format) for sheet, board in zip(sheets, boards, strict=True)]
     for number, board, pairing, record in results.played:
@@ -144,7 +144,7 @@ def stored(path: str | PathLike[str]) -> list[Leaderboard]:
     with Store.open(Path(path)) as store, store.snapshot():
         run = store.last()
         tallies = tallies_of(store, run.boards)
-        return of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=mixed_plugins(store.runs()))
+        return of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=list_mixed_plugins(store.runs()))
 
 
 def of_tallies(
