@@ -39,7 +39,7 @@ class Column:
 
     @property
     def is_interval(self) -> bool:
-        """Tell whether it shows bounds, and so has no key of its own."""
+        """Return whether it shows bounds, and so has no key of its own."""
         return self.style.endswith("interval")
 
 

@@ -229,11 +229,11 @@ class SearchEngine(Part):
         return None
 
     def can_load(self) -> bool:
-        """Tell whether the processes of agents are to load loops before a clock runs."""
+        """Return whether the processes of agents are to load loops before a clock runs."""
         return False
 
     def compiles_own(self) -> bool:
-        """Tell whether the process of an entry with a plugin of its own is to compile loops for itself now."""
+        """Return whether the process of an entry with a plugin of its own is to compile loops for itself now."""
         return False
 
     def prepare_agent(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arena.results.stored_tallies import tallies_of
     from arena.results.tables import Overall, overall, render
     from arena.results.tally import Tally
-    from arena.schedule.board_info import BoardInfo, board_info
+    from arena.schedule.board_info import BoardInfo, describe_board
 
 _HOMES = {
     "arena.parts": "Comparison Export Measured",
@@ -30,7 +30,7 @@ _HOMES = {
     "arena.results.stored_tallies": "tallies_of",
     "arena.results.tables": "Overall overall render",
     "arena.results.tally": "Tally",
-    "arena.schedule.board_info": "BoardInfo board_info",
+    "arena.schedule.board_info": "BoardInfo describe_board",
 }
 _PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [
@@ -46,12 +46,12 @@ __all__ = [
     "Row",
     "SprtState",
     "Tally",
-    "board_info",
     "board_table",
     "bracket_table",
     "complete",
     "counted",
     "crossing",
+    "describe_board",
     "elo_interval",
     "estimated",
     "figures",

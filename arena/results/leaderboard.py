@@ -15,11 +15,11 @@ from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, p
 from arena.results.rating import SprtState, Strengths, sprt_state, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
 from arena.results.tally import Failure, Tally
-from arena.schedule.board_info import BoardInfo, board_info
+from arena.schedule.board_info import BoardInfo, describe_board
 from arena.spec import Spec
 from arena.stats.bracket import Tie
 from arena.store import Store
-from arena.store.run import mixed_plugins
+from arena.store.run import list_mixed_plugins
 
 REPEATS = (
     "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
@@ -128,7 +128,7 @@ def leaderboards(results: PlayedTournament) -> list[Leaderboard]:
     """The leaderboard of every board of a tournament, in the order of the spec."""
     if results.store is not None:
         return stored(results.store)
-    tallies = [Tally(board_info(board), board.format) for board in results.spec.boards]
+    tallies = [Tally(describe_board(board), board.format) for board in results.spec.boards]
     for number, board, pairing, record in results.played:
         tallies[board].add(number, pairing, record)
     return of_tallies(tallies, finished=True)
@@ -139,7 +139,7 @@ def stored(path: str | PathLike[str]) -> list[Leaderboard]:
     with Store.open(Path(path)) as store, store.snapshot():
         run = store.last()
         tallies = tallies_of(store, run.boards)
-        return of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=mixed_plugins(store.runs()))
+        return of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=list_mixed_plugins(store.runs()))
 
 
 def of_tallies(

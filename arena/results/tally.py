@@ -17,7 +17,7 @@ from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
-from arena.schedule.ranking import Ranking, built_in, ranking_of
+from arena.schedule.ranking import Ranking, ask_ranking, find_built_in
 from arena.stats.bracket import Tie
 from arena.stats.clustered import ClusteredMean, clustered_mean
 from arena.store.rows import play_hash_of
@@ -45,6 +45,10 @@ class ResultCount:
         return (self.wins + self.draws / 2) / self.games if self.games else None
 
 
+MAX_VOID_SHARE = 0.05
+"""If a larger share of the matches of an entry is void, the board says so."""
+
+
 @dataclass(slots=True)
 class Count(ResultCount):
     """The sums of one agent on one board."""
@@ -68,6 +72,8 @@ class Count(ResultCount):
     cost_of: int = 0
     best: float | None = None
     """The highest return."""
+    void: int = 0
+    """Matches without a score, in none of the other counts."""
     faults: Counter[str] = field(default_factory=Counter)
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """What else its decisions used, by name."""
@@ -166,7 +172,7 @@ class Tally:
 
     def __init__(self, sheet: BoardInfo, format_: Format | None = None) -> None:
         self.sheet = sheet
-        self._format = format_ or built_in(sheet.format)
+        self._format = format_ or find_built_in(sheet.format)
         self.outcomes = Outcomes() if self._format is not None and ranks(self._format) else None
         """The result of every match, kept where the format has a ranking of its own."""
         self.counts = [Count() for _ in sheet.labels]
@@ -198,7 +204,7 @@ class Tally:
         """The ranking by the board's format; None where the format has none of its own."""
         if self._format is None or self.outcomes is None:
             return self.sheet.ranking
-        return ranking_of(self._format, len(self.sheet.labels), self.outcomes)
+        return ask_ranking(self._format, len(self.sheet.labels), self.outcomes)
 
     def bracket(self) -> tuple[tuple[Tie[str], ...], ...]:
         """The rounds of a knockout so far; none where the format has no bracket."""
@@ -254,6 +260,8 @@ class Tally:
         """Count matches that are alike. Void ones are counted apart and not scored."""
         if facts.termination == "void":
             self.void += facts.count
+            for entry in set(facts.seats):
+                self.counts[entry].void += facts.count
             return
         self.games += facts.count
         self.adjudicated += facts.count * (facts.termination == "adjudicated")
@@ -338,7 +346,14 @@ class Tally:
         """Yield the remarks on matches without a score, actions that no agent chose, states without a count, and time limits."""
         counts = list(zip(self.sheet.labels, self.counts, strict=True))
         if self.void:
-            yield f"{self.void:,} void, not scored: the game or arena itself is at fault."
+            yield f"{self.void:,} void, not scored: the game, arena itself or the backend of an agent that waits is at fault."
+            often = [
+                f"{label} {count.void:,} of {count.void + count.games:,}"
+                for label, count in counts
+                if count.void > MAX_VOID_SHARE * (count.void + count.games)
+            ]
+            if often:
+                yield f"More than one match in 20 is void: {', '.join(often)}. Their scores leave these matches out."
         if self.adjudicated:
             were = "game was" if self.adjudicated == 1 else "games were"
             yield f"{self.adjudicated:,} {were} adjudicated: ended by the values that the agents reported."

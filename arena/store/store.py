@@ -52,7 +52,7 @@ class Store(StoreContents):
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
         """Open a store; with `write`, make it where there is none, and lock it. StoreError says what is in the way.
 
-        A `strict` one raises StoreDamaged where it reads what is not as it was written; another one notes it in `suspects`.
+        A `strict` one raises StoreDamaged if it reads what is not as it was written; another one notes it in `suspects`.
         """
         place = Path(path)
         if not write:
@@ -96,7 +96,7 @@ class Store(StoreContents):
         """Note that a run starts. For another schedule than the last one's, no record is on a board until it is placed.
 
         Those `placed`, records by their numbers with their places, are on a board at once, so that no kill takes them off it.
-        A run that has its times already, as one of another store has, keeps them. StoreDamaged where what is there is damaged.
+        A run that has its times already, as one of another store has, keeps them. StoreDamaged if what is there is damaged.
         """
         self.verify()
         with self._writing() as write:
@@ -147,7 +147,7 @@ class Store(StoreContents):
                 self._timer.start()
 
     def flush(self) -> None:
-        """Write what is pending, all of it or nothing. StoreFull where the disk is full; then it is pending still."""
+        """Write what is pending, all of it or nothing. StoreFull if the disk is full; then it is pending still."""
         with self._guard:
             self._stop_timer()
             if not self._pending:
@@ -209,13 +209,14 @@ class Store(StoreContents):
         """Delete records by their numbers, with their places."""
         if numbers:
             with self._writing() as write:
-                _remove_records(write, numbers)
+                for table, column in (("record", "number"), ("detail", "record"), ("effort", "record"), ("place", "record")):
+                    write.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
 
     def holds(self, labels: Collection[str]) -> bool:
-        """Tell whether there is a match in which one of some labels sits."""
+        """Return whether there is a match in which one of some labels sits."""
         self.flush()
         with self._guard, self._telling():
-            return bool(_matches_of(self._connection, labels))
+            return bool(_find_labels(self._connection, labels))
 
     def copy_aside(self) -> Path:
         """Keep a copy of the store under another name beside it, and return that."""
@@ -262,7 +263,7 @@ class Store(StoreContents):
         return -1 - (known.index(digits) if digits in known else 0)
 
 
-def _matches_of(connection: sqlite3.Connection, labels: Collection[str]) -> list[str]:
+def _find_labels(connection: sqlite3.Connection, labels: Collection[str]) -> list[str]:
     """Return the texts of the column `labels` that contain one of `labels`."""
     texts = [text for (text,) in connection.execute("SELECT DISTINCT labels FROM detail")]
     return [text for text in texts if not set(labels).isdisjoint(json.loads(text))]
@@ -271,7 +272,7 @@ def _matches_of(connection: sqlite3.Connection, labels: Collection[str]) -> list
 def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> int:
     """Delete the matches in which one of some labels sits, with all that belongs to them; return how many they were."""
     gone = 0
-    for text in _matches_of(connection, labels):
+    for text in _find_labels(connection, labels):
         gone += connection.execute(
             "DELETE FROM record WHERE number IN (SELECT record FROM detail WHERE labels = ?)", (text,)
         ).rowcount
@@ -280,12 +281,6 @@ def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> 
     for table in there & {"effort", "place", "unmetered"}:
         connection.execute(f"DELETE FROM {table} WHERE record NOT IN (SELECT number FROM record)")
     return gone
-
-
-def _remove_records(connection: sqlite3.Connection, numbers: Collection[int]) -> None:
-    """Delete records by their numbers, with all that belongs to them."""
-    for table, column in (("record", "number"), ("detail", "record"), ("effort", "record"), ("place", "record")):
-        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
 
 
 def _remove_knowledge(connection: sqlite3.Connection, code: Collection[CodeKey], entries: Collection[str]) -> None:

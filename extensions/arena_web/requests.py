@@ -10,13 +10,24 @@ from pydantic import BaseModel, ValidationError
 from arena import CHANCE, ArenaError, Game, PluginError, Puzzle, SpecError, State
 from arena.api.cli import describe
 from arena.api.match import Chance, IllegalAction, Match, Record, has_chance, legal_action, match_id, play_match
-from arena.api.spec import Board, BoardModule, Registry, board_module, gives, load_spec, overrides, real_place, solves, validated
+from arena.api.spec import (
+    Board,
+    BoardModule,
+    Registry,
+    gives,
+    load_board_module,
+    load_spec,
+    overrides,
+    resolve_place,
+    solves,
+    validate_parameters,
+)
 from arena.api.store import Store
-from arena.match.chance_streams import MOST_OUTCOMES, endless
-from arena.schedule.board_info import known_game
-from arena.spec.faults import dotted
-from arena.spec.named_code import named_code
-from arena.spec.parameters import explained
+from arena.match.chance_streams import MAX_OUTCOMES_IN_A_ROW, endless
+from arena.schedule.board_info import make_known_game
+from arena.spec.named_code import list_named_code
+from arena.spec.parameters import explain_faults
+from arena.spec.reader import format_path
 from arena.store.run import ForeignCode
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker
@@ -48,7 +59,7 @@ class StoreRequests:
             spec = run.load(self._allowed_code(asked))
         except (ForeignCode, SpecError, PluginError) as error:
             sheet = run.boards[number]
-            game = known_game(sheet, self._registry)
+            game = make_known_game(sheet, self._registry)
             missing = f"{record.game} is not known here, so its moves are shown as text; {error}"
             told = show_match(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
             return {**told, "play_on": None}
@@ -66,16 +77,16 @@ class StoreRequests:
 
     def _allowed_code(self, asked: Mapping[str, Any]) -> Collection[str]:
         """The places of code that whoever started the server has named: by `--plugin`, or in the spec that is played."""
-        allowed = dict.fromkeys(map(real_place, self._plugins))
+        allowed = dict.fromkeys(map(resolve_place, self._plugins))
         if asked.get("spec") is None:
             return allowed
         spec = load_spec(asked["spec"], plugins=self._plugins)
-        return {**allowed, **named_code(spec.document, spec.plugins, spec.registry)}
+        return {**allowed, **list_named_code(spec.document, spec.plugins, spec.registry)}
 
 
 def show_match(game: Game, record: Record) -> Reply:
     """Return a match as a view with the board that draws it."""
-    module = board_module(type(game))
+    module = load_board_module(type(game))
     found = view(game, record, drawn=module.source is not None).as_dict()
     return {"view": {**found, "game": with_board(found["game"], module)}}
 
@@ -97,7 +108,7 @@ class Situations:
         self._seed = seed
         self._chance = has_chance(game)
         self._hides = gives(game, "observation")
-        self._drawn = board_module(type(game)).source is not None
+        self._drawn = load_board_module(type(game)).source is not None
 
     def settle(self, state: State, ply: int) -> tuple[State, Reply]:
         """Return the state after chance has moved, `ply` actions into the play, and that position as a frame.
@@ -127,7 +138,7 @@ class Situations:
         game = self._game
         outcomes: list[str] = []
         while not game.is_terminal(state) and game.to_move(state) == CHANCE:
-            if len(outcomes) >= MOST_OUTCOMES:
+            if len(outcomes) >= MAX_OUTCOMES_IN_A_ROW:
                 raise endless(game)
             outcome = chance.outcome(state)
             outcomes.append(game.format_action(state, outcome))
@@ -208,7 +219,7 @@ class Requests:
         for text in asked.actions:
             state, frame = situations.after(state, text, frames[-1]["ply"])
             frames.append(frame)
-        return {"game": with_board(described(game), board_module(type(game))), "frame": frames[0], "frames": frames}
+        return {"game": with_board(described(game), load_board_module(type(game))), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: ActionForm) -> Reply:
         """Return the position after `action`, and after what chance does then, by `seed` and `ply` as in `position`."""
@@ -257,7 +268,7 @@ class Requests:
     def _game(self, given: NamedForm[Plain]) -> Game:
         kind = self._registry.game(given.name)
         faults: list[str] = []
-        values = validated(
+        values = validate_parameters(
             kind, given.parameters, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}")
         )
         if values is None:
@@ -295,7 +306,7 @@ def _read(kind: type[T], asked: Mapping[str, Any]) -> T:
     try:
         return kind.model_validate(asked)
     except ValidationError as error:
-        raise BadRequest(*[f"{dotted(where)}: {message}" for where, message in explained(error, asked)]) from None
+        raise BadRequest(*[f"{format_path(where)}: {message}" for where, message in explain_faults(error, asked)]) from None
 
 
 def _faults_of(error: SpecError) -> list[str]:

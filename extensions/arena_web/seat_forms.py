@@ -8,7 +8,7 @@ from typing import Any
 from arena import Agent, Game, Puzzle
 from arena.api.match import Seat
 from arena.api.spec import Board, Registry, Spec, source_line
-from arena.spec.parameters import without_defaults
+from arena.spec.parameters import drop_defaults
 from arena_web.form import LimitsForm
 from arena_web.inventory import PEOPLE, asks_estimates, form_fields, summary
 
@@ -92,5 +92,5 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
 def _changed_values(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any] | None:
     """The parameters that differ from their defaults; None where one of them has no field in a form."""
     fields = {field["name"] for field in form_fields(constructor)}
-    changed = without_defaults(constructor, values)
+    changed = drop_defaults(constructor, values)
     return changed if set(changed) <= fields else None

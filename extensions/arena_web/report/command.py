@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from arena.api.cli import load, plugin_option, results_alone, say
-from arena.api.spec import one_line
+from arena.api.spec import escape_line
 from arena.api.store import Store
 from arena_web.report.carried import carried
 from arena_web.report.drawing import plots_of, require, whole
@@ -42,7 +42,7 @@ def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) 
     content = page(found, kept)
     write_output(out, content)
     for note in (*kept.notes, *([kept.trouble] if kept.trouble else [])):
-        say(f"note: {one_line(note)}")
+        say(f"note: {escape_line(note)}")
     say(f"{out}: {len(kept.listed):,} of {kept.of:,} matches, {len(content) / 1e6:,.1f} MB")
 
 
