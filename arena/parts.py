@@ -8,13 +8,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
+from arena.columns import Column, Style
+
 if TYPE_CHECKING:
     from arena.agent import Agent
     from arena.game import Game
     from arena.heuristic import Evaluation
-    from arena.match.match import Match
+    from arena.match.match import Match, Seat
     from arena.match.player import Player
+    from arena.match.record import Record
     from arena.schedule.fingerprint import Fingerprint
+    from arena.schedule.schedule import Scheduled
     from arena.search import Search, SharedStart
     from arena.spec import Spec
     from arena.spec.reader import SpecReader
@@ -117,6 +121,39 @@ class Comparison(Part):
     read: "Callable[[Store], Iterable[Measured]]"
 
 
+@dataclass(frozen=True)
+class BoardColumn(Part):
+    """A column of boards that is computed from the matches of a run. Its key in JSON is its name, with `_` for `-`.
+
+    Either `amount` names what agents tell by `Search.spend`: a cell is the sum over all decisions, and the column is shown as
+    soon as there is any. Or `read` gets the matches of a run that were not void, each as its record and its place in the
+    schedule, and yields a `Measured` for each entry of each match that it can say something of: a cell is the mean, with a 95 %
+    interval by the rounds. `read` is called when the run comes to its end, and its cells are kept in the store.
+
+    >>> def read_lengths(matches):
+    ...     for record, place in matches:
+    ...         for entry in place.pairing.seats:
+    ...             yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+    >>> BoardColumn("mean-length", "Length", description="Actions of a match.", read=read_lengths).column.key
+    'mean_length'
+    >>> BoardColumn("requests", "Requests", "count", amount="requests").column.style
+    'count'
+    """
+
+    kind: ClassVar[str] = "column"
+    heading: str
+    style: Style = "figure"
+    """As of `arena.Column`."""
+    description: str = ""
+    amount: str | None = None
+    read: "Callable[[Iterable[tuple[Record, Scheduled]]], Iterable[Measured]] | None" = None
+
+    @property
+    def column(self) -> Column:
+        """The column as boards have it: it is shown if any row has a value."""
+        return Column(self.name.replace("-", "_"), self.heading, self.style, self.description, shown="known", left_out=6)
+
+
 class PlayerPool(Protocol):
     """Makes players for the matches of one thread, and keeps what they run in from match to match."""
 
@@ -152,6 +189,11 @@ class Isolation(Part):
     """Whether agents reach neither the network nor any file but their own, and leave none."""
     shields: Callable[[], bool] = lambda: True
     """Whether agents cannot end other processes of the user."""
+    why_plain: "Callable[[Seat, Game], str | None]" = lambda _seat, _game: None
+    """Returns why searches run plain where a seat plays, as far as it can be told before a match; None if they do not.
+
+    IsolationError if the agent of the seat cannot be started.
+    """
 
 
 @dataclass(frozen=True)
@@ -248,6 +290,7 @@ class SearchEngine(Part):
 
 
 PARTS: dict[str, type[Part]] = {
+    "arena_columns": BoardColumn,
     "arena_comparisons": Comparison,
     "arena_executors": Executor,
     "arena_exports": Export,

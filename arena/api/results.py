@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.parts import Comparison, Export, Measured
+    from arena.parts import BoardColumn, Comparison, Export, Measured
     from arena.results import figures
     from arena.results.board_rows import Row
     from arena.results.cells import BoardTable, BracketTable, board_table, bracket_table
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arena.schedule.board_info import BoardInfo, describe_board
 
 _HOMES = {
-    "arena.parts": "Comparison Export Measured",
+    "arena.parts": "BoardColumn Comparison Export Measured",
     "arena.results.board_rows": "Row",
     "arena.results.cells": "BoardTable BracketTable board_table bracket_table",
     "arena.results.claims": "stopped",
@@ -35,6 +35,7 @@ _HOMES = {
 _PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [
     "DEFAULT",
+    "BoardColumn",
     "BoardInfo",
     "BoardTable",
     "BracketTable",

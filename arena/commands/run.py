@@ -242,7 +242,7 @@ def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, pl
             raise
     if store is not None:
         if not feed.others:
-            store.end(feed.rankings())
+            store.end(feed.rankings(), spec.registry)
         if feed.held:
             if feed.played:
                 options.note(f"{feed.held:,} matches were in {store.path}, {feed.played:,} have been added")

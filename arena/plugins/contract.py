@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
 from inspect import isabstract, isclass
@@ -12,14 +12,14 @@ import pluggy
 
 from arena import hookspecs
 from arena.agent import Agent, chooses, solves
-from arena.columns import ROW_KEYS, STYLES
+from arena.columns import ROW_KEYS, STYLES, Column
 from arena.configured import parameters_of
 from arena.encoding import encoding_info_of
 from arena.errors import abbreviate, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle
 from arena.heuristic import info_of
-from arena.parts import PARTS
+from arena.parts import PARTS, BoardColumn
 from arena.traits import find_unknown_need
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
@@ -85,6 +85,8 @@ def _check_value(hook: str, value: Any, implementation: Callable[..., Any]) -> t
         if not isinstance(value, part):
             raise unfit(f"objects of {part.__name__}")
         _check_name(part.kind, value.name, value)
+        if isinstance(value, BoardColumn):
+            _check_board_column(f"column {value.name} ({locate(implementation)})", value)
         return (part.kind, value.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
@@ -129,11 +131,22 @@ def _check_format(format_: type[Format]) -> None:
         raise Unfit(f"{where}: kind: expected versus or puzzle, got {kind!r}")
     taken = set(ROW_KEYS)
     for column in own_columns(format_):
-        if not KEY.fullmatch(str(column.key)) or column.key in taken:
-            raise Unfit(f"{where}: columns: expected a key of its own in small letters, digits and _, got {column.key!r}")
-        if column.style not in STYLES:
-            raise Unfit(f"{where}: columns: unknown style {column.style!r}; {suggest(str(column.style), STYLES)}")
+        _check_column(f"{where}: columns", column, taken)
         taken.add(column.key)
+
+
+def _check_board_column(where: str, part: BoardColumn) -> None:
+    _check_column(where, part.column, ROW_KEYS)
+    if (part.amount is None) == (part.read is None):
+        raise Unfit(f"{where}: expected an amount, or a function that reads matches")
+
+
+def _check_column(where: str, column: Column, taken: Container[str]) -> None:
+    """Refuse a column with a key that means something else in a row, and one of a style that there is not."""
+    if not KEY.fullmatch(str(column.key)) or column.key in taken:
+        raise Unfit(f"{where}: expected a key of its own in small letters, digits and _, got {column.key!r}")
+    if column.style not in STYLES:
+        raise Unfit(f"{where}: unknown style {column.style!r}; {suggest(str(column.style), STYLES)}")
 
 
 def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[Any], bool]) -> None:

@@ -11,6 +11,7 @@ from arena.game import Game
 from arena.identity import canonical, key
 from arena.match.match import IN_PROCESS, Seat
 from arena.plugins.registry import Registry
+from arena.schedule.plugin_columns import PluginColumn, declare_columns
 from arena.schedule.ranking import Ranking
 from arena.spec import Board
 from arena.spec.parameters import validate_parameters
@@ -53,6 +54,8 @@ class BoardInfo:
     """The order of a versus board without a ranking of its format's own."""
     ranking: Ranking | None = None
     """The ranking by the format, without placings until a run has come to its end; None if the format has none of its own."""
+    plugin_columns: tuple[PluginColumn, ...] = ()
+    """The columns that plugins bring."""
     has_chance: bool = False
     """True if chance moves in the game, so that all matches of a round share dice and deals."""
     settings: tuple[dict[str, Any], ...] = ()
@@ -77,7 +80,9 @@ class BoardInfo:
         """A sheet from its plain values."""
         lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
         ranking = values.get("ranking")
-        return cls(**{**values, **lists, "ranking": None if ranking is None else Ranking.from_dict(ranking)})
+        columns = tuple([PluginColumn.from_dict(column) for column in values.get("plugin_columns", ())])
+        known = None if ranking is None else Ranking.from_dict(ranking)
+        return cls(**{**values, **lists, "ranking": known, "plugin_columns": columns})
 
 
 def make_known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
@@ -88,8 +93,8 @@ def make_known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
     return None if kind is None or values is None else call_foreign(lambda: kind(**values), lambda _: None)
 
 
-def describe_board(board: Board) -> BoardInfo:
-    """The sheet of a board."""
+def describe_board(board: Board, registry: Registry | None = None) -> BoardInfo:
+    """The sheet of a board, with the columns of the plugins of a registry."""
     format_ = board.format
     timed = [seat for seat in board.seats if seat.limits.timed]
     limits: dict[str, dict[str, float]] = {}
@@ -116,6 +121,7 @@ def describe_board(board: Board) -> BoardInfo:
         limits=limits,
         ranked_by=board.ranked_by,
         ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
+        plugin_columns=() if registry is None else declare_columns(registry, [column.key for column in own_columns(format_)]),
         has_chance=board.has_chance,
         settings=tuple(json.loads(canonical(settings))),  # a value that JSON lacks becomes the name of its type
     )

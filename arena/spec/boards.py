@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from arena.agent import claim_of
-from arena.columns import COLUMNS, by_key
+from arena.columns import COLUMNS, by_key, with_interval
 from arena.configured import parameters_of
 from arena.errors import ArenaError, suggest
 from arena.format import Field, Format, own_columns
@@ -141,6 +141,7 @@ def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
     played = {board.format.kind for board in boards} or kinds
     formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
     own = [column for kind in formats for column in own_columns(kind)]
+    own += [column for part in reading.registry.parts["column"].values() for column in with_interval(part.column)]
     known = by_key([column for kind in sorted(kinds, reverse=True) for column in COLUMNS[kind]] + own)
     for number, column in enumerate(reading.values.get("columns") or ()):
         if column not in known:

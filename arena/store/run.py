@@ -194,7 +194,7 @@ def run_of(spec: Spec) -> Run:
         secret=None if isinstance(spec.seed, int) else spec.seed,
         revealed=None if spec.secret or isinstance(spec.seed, int) else now(),
         spec=recipe,
-        boards=[describe_board(board) for board in spec.boards],
+        boards=[describe_board(board, spec.registry) for board in spec.boards],
         plugins=take_fingerprints(spec),
         versions={"arena": __version__, "python": platform.python_version()},
     )

@@ -11,7 +11,9 @@ from typing import Self
 
 from arena.errors import StoreError
 from arena.match.record import Record
+from arena.plugins.registry import Registry
 from arena.schedule.fingerprint import Fingerprint
+from arena.schedule.plugin_columns import fill_columns
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, seed_of_round
@@ -110,22 +112,25 @@ class Store(StoreContents):
             write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in placed])
         self._secret, self._known = run.secret, None
 
-    def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:
-        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins.
+    def end(self, rankings: Mapping[int, Ranking] | None = None, registry: Registry | None = None) -> None:
+        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins, and with the
+        columns that plugins of a `registry` compute.
 
         One that added no match to those of an earlier run takes over its times, which are those of the results.
         Its seed is secret no more.
         """
         self.flush()
         self._known = None
+        boards = last = list(self.last().boards)
+        if registry is not None:
+            boards = fill_columns(registry, boards, lambda: self.records(boards=True))
+        boards = [replace(board, ranking=(rankings or {}).get(number, board.ranking)) for number, board in enumerate(boards)]
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
             if self._next == self._begun:
                 write.execute(schema.DATED_AS_BEFORE)
             write.execute("UPDATE run SET revealed = ? WHERE secret NOT NULL AND revealed IS NULL", (now(),))
-            if rankings:
-                ranked = enumerate(self.last().boards)
-                boards = [replace(board, ranking=rankings.get(number, board.ranking)) for number, board in ranked]
+            if boards != last:
                 row = row_of(replace(self.last(), boards=boards))
                 write.execute(
                     f"UPDATE run SET ({RUN}, digest) = ({placeholders(10)}) WHERE number = (SELECT max(number) FROM run)",

@@ -69,7 +69,7 @@ def run(
         opened.begin(planned)
         feed = MatchQueue(ready, opened)
         play_all(ready, feed, workers, observe or _ignore, code=planned.plugins, concurrency=concurrency)
-        opened.end(feed.rankings())
+        opened.end(feed.rankings(), ready.registry)
     return Results(ready, store=Path(store))
 
 

@@ -99,7 +99,7 @@ def _play(spec: Spec, planned: Run, store: Store, workers: int, note: Callable[[
         store.flush()
         say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command goes on with them")
         raise
-    store.end(feed.rankings())
+    store.end(feed.rankings(), spec.registry)
     return feed.played
 
 
