@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from arena.parts import Export
     from arena.results.board_rows import Row
+    from arena.results.figures import duration, figure, fixed
     from arena.results.layout import folded
     from arena.results.leaderboard import Leaderboard, stored
     from arena.results.stored_tallies import tallies_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "arena.parts": "Export",
     "arena.results.board_rows": "Row",
+    "arena.results.figures": "duration figure fixed",
     "arena.results.layout": "folded",
     "arena.results.leaderboard": "Leaderboard stored",
     "arena.results.stored_tallies": "tallies_of",
@@ -31,6 +33,9 @@ __all__ = [
     "Row",
     "Tally",
     "board_info",
+    "duration",
+    "figure",
+    "fixed",
     "folded",
     "render",
     "stored",

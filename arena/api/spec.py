@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from arena.encoding import BoundEncoding, bind_encoding
     from arena.game import gives, overrides
     from arena.heuristic import Evaluation, bind, info_of
-    from arena.parts import AgentSource, SearchEngine
+    from arena.parts import AgentSource, Part, SearchEngine
     from arena.plugins.board_files import BoardModule, board_module
     from arena.plugins.contract import source_line
     from arena.plugins.members import gives_grid, grid_fault, member
@@ -28,7 +28,7 @@ _HOMES = {
     "arena.encoding": "BoundEncoding bind_encoding",
     "arena.game": "gives overrides",
     "arena.heuristic": "Evaluation bind info_of",
-    "arena.parts": "AgentSource SearchEngine",
+    "arena.parts": "AgentSource Part SearchEngine",
     "arena.plugins.board_files": "BoardModule board_module",
     "arena.plugins.contract": "source_line",
     "arena.plugins.members": "gives_grid grid_fault member",
@@ -52,6 +52,7 @@ __all__ = [
     "Evaluation",
     "GivenEntry",
     "Key",
+    "Part",
     "Registry",
     "SearchEngine",
     "SoundAgent",

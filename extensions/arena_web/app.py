@@ -19,7 +19,6 @@ from arena.api.cli import say
 from arena.api.results import render, stored
 from arena.api.store import Store
 from arena.results.export import lines
-from arena_web.board_addresses import BoardAddresses
 from arena_web.command_process import COMPARISON_POLICY, Comparisons
 from arena_web.entry_page import entry_page
 from arena_web.error_answers import ErrorAnswers
@@ -28,7 +27,9 @@ from arena_web.form import ActionForm, AgentForm, PositionForm, SpecForm, tourna
 from arena_web.live import Listeners
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
+from arena_web.module_addresses import ModuleAddresses
 from arena_web.pages import KINDS, PAGES, files, page
+from arena_web.panels import WantedPanels
 from arena_web.plugin_process import PluginProcesses
 from arena_web.store_folder import stores_in
 from arena_web.tournaments import ServedTournament, Tournaments
@@ -101,7 +102,7 @@ class Server:
         self._files = files()
         self._listeners = Listeners()
         self._inventory: dict[str, Any] | None = None
-        self._boards = BoardAddresses()
+        self._modules = ModuleAddresses()
         self._comparisons = Comparisons()
 
     def app(self) -> FastAPI:
@@ -119,7 +120,7 @@ class Server:
             "/t/{key}/entry": self._page_of("Agent", "entry.js"),
             "/t/{key}/download/{name}": self.download,
             "/static/{name:path}": self.file,
-            "/boards/{name}": self.board_module,
+            "/modules/{name}": self.plugin_module,
             "/api/inventory": self.inventory,
             "/api/tournaments": self.overview,
             "/api/t/{key}": self.state,
@@ -128,6 +129,7 @@ class Server:
             "/api/t/{key}/match/{match}/around": self.around,
             "/api/t/{key}/entry": self.entry,
             "/api/t/{key}/entry/facts": self.entry_facts,
+            "/api/t/{key}/panels": self.panels,
         }
         post: dict[str, Endpoint] = {
             "/api/position": self.position,
@@ -192,11 +194,11 @@ class Server:
             raise HTTPException(404, "no such file")
         return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
 
-    async def board_module(self, name: str) -> Response:
-        """The module of a board that a plugin process has named: from a table again, and never from the disk."""
-        found = self._boards.get(name)
+    async def plugin_module(self, name: str) -> Response:
+        """The module of a board or a panel that a plugin process has named: from a table again, and never from the disk."""
+        found = self._modules.get(name)
         if found is None:
-            raise HTTPException(404, "no such board; load the page again")
+            raise HTTPException(404, "no such module; load the page again")
         return Response(found, media_type=KINDS[".js"], headers={"cache-control": "no-cache"})
 
     # Tournaments
@@ -245,6 +247,10 @@ class Server:
     async def entry_facts(self, request: Request, key: str, name: str = "") -> Response:
         """The options, limits and source of one entry: for this its plugin has to be there."""
         return await self._ask_of_store(request, key, {"do": "entry", "label": name})
+
+    async def panels(self, request: Request, key: str, wanted: Annotated[WantedPanels, Query()]) -> Response:
+        """The panels of plugins for a match, an entry or a board."""
+        return await self._ask_of_store(request, key, {"do": "panels", **wanted.model_dump()})
 
     async def download(self, key: str, name: str) -> Response:
         """The matches, the leaderboards or the spec of a tournament, as a file."""
@@ -333,7 +339,9 @@ class Server:
             raise BadRequest(*reply.get("faults", [reply["error"]]))
         told = reply.get("view", reply)
         if "game" in told:
-            self._boards.put(told["game"])
+            self._modules.put(told["game"], "board")
+        for panel in reply.get("panels", ()):
+            self._modules.put(panel, "script")
         return reply
 
 

@@ -23,6 +23,7 @@ from arena_isolation.remote import player_maker
 from arena_web.errors import BadRequest
 from arena_web.form import ActionForm, AgentForm, NamedForm, Plain, PositionForm, tournament_of
 from arena_web.inventory import inventory
+from arena_web.panels import WantedPanels, collect_panels
 from arena_web.seat_forms import entry_facts, play_on
 from arena_web.views import depicted, described, text_view, view
 
@@ -63,6 +64,13 @@ class StoreRequests:
         with Store.open(asked["store"]) as store:
             spec = store.last().load(self._allowed_code(asked))
         return {"entry": entry_facts(spec, asked["label"])}
+
+    def panels(self, asked: Mapping[str, Any]) -> Reply:
+        """The panels of plugins for a match, an entry or a board. The spec of the store is not loaded: it may name any code."""
+        wanted = WantedPanels.model_validate(asked)
+        with Store.open(asked["store"]) as store, store.snapshot():
+            subject = wanted.find(store)
+            return {"panels": collect_panels(self._registry, wanted.place, store, subject, public=asked.get("public", False))}
 
     def _allowed_code(self, asked: Mapping[str, Any]) -> Collection[str]:
         """The places of code that whoever started the server has named: by `--plugin`, or in the spec that is played."""
@@ -180,6 +188,7 @@ class Requests:
             "spec": lambda asked: self.spec(asked.get("tournament")),
             "view": stored.view,
             "entry": stored.entry,
+            "panels": stored.panels,
         }
 
     def answer(self, asked: Mapping[str, Any]) -> Reply:

@@ -9,11 +9,12 @@ import click
 from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.spec import one_line
 from arena.api.store import Store
+from arena_web.panels import collect_panels
 from arena_web.report.carried import carried
 from arena_web.report.drawing import plots_of, require, whole
 from arena_web.report.evidence import Evidence, findings, read
 from arena_web.report.output_files import check_place, folder_for, write_output
-from arena_web.report.page import page
+from arena_web.report.page import key_of, page
 
 
 @click.command()
@@ -39,7 +40,9 @@ def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) 
     with Store.open(store) as opened, opened.snapshot():
         found = findings(opened)
         kept = carried(opened, found, matches, registry)
-    content = page(found, kept)
+        panels = {key_of(evidence): collect_panels(registry, "board", opened, evidence.number) for evidence in found.boards}
+        panels["report"] = collect_panels(registry, "report", opened, None)
+    content = page(found, kept, panels)
     write_output(out, content)
     for note in (*kept.notes, *([kept.trouble] if kept.trouble else [])):
         say(f"note: {one_line(note)}")

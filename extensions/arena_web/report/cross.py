@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from arena.api.results import Leaderboard
-from arena.results.figures import fixed
+from arena.api.results import Leaderboard, fixed
 from arena_web.report.palette import Palette
 from arena_web.report.plot import MOST_ROWS, Plot, room_for, row_height, short
 

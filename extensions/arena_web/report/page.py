@@ -5,7 +5,7 @@ becomes HTML; only arena's own scripts and styles, and the drawings, are marked 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from arena_web.report.drawing import inline, plots_of
 from arena_web.report.evidence import Evidence, Findings
 from arena_web.report.html_tables import leaderboard_table, numbers_table, overall_table, ties_table
 from arena_web.report.plot import Plot, printable
-from arena_web.views import STATIC, board_script, bundle
+from arena_web.views import STATIC, board_script, bundle, panel_script
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -31,20 +31,27 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 """The content security policy: the page may run its own scripts and load nothing at all."""
 
 
-def page(found: Findings, matches: Carried) -> bytes:
-    """The whole page as UTF-8. The same findings and matches give the same bytes."""
+def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
+    """The whole page as UTF-8. The same findings, matches and panels give the same bytes.
+
+    `panels` are those of each board, by the prefix of its ids, and at `report` those of the page.
+    """
     from markupsafe import Markup
 
     boards = [evidence.board for evidence in found.boards]
     means = overall(boards)
+    panels = {place: some for place, some in panels.items() if some}
+    sources = {panel["name"]: panel["script"] for some in panels.values() for panel in some if panel["script"] is not None}
+    scripts = [board_script(*board) for board in sorted(matches.boards.items())]
+    scripts += [panel_script(*panel) for panel in sorted(sources.items())]
     text = (
         environment()
         .get_template("page.html")
         .render(
             policy=POLICY,
             style=style(),
-            library=Markup(_safe(bundle())),  # noqa: S704 - too
-            board_scripts=[Markup(_safe(board_script(*board))) for board in sorted(matches.boards.items())],  # noqa: S704 - made safe
+            library=Markup(_safe(bundle(*(["panels.js"] if panels else [])))),  # noqa: S704 - arena's own
+            plugin_scripts=[Markup(_safe(script)) for script in scripts],  # noqa: S704 - made safe
             script=Markup(_safe(_file(OWN / "static" / "report.js"))),  # noqa: S704 - arena's own
             run=found.run,
             summary=_summary(found),
@@ -55,6 +62,10 @@ def page(found: Findings, matches: Carried) -> bytes:
             matches=matches,
             leaderboards=document(found.run, boards),
             listing=_listing(found, matches),
+            panels={
+                place: [panel if panel["script"] is None else {**panel, "script": panel["name"]} for panel in some]
+                for place, some in panels.items()
+            },
         )
     )
     return text.encode("utf-8", "backslashreplace")
