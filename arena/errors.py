@@ -255,7 +255,7 @@ def is_authors(filename: str) -> bool:
     return not (_is_ours(filename) or library or filename == "<string>")  # the last is what dataclasses write
 
 
-EXTENSIONS = ("check", "cluster", "compiled", "duel", "isolation", "ladder", "play", "solution", "web")
+EXTENSIONS = ("check", "cluster", "compare", "compiled", "duel", "isolation", "ladder", "play", "solution", "web")
 """The extensions of this distribution. Tracebacks for authors leave out their frames, as those of the core."""
 _ABOVE = __file__.removesuffix("arena/errors.py")
 _HOMES = (f"{_ABOVE}arena/", *(f"{_ABOVE}{lead}arena_{name}/" for lead in ("", "extensions/") for name in EXTENSIONS))

@@ -227,6 +227,7 @@ KINDS = tuple(part.kind for part in PARTS.values())
 _HOMES = {
     "--cluster": "arena_cluster",
     "arena check": "arena_check",
+    "arena compare": "arena_compare",
     "arena duel": "arena_duel",
     "arena exploit": "arena_solution",
     "arena ladder": "arena_ladder",
@@ -234,6 +235,7 @@ _HOMES = {
     "arena report": "arena_web",
     "arena serve": "arena_web",
     "arena solve": "arena_play",
+    "arena stats": "arena_compare",
     "arena submit": "arena_ladder",
     "arena try": "arena_check",
     "isolation: process": "arena_isolation",

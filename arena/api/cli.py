@@ -38,6 +38,7 @@ class Command(NamedTuple):
 # Looked up on first use, so that the lists of commands stay light.
 if TYPE_CHECKING:
     from arena.commands.options import board_options, match_options, plugin_option, seed_option, workers_for
+    from arena.commands.stores import format_option
     from arena.console.match_setup import MatchSetup, match_of, setup_of
     from arena.console.notices import load, say, say_notes, tracebacks_wanted
     from arena.console.output import results_alone, room
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "arena.commands.options": "board_options match_options plugin_option seed_option workers_for",
+    "arena.commands.stores": "format_option",
     "arena.console.match_setup": "MatchSetup match_of setup_of",
     "arena.console.notices": "load say say_notes tracebacks_wanted",
     "arena.console.output": "results_alone room",
@@ -65,6 +67,7 @@ __all__ = [
     "cut",
     "describe",
     "foreign",
+    "format_option",
     "load",
     "match_of",
     "match_options",

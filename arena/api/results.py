@@ -5,46 +5,73 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from arena.parts import Export
+    from arena.results import figures
     from arena.results.board_rows import Row
-    from arena.results.figures import duration, figure, fixed
-    from arena.results.layout import folded
-    from arena.results.leaderboard import Leaderboard, stored
+    from arena.results.cells import BoardTable, BracketTable, board_table, bracket_table
+    from arena.results.claims import stopped
+    from arena.results.layout import DEFAULT, crossing, folded, table
+    from arena.results.leaderboard import Leaderboard, complete, of_tallies, stored
+    from arena.results.pairs import counted, estimated
+    from arena.results.rating import SprtState, elo_interval, forecast_words, hypotheses, sprt_state, sprt_verdict
     from arena.results.stored_tallies import tallies_of
-    from arena.results.tables import render
+    from arena.results.tables import Overall, overall, render
     from arena.results.tally import Tally
     from arena.schedule.board_info import BoardInfo, board_info
 
 _HOMES = {
     "arena.parts": "Export",
     "arena.results.board_rows": "Row",
-    "arena.results.figures": "duration figure fixed",
-    "arena.results.layout": "folded",
-    "arena.results.leaderboard": "Leaderboard stored",
+    "arena.results.cells": "BoardTable BracketTable board_table bracket_table",
+    "arena.results.claims": "stopped",
+    "arena.results.layout": "DEFAULT crossing folded table",
+    "arena.results.leaderboard": "Leaderboard complete of_tallies stored",
+    "arena.results.pairs": "counted estimated",
+    "arena.results.rating": "SprtState elo_interval forecast_words hypotheses sprt_state sprt_verdict",
     "arena.results.stored_tallies": "tallies_of",
-    "arena.results.tables": "render",
+    "arena.results.tables": "Overall overall render",
     "arena.results.tally": "Tally",
     "arena.schedule.board_info": "BoardInfo board_info",
 }
 _PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [
+    "DEFAULT",
     "BoardInfo",
+    "BoardTable",
+    "BracketTable",
     "Export",
     "Leaderboard",
+    "Overall",
     "Row",
+    "SprtState",
     "Tally",
     "board_info",
-    "duration",
-    "figure",
-    "fixed",
+    "board_table",
+    "bracket_table",
+    "complete",
+    "counted",
+    "crossing",
+    "elo_interval",
+    "estimated",
+    "figures",
     "folded",
+    "forecast_words",
+    "hypotheses",
+    "of_tallies",
+    "overall",
     "render",
+    "sprt_state",
+    "sprt_verdict",
+    "stopped",
     "stored",
+    "table",
     "tallies_of",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first used: a plugin that only registers itself imports nothing heavy."""
+    if name == "figures":
+        return import_module("arena.results.figures")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_PLACES[name]), name)

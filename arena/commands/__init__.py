@@ -5,7 +5,6 @@ from arena.api.cli import Command
 COMMANDS = [
     Command(name, text, f"arena.commands.{module}:{'list_' if name == 'list' else name}")
     for name, module, text in (
-        ("compare", "compare", "Say how entries of STORE compare, two by two, with error bars: those that are named, or all."),
         ("docs", "docs", "Show a page of the manual, or without TOPIC the list of its pages."),
         ("export", "export", "Print every record of STORE, one a line."),
         ("leaderboard", "stores", "Print the leaderboards of STORE, also while it is being filled."),
@@ -19,7 +18,6 @@ COMMANDS = [
         ("run", "run", "Play the tournament SPEC, or what is left of it, and print its leaderboards."),
         ("schema", "specs", "Print the JSON Schema of a spec."),
         ("show", "show", "Show what is known of a game, an agent, a heuristic, an encoding or a format."),
-        ("stats", "stats", "Say what a result is worth: Elo with its interval, and the likelihood of superiority."),
         ("validate", "specs", "Check specs without playing: every fault with file, line and column."),
     )
 ]

@@ -1,14 +1,14 @@
 """Claims of optimal solutions that a match refutes: another entry has a cheaper solution of the same position."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from arena.format import Pairing
 from arena.match.record import Reason, Record
 from arena.results import figures
-from arena.results.attempts import stopped
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANOSECONDS, seats_of
@@ -104,9 +104,14 @@ class Claims:
         )
 
 
-def without_refuted(sheet: BoardInfo, refuted: Sequence[Refutation]) -> BoardInfo:
-    """The board without the claims that are refuted, so that no optimum is taken from these entries."""
-    return replace(sheet, optimal=tuple([label for label in sheet.optimal if label not in {one.agent for one in refuted}]))
+def stopped(limits: Mapping[str, float], termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:
+    """Tell whether one of the `limits` of a decision, or that of memory, ended an attempt without a solution.
+
+    An agent that moves step by step and runs out of a decision's budget moves all the same; nothing but time and memory ends it.
+    """
+    if termination in {"timeout", "memory"}:
+        return True
+    return decisions == 1 and (nodes >= limits.get("nodes", inf) or seconds >= limits.get("seconds", inf))
 
 
 _SOLUTIONS = """

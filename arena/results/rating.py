@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from arena.errors import ArenaError
 from arena.identity import Stream
 from arena.results import figures
-from arena.results.conclusions import elo_interval, forecast_words, hypotheses, sprt_verdict
 from arena.results.pairs import Entries, PairedGames, Rankings, counted, estimated
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
@@ -187,3 +186,41 @@ def sprt_state(sheet: BoardInfo, games: PairedGames) -> SprtState | None:
     llr = log_likelihood_ratio(counts, test)
     ahead = forecast(test, counts, llr)
     return SprtState(sheet.labels[0], sheet.labels[1], test, llr, test.verdict(llr), counts, estimated(pairs), ahead)
+
+
+def elo_interval(worth: EloEstimate) -> str:
+    """The interval of an Elo difference in brackets, nothing where there is none."""
+    low, high = (None if bound is None else figures.elo(bound) for bound in (worth.elo_low, worth.elo_high))
+    return "" if low is None and high is None else f" ({figures.between(low, high)}, 95 %)"
+
+
+def hypotheses(test: Sprt) -> str:
+    """Return the hypotheses of a test and the unit of their Elos."""
+    unit = "normalised Elo" if test.model == "normalized" else "Elo"
+    null, alternative = (f"{lead:+g}" if lead else "0" for lead in (test.elo0, test.elo1))
+    return f"H0: {null}, H1: {alternative} {unit}"
+
+
+def sprt_verdict(test: Sprt, verdict: Verdict, one: str, other: str) -> str:
+    """Return what a decided test says of `one`: the other hypothesis is false, but for the risk that was accepted.
+
+    >>> sprt_verdict(Sprt(0, 30), "H0", "d3", "d2")
+    'd3 is not 30 Elo better than d2 (at most 5 % risk)'
+    """
+    accepted = verdict == "H1"
+    edge, risk = (test.elo0, test.alpha) if accepted else (test.elo1, test.beta)
+    if edge == 0:
+        words = f"is better than {other}" if accepted else f"is not as good as {other}"
+    elif (edge > 0) == accepted:
+        words = f"is more than {abs(edge):g} Elo {'better' if accepted else 'worse'} than {other}"
+    else:
+        words = f"is not {abs(edge):g} Elo {'worse' if accepted else 'better'} than {other}"
+    return f"{one} {words} (at most {100 * risk:g} % risk)"
+
+
+def forecast_words(found: SprtForecast) -> str:
+    """Return the expected length of a test in words."""
+    if found.at_score is None:
+        return f"about {found.under_h0:,.0f} pairs in all if H0 holds, {found.under_h1:,.0f} if H1"
+    either = f"{found.under_h0:,.0f} if H0 holds, {found.under_h1:,.0f} if H1"
+    return f"about {found.at_score:,.0f} pairs in all at this score, {either}"

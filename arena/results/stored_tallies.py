@@ -6,7 +6,6 @@ that differ are kept, of a format with a ranking of its own every result, of gam
 """
 
 import json
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from arena.format import Pairing
@@ -62,14 +61,6 @@ def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
             tallies[board].paid(seats_of(seats), spending_decisions(decisions, spent))
 
 
-def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
-    """For every board of the last run how many games differ, of every group of entries that sat at one table."""
-    found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
-    for board, seats, distinct in store.query(_DISTINCT_OF):
-        found[board][frozenset(seats_of(seats))] += distinct
-    return found
-
-
 # Sums that may become too large for SQLite's whole numbers are floats.
 _FACTS = """
 SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), total(r.moves), count(r.moves),
@@ -100,10 +91,6 @@ SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message
 FROM record r JOIN place p ON p.record = r.number JOIN detail d ON d.record = r.number
 WHERE r.seat IS NOT NULL AND r.termination IN ({",".join("?" * len(FAULTS))}) GROUP BY 1, 2, 3, 4
 """  # noqa: S608 - question marks alone
-_DISTINCT_OF = """
-SELECT p.board, p.seats, count(DISTINCT r.play) FROM place p JOIN record r ON r.number = p.record
-WHERE r.termination <> 'void' GROUP BY 1, 2
-"""
 _DISTINCT = """
 SELECT board, count(*) FROM (
     SELECT DISTINCT p.board AS board, p.seats, r.play FROM place p JOIN record r ON r.number = p.record

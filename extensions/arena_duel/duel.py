@@ -9,12 +9,9 @@ from typing import IO, Any
 import click
 
 from arena import ArenaError
-from arena.api.cli import load, plugin_option, results_alone, room, say, seed_option, values_of, workers_for
-from arena.api.results import folded
+from arena.api.cli import format_option, load, plugin_option, results_alone, room, say, seed_option, values_of, workers_for
+from arena.api.results import elo_interval, figures, folded, hypotheses, sprt_verdict
 from arena.api.spec import whole
-from arena.commands.stores import format_option
-from arena.results import figures
-from arena.results.conclusions import elo_interval, hypotheses, sprt_verdict
 from arena_duel.duel_history import PastDuel, history_table, past_duels
 from arena_duel.duel_match import DuelTerms, play_duel, store_of
 from arena_duel.duel_setup import agent_of, described, game_of, past_version

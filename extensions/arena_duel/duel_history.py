@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from arena.api.results import stored
+from arena.api.results import SprtState, elo_interval, figures, stored
 from arena.api.store import Store, StoreError
-from arena.results import figures
-from arena.results.conclusions import elo_interval
-from arena.results.rating import SprtState
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.versions import MARK
 

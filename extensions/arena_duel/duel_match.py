@@ -11,10 +11,9 @@ from arena.api.cli import say
 from arena.api.results import Tally, board_info
 from arena.api.run import MatchQueue, play_all
 from arena.api.spec import Spec, load_spec
-from arena.api.store import Store, StoreError, run_of
+from arena.api.store import Run, Store, StoreError, run_of
 from arena.errors import Interrupted
 from arena.schedule.fingerprint import trusted
-from arena.store.run import Run
 from arena.tournament.code_check import check_code
 from arena_duel.llr_curve import LlrCurve
 from arena_duel.version_folder import KeptVersion, VersionFolder

@@ -6,11 +6,10 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Self
 
 from arena.api.cli import room
-from arena.api.results import Tally
+from arena.api.results import SprtState, Tally, sprt_state
 from arena.api.run import PlayedMatch
 from arena.console.output import draws
 from arena.console.progress import duration
-from arena.results.rating import SprtState, sprt_state
 
 if TYPE_CHECKING:
     from rich.live import Live

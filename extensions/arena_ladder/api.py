@@ -16,8 +16,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
 from arena import __version__
-from arena.api.store import Store
-from arena.store.rows import seats_of
+from arena.api.store import Store, seats_of
 from arena_ladder.code_folder import kind_of
 from arena_ladder.ledger import Status, Submission
 from arena_ladder.spec import AUTHOR, NAME, is_author, is_name

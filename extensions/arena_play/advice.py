@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from arena import ArenaError, Game, Puzzle, State
 from arena.api.cli import MatchSetup, match_of
 from arena.api.match import Forfeit, Match, Record, Used, play_match
-from arena.results import figures
+from arena.api.results import figures
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_play.endings import because, unsolved

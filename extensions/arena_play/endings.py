@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from arena.api.match import Limits, Reason, Record
-from arena.results import figures
+from arena.api.results import figures
 
 REASONS: dict[Reason, str] = {
     "adjudicated": "adjudicated",

@@ -7,10 +7,10 @@ from time import sleep
 from arena import Action, Game, Puzzle, State
 from arena.api.cli import cut, describe, suggestion
 from arena.api.match import Ending, Forfeit, IllegalAction, Match, Player, legal_action, lost, standing
+from arena.api.results import figures
 from arena.api.spec import gives
 from arena.console.screen import Screen
 from arena.match.stepper import Stepper, stepper_of
-from arena.results import figures
 from arena_isolation.agent_process import AgentProcesses
 from arena_play.advice import Adviser, usage
 from arena_play.board_text import shown

@@ -6,8 +6,8 @@ from typing import Any
 
 from arena import Puzzle
 from arena.api.match import Limits, Record
+from arena.api.results import figures
 from arena.api.spec import Spec, info_of, overrides
-from arena.results import figures
 from arena_play.endings import exhausted, unsolved
 
 COUNTED = 100_000

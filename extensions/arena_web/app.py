@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -113,7 +114,7 @@ class Server:
             "/play": _shell("Play", "play.js", "/play"),
             "/puzzles": _shell("Puzzles", "puzzles.js", "/puzzles"),
             "/new": _shell("New tournament", "new.js", "/new"),
-            "/t/{key}": self._page_of("Leaderboard", "leaderboard.js"),
+            "/t/{key}": self._page_of("Leaderboard", "leaderboard.js", comparisons="yes" if find_spec("arena_compare") else "no"),
             "/t/{key}/matches": self._page_of("Matches", "matches.js"),
             "/t/{key}/compare": self.comparison,
             "/t/{key}/match/{match}": self.match_page,
@@ -163,11 +164,11 @@ class Server:
             return RedirectResponse(f"/t/{next(iter(self.tournaments.listed))}", 302)
         return HTMLResponse(page("Tournaments", "home.js", "/"))
 
-    def _page_of(self, title: str, module: str) -> Endpoint:
-        """Return the endpoint of a page about a tournament."""
+    def _page_of(self, title: str, module: str, **data: str) -> Endpoint:
+        """Return the endpoint of a page about a tournament; `data` is for its module."""
 
         async def endpoint(key: str) -> Response:
-            return HTMLResponse(page(title, module, "/", key=self._tournament(key).key))
+            return HTMLResponse(page(title, module, "/", PAGES, key=self._tournament(key).key, **data))
 
         return endpoint
 

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from arena import ArenaError
 from arena.api.run import python_environment
+from arena.errors import import_extension
 
 COMPARISON_SECONDS = 60.0
 COMPARISON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -41,6 +42,7 @@ class Comparisons:
 
     async def page(self, store: Path, agents: Sequence[str]) -> bytes:
         """Compare entries of a store, or all if none is named; ArenaError says why that cannot be."""
+        import_extension("arena_compare", "a page of comparisons")
         async with self._one_at_a_time:
             with TemporaryDirectory() as folder:
                 file = Path(folder) / "comparison.html"

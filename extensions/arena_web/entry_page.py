@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.api.results import BoardInfo
-from arena.api.store import Store, StoreError
-from arena.results.rating_curve import curve_of
+from arena.api.store import Store, StoreError, returns_of, seats_of
 from arena.results.tally import ResultCount
-from arena.store.rows import returns_of, seats_of
 from arena_web.match_filter import PLACED
+from arena_web.rating_curve import curve_of
 
 
 class PlayedGame(NamedTuple):

@@ -14,13 +14,10 @@ from typing import Any
 import anyio.to_thread
 
 from arena.api.cli import describe
-from arena.api.results import BoardInfo, Leaderboard, tallies_of
-from arena.api.store import Store, StoreError
+from arena.api.results import BoardInfo, BoardTable, Leaderboard, board_table, bracket_table, of_tallies, overall, tallies_of
+from arena.api.store import Run, Store, StoreError
 from arena.plugins.registry import own_prefix
-from arena.results.cells import BoardTable, board_table, bracket_table
-from arena.results.leaderboard import of_tallies
-from arena.results.tables import cross_cells, overall
-from arena.store.run import Run
+from arena.results.tables import cross_cells
 from arena_web.errors import Refusal
 
 LOOK_SECONDS = 0.4

@@ -7,9 +7,8 @@ from pydantic import BaseModel, BeforeValidator
 
 from arena.api.match import FAULTS
 from arena.api.results import BoardInfo
-from arena.api.store import Store
+from arena.api.store import Store, returns_of, seats_of
 from arena.results.match_list import outcome, seated
-from arena.store.rows import returns_of, seats_of
 
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
 """The matches on the boards of the last run, as every question here begins."""

@@ -6,8 +6,7 @@ from typing import Any
 
 from arena.api.results import BoardInfo
 from arena.api.run import Scheduled
-from arena.api.store import Store
-from arena.store.rows import returns_of, seats_of
+from arena.api.store import Store, returns_of, seats_of
 from arena_web.match_filter import PLACED, MatchFilter
 
 MATCHES_PER_PAGE = 50

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from arena.api.cli import describe
-from arena.api.results import duration
+from arena.api.results import figures
 from arena.api.spec import Registry
 from arena.api.store import Store, StoreError
 from arena_web.api import Panel, Place
@@ -82,7 +82,7 @@ def match_resources(store: Store, match: str) -> dict[str, Any]:
         own = [decision for decision in record.decisions if decision.seat == seat]
         whose = f" of {label}" if len(record.labels) > 1 else ""
         found[f"Nodes{whose}"] = sum(decision.nodes for decision in own)
-        found[f"Time{whose}"] = duration(sum(decision.seconds for decision in own))
+        found[f"Time{whose}"] = figures.duration(sum(decision.seconds for decision in own))
     if record.fallbacks:
         found["Random for want of budget"] = record.fallbacks
     return {**found, "Match": record.id[:12]}

@@ -6,10 +6,9 @@ from time import monotonic
 
 from arena import Agent, Game
 from arena.api.match import Record, steps
-from arena.api.results import Leaderboard
+from arena.api.results import Leaderboard, figures
 from arena.api.spec import Key, references, refusal, traits
 from arena.commands.catalogue import engine_lines
-from arena.results import figures
 from arena.tournament.single import play
 from arena.traits import listed, made_for, not_coped_with
 from arena_check.trying.trial_board import MAX_MOVES, NODES, TrialBoard

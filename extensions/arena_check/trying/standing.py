@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from arena.api.results import Leaderboard, Row
-from arena.results import figures
-from arena.results.pairs import counted, estimated
+from arena.api.results import Leaderboard, Row, counted, estimated, figures
 from arena.stats.observations import Pair
 
 MIN_PAIRS = 5

@@ -14,11 +14,10 @@ from arena import Game
 from arena.api.cli import describe
 from arena.api.match import FAULTS, Record
 from arena.api.spec import BoardModule, Registry, board_module
-from arena.api.store import Store
+from arena.api.store import Run, Store
 from arena.plugins.members import ignored
 from arena.schedule.board_info import known_game
 from arena.spec.named_code import named_code
-from arena.store.run import Run
 from arena_web.report.evidence import Evidence, Findings, MatchSummary
 from arena_web.views import Frame, MatchView, text_view, view
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from arena.api.results import Leaderboard, fixed
+from arena.api.results import Leaderboard, figures
 from arena_web.report.palette import Palette
 from arena_web.report.plot import MOST_ROWS, Plot, room_for, row_height, short
 
@@ -65,7 +65,7 @@ def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> 
             shade = palette.grid if share is None else palette.blue if share >= 0.5 else palette.vermillion
             colours.append(to_rgba(shade, 0.35 if share is None else STRENGTH * abs(2 * share - 1)))
             if share is not None and size >= READABLE:
-                axes.text(column, row, fixed(100 * share, 1), ha="center", va="center", fontsize=size)
+                axes.text(column, row, figures.fixed(100 * share, 1), ha="center", va="center", fontsize=size)
     axes.add_collection(PatchCollection(squares, facecolors=colours, edgecolors="none"))
     places = range(len(labels))
     axes.set_yticks(places, labels)

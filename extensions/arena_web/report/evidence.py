@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.api.match import Reason
-from arena.api.results import BoardInfo, Leaderboard, tallies_of
-from arena.api.store import Store, StoreError
-from arena.results.leaderboard import of_tallies
-from arena.store.rows import NANOSECONDS, returns_of, seats_of
-from arena.store.run import Run
+from arena.api.results import BoardInfo, Leaderboard, of_tallies, tallies_of
+from arena.api.store import NANOSECONDS, Run, Store, StoreError, returns_of, seats_of
 
 
 class Effort(NamedTuple):

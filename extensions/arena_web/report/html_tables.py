@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from arena.api.results import Leaderboard
-from arena.results import figures
-from arena.results.cells import BracketTable, board_table
-from arena.results.tables import Overall
+from arena.api.results import BracketTable, Leaderboard, Overall, board_table, figures
 from arena_web.report.plot import Plot
 
 DIGITS = 4

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.api.results import bracket_table, overall
 from arena.api.store import Run
-from arena.results.cells import bracket_table
-from arena.results.tables import document, overall, replay_command
+from arena.results.tables import document, replay_command
 from arena_web.report.carried import FRAME, Carried
 from arena_web.report.drawing import inline, plots_of
 from arena_web.report.evidence import Evidence, Findings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import floor, inf, log10
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.results.attempts import stopped
+from arena.api.results import stopped
 from arena.stats.solved_share import BudgetStep, share_at, solved_by_budget
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from arena.api.results import Leaderboard, Row
 from arena.format import Kind
-from arena.results.rating_curve import CURVES, Point, curve_of
+from arena_web.rating_curve import CURVES, Point, curve_of
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
 from arena_web.report.plot import (

@@ -42,7 +42,8 @@ function show(state) {
   document.title = `${state.name} | arena`;
   title.textContent = state.name;
   tag.replaceChildren(stateTag(state.state));
-  const compared = state.boards.filter((board) => board.kind !== "score"); // those whose agents have met, or tried the same puzzles
+  const boardsWithPairs = state.boards.filter((board) => board.kind !== "score"); // whose agents have met, or tried the same puzzles
+  const compared = document.body.dataset.comparisons === "no" ? [] : boardsWithPairs; // without arena_compare there is no such page
   compare.hidden = !compared.some((board) => board.games > 0 && board.rows.length > 1);
   stop.hidden = !(state.own && ["running", "starting"].includes(state.state));
   message.replaceChildren(...(state.message ? [h("p", { class: "fault" }, state.message)] : []));

@@ -27,12 +27,12 @@ from arena.stats.cycles import beats, cycles
 from arena.stats.intervals import rate
 from arena.stats.likelihood import mean_interval, superiority
 from arena.stats.observations import Pair, WinDrawLoss, ranking_of, table_of
-from arena.stats.paired import Solved, difference_interval, holm, mcnemar, paired_difference, paired_ratio
 from arena.stats.plackett_luce import fit_rankings, rate_rankings
 from arena.stats.prior import Model
 from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget, wilson
 from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
 from arena.stats.swiss_pairing import Encounter, draw_lots, standings, swiss_round
+from arena_compare.paired import Solved, difference_interval, holm, mcnemar, paired_difference, paired_ratio
 
 GOLDEN = Path(__file__).with_name("golden.json")
 RESULTS = (1, 0.5, 0)

@@ -10,8 +10,8 @@ import pytest
 
 from arena import run
 from arena.results.leaderboard import Leaderboard
-from arena.results.rating_curve import rating_points
 from arena.store import Store
+from arena_web.rating_curve import rating_points
 from arena_web.report.cross import cross_plot
 from arena_web.report.drawing import WIDTH, _settings, inline, plots_of, whole
 from arena_web.report.evidence import Evidence, Findings, MatchSummary, read

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
 
-from arena.stats.paired import (
+from arena_compare.paired import (
     Solved,
     difference_interval,
     holm,

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from arena.errors import ArenaError
+from arena import ArenaError
+from arena.api.results import BoardInfo
 from arena.results.rating import MAX_RATED_ENTRIES
-from arena.schedule.board_info import BoardInfo
 from arena.stats.observations import WinDrawLoss, ranking_of
 
 POINTS = 20

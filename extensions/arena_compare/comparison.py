@@ -1,22 +1,22 @@
 """Every two entries of a board, compared in pairs: on the same positions of a puzzle, or in games against each other."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from arena.identity import Stream
-from arena.results.attempts import Attempts
-from arena.results.pairs import counted, estimated
-from arena.results.puzzle_comparison import PuzzleComparison, compare_attempts
-from arena.results.tally import MeanReturns, Tally
-from arena.schedule.board_info import BoardInfo
+from arena.api.match import Stream
+from arena.api.results import BoardInfo, Tally, counted, estimated
+from arena.api.store import Store, seats_of
+from arena.results.claims import Refutation
+from arena.results.tally import MeanReturns
 from arena.stats.calculator import EloEstimate
 from arena.stats.clustered import clustered_mean, mean_p_value
 from arena.stats.observations import Pair, swapped
-from arena.stats.paired import holm
+from arena_compare.paired import holm
+from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts
 
 if TYPE_CHECKING:
     from arena.stats.intervals import Difference
@@ -150,3 +150,22 @@ def _two_sided(superiority: float) -> float:
 def corrected(pairs: Sequence[Comparison]) -> list[tuple[Comparison, float]]:
     """Every comparison with its p-value after Holm's correction for several."""
     return list(zip(pairs, holm([pair.p_value for pair in pairs]), strict=True))
+
+
+def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
+    """For every board of the last run how many games differ, of every group of entries that sat at one table."""
+    found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
+    for board, seats, distinct in store.query(_DISTINCT_OF):
+        found[board][frozenset(seats_of(seats))] += distinct
+    return found
+
+
+def without_refuted(sheet: BoardInfo, refuted: Sequence[Refutation]) -> BoardInfo:
+    """The board without the claims that are refuted, so that no optimum is taken from these entries."""
+    return replace(sheet, optimal=tuple([label for label in sheet.optimal if label not in {one.agent for one in refuted}]))
+
+
+_DISTINCT_OF = """
+SELECT p.board, p.seats, count(DISTINCT r.play) FROM place p JOIN record r ON r.number = p.record
+WHERE r.termination <> 'void' GROUP BY 1, 2
+"""

@@ -3,14 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from arena.results import figures
-from arena.results.comparison import Comparison, GamesComparison, ScoreComparison
-from arena.results.conclusions import advice, games_verdict, puzzle_verdict
-from arena.results.figures import between, elo, figure, likelihood, percentage_points, share, signed
-from arena.results.layout import crossing, table
-from arena.results.puzzle_comparison import Means, PuzzleComparison
-from arena.schedule.board_info import BoardInfo
+from arena.api.results import BoardInfo, crossing, figures, table
 from arena.stats.calculator import EloEstimate
+from arena_compare.comparison import Comparison, GamesComparison, ScoreComparison
+from arena_compare.puzzle_comparison import Means, PuzzleComparison
+from arena_compare.verdicts import advice, games_verdict, puzzle_verdict
 
 if TYPE_CHECKING:
     from arena.stats.intervals import Difference
@@ -32,11 +29,11 @@ def comparison_text(sheet: BoardInfo, found: Comparison, p_value: float, style: 
 
 def _score_sentence(found: ScoreComparison, said: str) -> str:
     """The mean scores of both, and what the first one has more."""
-    bounds = (
-        "" if found.low is None or found.high is None else f", 95 % interval {between(signed(found.low), signed(found.high))}"
-    )
-    means = f"{found.one} has {figure(found.mean_one)} on average, {found.other} {figure(found.mean_other)}"
-    return f"{means}: {signed(found.difference)}{bounds}, {said}."
+    bounds = ""
+    if found.low is not None and found.high is not None:
+        bounds = f", 95 % interval {figures.between(figures.signed(found.low), figures.signed(found.high))}"
+    means = f"{found.one} has {figures.figure(found.mean_one)} on average, {found.other} {figures.figure(found.mean_other)}"
+    return f"{means}: {figures.signed(found.difference)}{bounds}, {said}."
 
 
 # Puzzles
@@ -45,21 +42,21 @@ def _score_sentence(found: ScoreComparison, said: str) -> str:
 def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     """The table of all figures of both entries."""
     solved, both = found.solved, f"the {found.solved.both:,} both solved"
-    shares = [share((solved.both + alone) / solved.positions) for alone in (solved.only_one, solved.only_other)]
-    bounds = f"{percentage_points(found.low)} to {percentage_points(found.high)}"
+    shares = [figures.share((solved.both + alone) / solved.positions) for alone in (solved.only_one, solved.only_other)]
+    bounds = f"{figures.percentage_points(found.low)} to {figures.percentage_points(found.high)}"
     typical = f"{both}, geometric mean"
     rows = [
-        ["Solved", *shares, f"{signed(100 * found.difference)} points", bounds],
+        ["Solved", *shares, f"{figures.signed(100 * found.difference)} points", bounds],
         ["Solved by it alone", f"{solved.only_one:,}", f"{solved.only_other:,}", "", ""],
-        *_means(f"Moves, {both}", found.moves, signed),
-        *_means(f"Cost, {both}", found.cost, signed),
-        *_means(f"Nodes, {typical}", found.nodes, figure, "x "),
-        *_means(f"Seconds, {typical}", found.seconds, figure, "x "),
+        *_means(f"Moves, {both}", found.moves, figures.signed),
+        *_means(f"Cost, {both}", found.cost, figures.signed),
+        *_means(f"Nodes, {typical}", found.nodes, figures.figure, "x "),
+        *_means(f"Seconds, {typical}", found.seconds, figures.figure, "x "),
         *_scores("nodes", found.par2_nodes, found.limit_nodes),
         *_scores("seconds", found.par2_seconds, found.limit_seconds),
     ]
     if found.gaps is not None:
-        rows.append([f"Above optimum ({found.optima:,} known)", *map(share, found.gaps), "", ""])
+        rows.append([f"Above optimum ({found.optima:,} known)", *map(figures.share, found.gaps), "", ""])
     return table(["", found.one, found.other, "Difference, ratio", "95 % interval"], rows, style, width)
 
 
@@ -67,12 +64,12 @@ def _means(name: str, means: Means | None, text: Callable[[float], str], times: 
     if means is None:
         return []
     value, low, high = means.estimate.value, means.estimate.low, means.estimate.high
-    bounds = figures.NONE if low is None or high is None else between(text(low), text(high))
-    return [[name, figure(means.one), figure(means.other), f"{times}{text(value)}", bounds]]
+    bounds = figures.NONE if low is None or high is None else figures.between(text(low), text(high))
+    return [[name, figures.figure(means.one), figures.figure(means.other), f"{times}{text(value)}", bounds]]
 
 
 def _scores(unit: str, scores: tuple[float, float] | None, limit: float | None) -> list[list[str]]:
-    return [] if scores is None else [[f"PAR2 {unit}, limit {figure(limit)}", *map(figure, scores), "", ""]]
+    return [] if scores is None else [[f"PAR2 {unit}, limit {figures.figure(limit)}", *map(figures.figure, scores), "", ""]]
 
 
 def _budgets(found: PuzzleComparison, style: str, width: int | None) -> list[str]:
@@ -80,7 +77,7 @@ def _budgets(found: PuzzleComparison, style: str, width: int | None) -> list[str
     texts = []
     for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
         if rows:
-            cells = [[f"{figure(row.budget)}{unit}", share(row.one), share(row.other)] for row in rows]
+            cells = [[f"{figures.figure(row.budget)}{unit}", figures.share(row.one), figures.share(row.other)] for row in rows]
             shown = table([title.title(), found.one, found.other], cells, style, width)
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
     return texts
@@ -119,17 +116,17 @@ def _pair_sentences(found: GamesComparison, worth: EloEstimate, counts: Sequence
 def _on_the_board(found: GamesComparison) -> str:
     difference = found.table
     assert difference is not None
-    where = f"{found.one} is {elo(difference.elo)} Elo from {found.other}{_bounds(difference)}"
+    where = f"{found.one} is {figures.elo(difference.elo)} Elo from {found.other}{_bounds(difference)}"
     if found.worth is not None:
         return f"By all games of the board, on its scale (draws and the first seat taken out), {where}."
-    sure = "" if difference.superiority is None else f"; likelihood of superiority {likelihood(difference.superiority)}"
+    sure = "" if difference.superiority is None else f"; likelihood of superiority {figures.likelihood(difference.superiority)}"
     return f"By all games of the board {where}{sure}."
 
 
 def _bounds(difference: "Difference") -> str:
     """The interval of a difference of ratings, if it has one."""
     low, high = difference.low, difference.high
-    return "" if low is None or high is None else f" ({elo(low)} to {elo(high)}, 95 %)"
+    return "" if low is None or high is None else f" ({figures.elo(low)} to {figures.elo(high)}, 95 %)"
 
 
 def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, width: int | None) -> str:
@@ -139,8 +136,8 @@ def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, 
     for pair in pairs:
         if pair.table is not None and pair.table.superiority is not None:
             lead, sure = pair.table.elo, pair.table.superiority
-            cells[pair.one][pair.other] = f"{elo(lead)} ({likelihood(sure)})"
-            cells[pair.other][pair.one] = f"{elo(-lead)} ({likelihood(1 - sure)})"
+            cells[pair.one][pair.other] = f"{figures.elo(lead)} ({figures.likelihood(sure)})"
+            cells[pair.other][pair.one] = f"{figures.elo(-lead)} ({figures.likelihood(1 - sure)})"
     heading = (
         f"{sheet.title}: Elo of each row above each column by all games, on the board's scale, and the likelihood of superiority"
     )
@@ -153,12 +150,13 @@ def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, 
 def score_words(worth: EloEstimate) -> str:
     """The share of the points with its interval, if there is one."""
     known = worth.score_low is not None and worth.score_high is not None
-    return f"{share(worth.score)}{f' ({share(worth.score_low)} to {share(worth.score_high)}, 95 %)' if known else ''}"
+    interval = f" ({figures.share(worth.score_low)} to {figures.share(worth.score_high)}, 95 %)" if known else ""
+    return f"{figures.share(worth.score)}{interval}"
 
 
 def elo_words(worth: EloEstimate) -> str:
     """The Elo difference with its interval and the likelihood of superiority, as a sentence."""
-    low, high = (None if bound is None else elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
-    interval = "" if low is None and high is None else f" ({between(low, high)}, 95 %)"
-    lead = "none: all points went one way" if worth.elo is None else elo(worth.elo, 1)
-    return f"Elo {lead}{interval}; likelihood of superiority {likelihood(worth.superiority)}."
+    low, high = (None if bound is None else figures.elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
+    interval = "" if low is None and high is None else f" ({figures.between(low, high)}, 95 %)"
+    lead = "none: all points went one way" if worth.elo is None else figures.elo(worth.elo, 1)
+    return f"Elo {lead}{interval}; likelihood of superiority {figures.likelihood(worth.superiority)}."

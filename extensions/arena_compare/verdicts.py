@@ -1,15 +1,14 @@
-"""What a comparison or a test says, in a sentence that begins with what differs beyond noise."""
+"""The verdict of a comparison, in a sentence that begins with what differs beyond noise."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.results.comparison import GamesComparison
-from arena.results.figures import between, elo, figure, percentage_points, share, signed
-from arena.results.puzzle_comparison import Means, PuzzleComparison
-from arena.stats.sprt import Sprt, SprtForecast, Verdict
+from arena.api.results import figures
+from arena.stats.calculator import EloEstimate
+from arena_compare.comparison import GamesComparison
+from arena_compare.puzzle_comparison import Means, PuzzleComparison
 
 if TYPE_CHECKING:
-    from arena.stats.calculator import EloEstimate
     from arena.stats.intervals import Difference
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -27,24 +26,18 @@ def games_verdict(found: GamesComparison, p_value: float, said: str) -> str:
     worth, table = found.worth, found.table
     lead = worth.score - 0.5 if worth is not None else 0.0 if table is None else table.elo
     ahead, behind = (found.one, found.other) if lead >= 0 else (found.other, found.one)
-    measure = f"{elo(abs(lead))} Elo by all games of the board"
+    measure = f"{figures.elo(abs(lead))} Elo by all games of the board"
     if worth is not None:
-        measure = f"{share(max(worth.score, 1 - worth.score))} of the points"
+        measure = f"{figures.share(max(worth.score, 1 - worth.score))} of the points"
     if p_value <= SIGNIFICANCE_LEVEL and lead and (worth is None or _clear(worth)):
         return f"{ahead} is better than {behind}: {measure}, {said}."
     return f"{found.one} and {found.other} cannot be told apart: {measure} for {ahead}, {said}."
 
 
-def _clear(worth: "EloEstimate") -> bool:
+def _clear(worth: EloEstimate) -> bool:
     """Tell whether the interval of a score leaves out the half: with few pairs the p-value may be small though it does not."""
     low, high = worth.score_low, worth.score_high
     return low is None or high is None or not low <= 0.5 <= high
-
-
-def elo_interval(worth: "EloEstimate") -> str:
-    """The interval of an Elo difference in brackets, nothing where there is none."""
-    low, high = (None if bound is None else elo(bound) for bound in (worth.elo_low, worth.elo_high))
-    return "" if low is None and high is None else f" ({between(low, high)}, 95 %)"
 
 
 def advice(found: GamesComparison, p_value: float) -> str | None:
@@ -116,7 +109,7 @@ def puzzle_verdict(found: PuzzleComparison, p_value: float, said: str) -> str:
 def _by_solved(found: PuzzleComparison, said: str, claims: Sequence[Claim], *, flip: bool) -> str:
     one, other = (found.other, found.one) if flip else (found.one, found.other)
     low, high = (-found.high, -found.low) if flip else (found.low, found.high)
-    points = f"{percentage_points(low)} to {percentage_points(high)} points"
+    points = f"{figures.percentage_points(low)} to {figures.percentage_points(high)} points"
     text = f"{one} solves {points} more than {other} (95 %), {said}"
     return f"{text}, and where both solve it {_listed(claims)}" if claims else text
 
@@ -159,8 +152,8 @@ def _claim(aspect: Aspect, *, flip: bool) -> Claim:
         low, value, high = sorted([1 / one if _side(aspect) > 0 else one for one in values])
     else:
         low, value, high = sorted(map(abs, values))
-    words = (aspect.less if better else aspect.more).format(figure(value))
-    return Claim(aspect.verb, words, f"{figure(low)} to {figure(high)}")
+    words = (aspect.less if better else aspect.more).format(figures.figure(value))
+    return Claim(aspect.verb, words, f"{figures.figure(low)} to {figures.figure(high)}")
 
 
 def _joined(parts: Sequence[str], last: str = "and") -> str:
@@ -169,51 +162,16 @@ def _joined(parts: Sequence[str], last: str = "and") -> str:
 
 def _unsettled(found: PuzzleComparison, said: str, aspects: Sequence[Aspect], *, solves: bool) -> str:
     """What two entries cannot be told apart by, with the intervals; nothing where all differs."""
-    points = f"{percentage_points(found.low)} to {percentage_points(found.high)} points"
+    points = f"{figures.percentage_points(found.low)} to {figures.percentage_points(found.high)} points"
     parts = [] if solves else [f"what they solve ({points}, {said})"]
     return _joined([*parts, *[f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]], "or")
 
 
 def _interval(aspect: Aspect) -> str:
     assert aspect.means is not None
-    estimate, text = aspect.means.estimate, figure if aspect.ratio else signed
+    estimate, text = aspect.means.estimate, figures.figure if aspect.ratio else figures.signed
     if estimate.low is None or estimate.high is None:
         return "too few positions"
     if estimate.low == estimate.high == (1.0 if aspect.ratio else 0.0):
         return "equal everywhere"
     return f"{'x ' if aspect.ratio else ''}{text(estimate.low)} to {text(estimate.high)}"
-
-
-# Tests
-
-
-def hypotheses(test: Sprt) -> str:
-    """Return the hypotheses of a test and the unit of their Elos."""
-    unit = "normalised Elo" if test.model == "normalized" else "Elo"
-    null, alternative = (f"{lead:+g}" if lead else "0" for lead in (test.elo0, test.elo1))
-    return f"H0: {null}, H1: {alternative} {unit}"
-
-
-def sprt_verdict(test: Sprt, verdict: Verdict, one: str, other: str) -> str:
-    """Return what a decided test says of `one`: the other hypothesis is false, but for the risk that was accepted.
-
-    >>> sprt_verdict(Sprt(0, 30), "H0", "d3", "d2")
-    'd3 is not 30 Elo better than d2 (at most 5 % risk)'
-    """
-    accepted = verdict == "H1"
-    edge, risk = (test.elo0, test.alpha) if accepted else (test.elo1, test.beta)
-    if edge == 0:
-        words = f"is better than {other}" if accepted else f"is not as good as {other}"
-    elif (edge > 0) == accepted:
-        words = f"is more than {abs(edge):g} Elo {'better' if accepted else 'worse'} than {other}"
-    else:
-        words = f"is not {abs(edge):g} Elo {'worse' if accepted else 'better'} than {other}"
-    return f"{one} {words} (at most {100 * risk:g} % risk)"
-
-
-def forecast_words(found: SprtForecast) -> str:
-    """Return the expected length of a test in words."""
-    if found.at_score is None:
-        return f"about {found.under_h0:,.0f} pairs in all if H0 holds, {found.under_h1:,.0f} if H1"
-    either = f"{found.under_h0:,.0f} if H0 holds, {found.under_h1:,.0f} if H1"
-    return f"about {found.at_score:,.0f} pairs in all at this score, {either}"

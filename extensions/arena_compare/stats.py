@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from arena.commands.comparison_text import elo_words, score_words
-from arena.console.output import results_alone
-from arena.results.conclusions import forecast_words, hypotheses, sprt_verdict
+from arena.api.cli import results_alone
+from arena.api.results import forecast_words, hypotheses, sprt_verdict
 from arena.stats.calculator import EloEstimate, elo_of_games, elo_of_pairs
 from arena.stats.sprt import Sprt, forecast, log_likelihood_ratio
+from arena_compare.texts import elo_words, score_words
 
 MAX_COUNT = 10**12
 """Beyond it, figures would show rounding errors."""

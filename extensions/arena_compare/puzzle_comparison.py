@@ -1,15 +1,18 @@
 """Two entries of a puzzle board, compared on the positions that both have met."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from statistics import fmean, geometric_mean
+from typing import NamedTuple
 
-from arena.identity import Stream
-from arena.results.attempts import Attempt
-from arena.stats.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
+from arena.api.match import Stream
+from arena.api.results import BoardInfo, stopped
+from arena.api.store import NANOSECONDS, Store, seats_of
 from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget
+from arena_compare.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
 
 MAX_BUDGET_ROWS = 8
 """The most rows of a table of solved shares by budget."""
@@ -17,6 +20,22 @@ MIN_POSITIONS = 6
 """Positions solved by both below which their figures have no interval, and make no headline."""
 MIN_SECONDS = 1e-6
 """The least time, in seconds: ratios of shorter ones mean nothing."""
+
+
+class Attempt(NamedTuple):
+    """One attempt of an entry on a position."""
+
+    solved: bool
+    moves: int | None
+    cost: float | None
+    nodes: int
+    seconds: float
+    stopped: bool
+    """True if a limit ended it unsolved, so that its result with more is unknown."""
+
+
+Attempts = dict[int, dict[int, Attempt]]
+"""By the number of the entry, then by that of the position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +87,16 @@ class PuzzleComparison:
     by_nodes: tuple[Budget, ...]
     """Up to the least budget at which a limit stopped an attempt."""
     by_seconds: tuple[Budget, ...]
+
+
+def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts]:
+    """The attempts on every puzzle board of the last run, by the board's number; void ones are left out."""
+    found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
+    for board, round_, seats, solved, termination, moves, cost, decisions, nodes, nanoseconds in store.query(_ATTEMPTS):
+        sheet, entry, seconds = sheets[board], seats_of(seats)[0], nanoseconds / NANOSECONDS
+        cut = not solved and stopped(sheet.limits_of(entry), termination, decisions, nodes, seconds)
+        found[board][entry][round_] = Attempt(bool(solved), moves, cost, nodes, seconds, cut)
+    return {board: dict(attempts) for board, attempts in found.items()}
 
 
 def compare_attempts(
@@ -176,3 +205,9 @@ def _round_numbers(low: float, high: float, most: float) -> list[float]:
         inner = [*[number for number in inner if number < most], most]
     every = -(-len(inner) // MAX_BUDGET_ROWS)
     return inner[::-1][::every][::-1]
+
+
+_ATTEMPTS = """
+SELECT p.board, p.round, p.seats, r.solved, r.termination, r.moves, r.cost, r.decisions_0, r.nodes_0, r.nanoseconds_0
+FROM place p JOIN record r ON r.number = p.record WHERE r.solved IS NOT NULL AND r.termination <> 'void' ORDER BY p.number
+"""

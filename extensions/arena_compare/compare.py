@@ -8,21 +8,14 @@ from pathlib import Path
 
 import click
 
-from arena.commands.comparison_text import comparison_text, matrix_text
-from arena.commands.stores import format_option
-from arena.console.notices import say
-from arena.console.output import results_alone, room
-from arena.errors import ArenaError, ExtensionMissing, StoreError, UnknownName
-from arena.parts import Export
-from arena.plugins.sources import load_plugins
-from arena.results.attempts import attempts_of
-from arena.results.claims import without_refuted
-from arena.results.comparison import Comparison, GamesComparison, comparisons, corrected
-from arena.results.layout import DEFAULT, folded
-from arena.results.leaderboard import complete
-from arena.results.stored_tallies import distinct_of, tallies_of
-from arena.schedule.board_info import BoardInfo
-from arena.store import Store
+from arena import ArenaError, UnknownName
+from arena.api.cli import ExtensionMissing, format_option, results_alone, room, say
+from arena.api.results import DEFAULT, BoardInfo, Export, complete, folded, tallies_of
+from arena.api.spec import load_plugins
+from arena.api.store import Store, StoreError
+from arena_compare.comparison import Comparison, GamesComparison, comparisons, corrected, distinct_of, without_refuted
+from arena_compare.puzzle_comparison import attempts_of
+from arena_compare.texts import comparison_text, matrix_text
 
 Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
 """A board, and every comparison on it with its corrected p-value."""

@@ -1,0 +1,1 @@
+"""The work of the commands compare and stats."""
