@@ -12,13 +12,13 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from sse_starlette import EventSourceResponse
 
 from arena.scaffold import starter
+from arena_web.assets import Assets
 from arena_web.entry_page import entry_page
 from arena_web.errors import Refusal
 from arena_web.live import Listeners
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
-from arena_web.module_addresses import ModuleAddresses
-from arena_web.pages import KINDS, Navigation, files, page
+from arena_web.pages import Navigation, page
 from arena_web.panels import WantedPanels
 from arena_web.plugin_process import PluginProcesses
 
@@ -39,8 +39,7 @@ class LadderPages:
         self._host, self._stopping = host, stopping
         self._store = host.store.path
         self.processes = PluginProcesses(host.ladder.spec.plugins)
-        self._files = files(FilePath(__file__).parent / "static")
-        self._modules = ModuleAddresses()
+        self._assets = Assets(FilePath(__file__).parent / "static")
         self._listeners = Listeners()
         self._told: tuple[int, str] = (-1, "")
 
@@ -55,8 +54,6 @@ class LadderPages:
             "/t/ladder/match/{id}": self._page("Match", "match.js", "/t/ladder/matches"),
             "/t/ladder": self.home,
             "/starter.py": self.starter,
-            "/static/{name:path}": self.file,
-            "/modules/{name}": self.plugin_module,
             "/api/live": self.live,
             "/api/t/ladder/matches": self.matches,
             "/api/t/ladder/match/{id}": self.match,
@@ -64,6 +61,7 @@ class LadderPages:
             "/api/t/ladder/entry": self.entry,
             "/api/t/ladder/panels": self.panels,
         }
+        self._assets.add_to(app)
         for path, endpoint in pages.items():
             app.add_api_route(path, endpoint, response_model=None, include_in_schema=False)
         listening = [Depends(self._listeners)]
@@ -85,20 +83,6 @@ class LadderPages:
         text = await anyio.to_thread.run_sync(starter, self._host.ladder.spec.boards[0].name, self._host.ladder.spec.registry)
         headers = {"content-disposition": 'attachment; filename="my_agent.py"'}
         return Response(text, media_type="text/x-python", headers=headers)
-
-    async def file(self, name: str) -> Response:
-        """A module, the style sheet, the icon: from a fixed table, so that no path leads out of it."""
-        found = self._files.get(name)
-        if found is None:
-            raise Refusal(404, "no such file", "load the page again")
-        return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
-
-    async def plugin_module(self, name: str) -> Response:
-        """The module of a board or a panel that a plugin process has named: from a table, and never from the disk."""
-        found = self._modules.get(name)
-        if found is None:
-            raise Refusal(404, "no such module", "load the page again")
-        return Response(found, media_type=KINDS[".js"], headers={"cache-control": "no-cache"})
 
     # The standings as they move
 
@@ -145,22 +129,18 @@ class LadderPages:
     async def match(self, request: Request, match: Annotated[str, Path(alias="id")]) -> Response:
         """One match, position by position; what an agent said when it failed is for its author alone."""
         reply = await self._ask(request, {"do": "view", "id": match})
-        self._modules.put(reply["view"]["game"], "board")
+        self._assets.put_module(reply["view"]["game"], "board")
         return JSONResponse({"view": {**reply["view"], "message": None, "differences": []}, "play_on": None})
 
     async def panels(self, request: Request, wanted: Annotated[WantedPanels, Query()]) -> Response:
         """The panels of a match that everybody may see."""
         reply = await self._ask(request, {"do": "panels", "public": True, **wanted.model_dump()})
         for panel in reply["panels"]:
-            self._modules.put(panel, "script")
+            self._assets.put_module(panel, "script")
         return JSONResponse(reply)
 
     async def _ask(self, request: Request, asked: dict[str, Any]) -> dict[str, Any]:
-        async def gone() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-
-        reply = await self.processes.ask({**asked, "store": str(self._store)}, VIEW_SECONDS, gone)
+        reply = await self.processes.ask({**asked, "store": str(self._store)}, VIEW_SECONDS, request)
         if "error" in reply:
             raise Refusal(404, str(reply["error"]), "see the list of matches")
         return reply

@@ -16,7 +16,7 @@ from arena_web.report.ratings import ratings_plot
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """The content security policy: the page has no script."""
-MOST_SCATTERS = 6
+MAX_SCATTER_PLOTS = 6
 """The most pairs of entries that have a scatter plot of their own."""
 
 
@@ -67,7 +67,7 @@ def comparison_plots(evidence: Evidence) -> list[Plot]:
     elif evidence.sheet.kind == "score":
         found = []
     else:
-        pairs = list(combinations(evidence.ranked, 2))[:MOST_SCATTERS]
+        pairs = list(combinations(evidence.ranked, 2))[:MAX_SCATTER_PLOTS]
         scatters = [scatter_plot(evidence, *pair, f"scatter-{number}") for number, pair in enumerate(pairs, 1)]
         found = [*scatters, cactus_plot(evidence), budget_plot(evidence)]
     return [plot for plot in found if plot is not None]

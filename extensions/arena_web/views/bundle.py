@@ -42,7 +42,7 @@ def panel_script(name: str, source: str) -> str:
     return f'arenaModules["panels.js"].addPanel({json.dumps(name)}, {_wrap(source)});\n'
 
 
-def served(source: str) -> str:
+def address_imports(source: str) -> str:
     """Return the module of a board for a page that loads modules: what it imports has the addresses of a server."""
     return IMPORT.sub(lambda found: f'import {found["names"]} from "/static/{found["file"]}";', source)
 

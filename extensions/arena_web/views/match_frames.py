@@ -82,7 +82,7 @@ class Depiction(NamedTuple):
     """The fault of the grid; None for a sound one, and for games without."""
 
 
-def depicted(game: Game, state: State, *, drawn: bool = False) -> Depiction:
+def depict(game: Game, state: State, *, drawn: bool = False) -> Depiction:
     """Return the grid of a state, else its rendering; a grid of another shape gives the rendering and a note.
 
     With `drawn` all is None: a board draws states from their notation. Raises what `render` raises.
@@ -102,7 +102,7 @@ def depicted(game: Game, state: State, *, drawn: bool = False) -> Depiction:
     return Depiction(rendered=game.render(state), note=note)
 
 
-def described(game: Game) -> dict[str, Any]:
+def describe_game(game: Game) -> dict[str, Any]:
     """Return the name of a game, all its parameters, and the colours of its grid, as boards take them."""
     colors = dict(member(type(game), "grid_colors")) if gives_grid(type(game)) else {}
     return {"name": name_of(game), "parameters": plain(settings(game)), "colors": colors}
@@ -133,7 +133,7 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRA
         left_out -= 1
     if first is not None and last is not None and not differences:
         differences = against_rules(game, record, first, last)
-    shown = {**described(game), "note": next((note for _, note in found if note is not None), None)}
+    shown = {**describe_game(game), "note": next((note for _, note in found if note is not None), None)}
     totals = [_total(seat, label, record.decisions) for seat, label in enumerate(record.labels)]
     return _view(record, shown, [frame for frame, _ in found], differences, left_out=left_out, totals=totals)
 
@@ -188,7 +188,7 @@ def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str
 
 def _frame(game: Game, record: Record, step: Step, drawn: bool) -> tuple[Frame, str | None]:
     """The frame of a step, and the note on its grid."""
-    used, depiction = step.decision, depicted(game, step.state, drawn=drawn)
+    used, depiction = step.decision, depict(game, step.state, drawn=drawn)
     frame = Frame(
         number=step.number,
         state=game.format_state(step.state),
