@@ -6,7 +6,7 @@ Each is returned by a hook of `arena.hookspecs` and is found in the registry und
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from arena.agent import Agent
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from arena.spec import Spec
     from arena.spec.reader import SpecReader
     from arena.spec.source import SourceReader
+    from arena.store import Store
     from arena.tournament.queue import MatchQueue
     from arena.tournament.run import Matches
 
@@ -82,6 +83,38 @@ class Export(Part):
     write: Callable[..., Any]
     needs: Callable[..., object] = lambda *_: None
     """Raises an ArenaError if something is missing, such as a library. It is called before any work, for a page with its path."""
+
+
+class Measured(NamedTuple):
+    """A number that says something of one entry in one match."""
+
+    board: int
+    """The number of the board in the run."""
+    round: int
+    """The number of the round. Matches of a round share their position, and dice and deals."""
+    entry: int
+    """The number of the entry on the board."""
+    value: float
+
+
+@dataclass(frozen=True)
+class Comparison(Part):
+    """A measure of `arena compare --by NAME`.
+
+    `read` gets the open store and yields a `Measured` for each entry of each match that it can say something of. Two entries are
+    compared in the rounds that both have played, by the means of their values: the mean difference with a 95 % interval.
+
+    >>> def read_lengths(store):
+    ...     for record, place in store.records(boards=True):
+    ...         for entry in place.pairing.seats:
+    ...             yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+    >>> Comparison("length", "The actions of a match.", read_lengths).name
+    'length'
+    """
+
+    kind: ClassVar[str] = "comparison"
+    description: str
+    read: "Callable[[Store], Iterable[Measured]]"
 
 
 class PlayerPool(Protocol):
@@ -215,6 +248,7 @@ class SearchEngine(Part):
 
 
 PARTS: dict[str, type[Part]] = {
+    "arena_comparisons": Comparison,
     "arena_executors": Executor,
     "arena_exports": Export,
     "arena_isolations": Isolation,

@@ -26,6 +26,7 @@ HOLES = {
     "memory": "memory and processes that no limit sees, or that outlive the run",
     "system": "calls of the system that no player needs",
     "network": "the network, and files of the user",
+    "channel": "seats speak to each other, or hold arena up, through files that both can read",
     "record": "a record is changed after it was written",
     "store": "who looks at a store runs code that it names",
     "text": "texts that are orders to a terminal, formulas, or files without an end",

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.parts import Export
+    from arena.parts import Comparison, Export, Measured
     from arena.results import figures
     from arena.results.board_rows import Row
     from arena.results.cells import BoardTable, BracketTable, board_table, bracket_table
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arena.schedule.board_info import BoardInfo, board_info
 
 _HOMES = {
-    "arena.parts": "Export",
+    "arena.parts": "Comparison Export Measured",
     "arena.results.board_rows": "Row",
     "arena.results.cells": "BoardTable BracketTable board_table bracket_table",
     "arena.results.claims": "stopped",
@@ -38,8 +38,10 @@ __all__ = [
     "BoardInfo",
     "BoardTable",
     "BracketTable",
+    "Comparison",
     "Export",
     "Leaderboard",
+    "Measured",
     "Overall",
     "Row",
     "SprtState",

@@ -9,11 +9,13 @@ from pathlib import Path
 import click
 
 from arena import ArenaError, UnknownName
-from arena.api.cli import ExtensionMissing, format_option, results_alone, room, say
-from arena.api.results import DEFAULT, BoardInfo, Export, complete, folded, tallies_of
+from arena.api.cli import ExtensionMissing, format_option, load, plugin_option, results_alone, room, say
+from arena.api.results import DEFAULT, BoardInfo, Export, Tally, complete, folded, tallies_of
+from arena.api.results import Comparison as Measure
 from arena.api.spec import load_plugins
-from arena.api.store import Store, StoreError
+from arena.api.store import Run, Store, StoreError
 from arena_compare.comparison import Comparison, GamesComparison, comparisons, corrected, distinct_of, without_refuted
+from arena_compare.measures import compare_means, gather_rounds
 from arena_compare.puzzle_comparison import attempts_of
 from arena_compare.texts import comparison_text, matrix_text
 
@@ -26,18 +28,23 @@ Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
 @click.argument("agents", nargs=-1, metavar="AGENT AGENT...")
 @format_option
 @click.option("-o", "--output", "page", metavar="FILE", help="Write a page with plots instead of text.")
-def compare(store: str, agents: tuple[str, ...], style: str, page: str | None) -> int:
+@click.option("--by", metavar="NAME", help="Compare by one measure, such as nodes: its mean difference, round by round.")
+@plugin_option
+def compare(store: str, agents: tuple[str, ...], style: str, page: str | None, by: str | None, plugins: tuple[str, ...]) -> int:
     """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
+    if plugins and by is None:
+        raise click.UsageError("--plugin goes with --by")
     writer = None if page is None else _writer(Path(page))
+    measure = None if by is None else _find_measure(by, plugins)
     with results_alone() as out:
         with Store.open(store) as opened, opened.snapshot():
             run = opened.last()
             names = _choose(store, run.boards, agents)
-            attempts, tallies, distinct = attempts_of(opened, run.boards), tallies_of(opened, run.boards), distinct_of(opened)
-            found: list[Compared] = [
-                (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
-                for number, sheet in enumerate([without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies])
-            ]
+            tallies = tallies_of(opened, run.boards)
+            if measure is None:
+                found = _compare_by_kind(opened, run, tallies, names)
+            else:
+                found = _compare_by_measure(opened, tallies, names, measure)
             boards = [(sheet, pairs) for sheet, pairs in found if pairs]
             if not boards:
                 raise StoreError(f"{store}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
@@ -48,7 +55,7 @@ def compare(store: str, agents: tuple[str, ...], style: str, page: str | None) -
                 for number, (sheet, pairs) in enumerate(found):
                     compared = dict.fromkeys([name for pair, _ in pairs for name in (pair.one, pair.other)])
                     if compared:
-                        texts[number] = tuple(compared), tuple(_texts([(sheet, pairs)], "html", None))
+                        texts[number] = tuple(compared), tuple(_texts([(sheet, pairs)], "html", None, by))
                 size = writer.write(Path(page), opened, texts)
                 say(f"{page}: {sum(len(pairs) for _, pairs in found):,} comparisons, {size / 1e6:,.1f} MB")
                 return 0
@@ -56,11 +63,11 @@ def compare(store: str, agents: tuple[str, ...], style: str, page: str | None) -
             documents = []
             for sheet, pairs in boards:
                 plain = [{**asdict(pair), "p_value_holm": holm} for pair, holm in pairs]
-                documents.append({"game": sheet.game, "kind": sheet.kind, "pairs": plain})
+                documents.append({"game": sheet.game, "kind": sheet.kind, **({"by": by} if by else {}), "pairs": plain})
             print(json.dumps(documents, indent=2, allow_nan=False), file=out)
         else:
             width = room(out) if style == DEFAULT else None
-            print(folded("\n\n\n".join(_texts(boards, style, width)), width), file=out)
+            print(folded("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
     return 0
 
 
@@ -74,6 +81,34 @@ def _writer(place: Path) -> Export:
     return chosen
 
 
+def _find_measure(name: str, plugins: Sequence[str]) -> Measure:
+    known: dict[str, Measure] = load(plugins).parts["comparison"]
+    if name not in known:
+        raise UnknownName("measure", name, list(known))
+    return known[name]
+
+
+def _compare_by_kind(store: Store, run: Run, tallies: Sequence[Tally], names: Sequence[str]) -> list[Compared]:
+    """Compare entries on every board as is usual for its kind."""
+    attempts, distinct = attempts_of(store, run.boards), distinct_of(store)
+    sheets = [without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies]
+    return [
+        (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
+        for number, sheet in enumerate(sheets)
+    ]
+
+
+def _compare_by_measure(store: Store, tallies: Sequence[Tally], names: Sequence[str], measure: Measure) -> list[Compared]:
+    """Compare entries on every board by one measure."""
+    sheets = [tally.sheet for tally in tallies]
+    rounds = gather_rounds(measure, store, sheets)
+    found: list[Compared] = []
+    for number, sheet in enumerate(sheets):
+        entries = [(name, rounds[number, sheet.labels.index(name)]) for name in names if name in sheet.labels]
+        found.append((sheet, corrected(list(compare_means(entries, repeated=tallies[number].matches.folded)))))
+    return found
+
+
 def _choose(path: str, sheets: Sequence[BoardInfo], agents: Sequence[str]) -> list[str]:
     """Return the entries to compare: those asked for, or all."""
     known = list(dict.fromkeys([label for sheet in sheets for label in sheet.labels]))
@@ -85,11 +120,13 @@ def _choose(path: str, sheets: Sequence[BoardInfo], agents: Sequence[str]) -> li
     return list(agents) or known
 
 
-def _texts(boards: Sequence[Compared], style: str, width: int | None) -> list[str]:
+def _texts(boards: Sequence[Compared], style: str, width: int | None, measure: str | None) -> list[str]:
     several = sum(len(pairs) for _, pairs in boards) > 1
     texts = []
     for sheet, pairs in boards:
         games = [pair for pair, _ in pairs if isinstance(pair, GamesComparison)]
         texts += [matrix_text(sheet, games, style, width)] if games and len(pairs) > 1 else []
-        texts += [comparison_text(sheet, pair, p_value, style, several=several, width=width) for pair, p_value in pairs]
+        texts += [
+            comparison_text(sheet, pair, p_value, style, several=several, width=width, measure=measure) for pair, p_value in pairs
+        ]
     return texts

@@ -4,17 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from arena.api.match import Stream
 from arena.api.results import BoardInfo, Tally, counted, estimated
 from arena.api.store import Store, seats_of
 from arena.results.claims import Refutation
-from arena.results.tally import MeanReturns
 from arena.stats.calculator import EloEstimate
-from arena.stats.clustered import clustered_mean, mean_p_value
 from arena.stats.observations import Pair, swapped
+from arena_compare.measures import MeanComparison, compare_means
 from arena_compare.paired import holm
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts
 
@@ -48,26 +46,7 @@ class GamesComparison:
     """The number of them that differ in seats, position or actions."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreComparison:
-    """Two entries that collect scores from the same positions, with the same dice."""
-
-    one: str
-    other: str
-    rounds: int
-    """The number of rounds that both have played."""
-    mean_one: float
-    mean_other: float
-    difference: float
-    """The mean of what `one` has more, round by round."""
-    low: float | None
-    """The ends of the 95 % interval of the difference; None for a single round."""
-    high: float | None
-    p_value: float
-    """Two-sided, of Student's t-test of the differences."""
-
-
-Comparison = PuzzleComparison | GamesComparison | ScoreComparison
+Comparison = PuzzleComparison | GamesComparison | MeanComparison
 
 
 def comparisons(
@@ -83,20 +62,8 @@ def comparisons(
         both = [((one, other), (attempts.get(i, {}), attempts.get(j, {}))) for (one, i), (other, j) in combinations(here, 2)]
         return [compare_attempts(pair, met, optima) for pair, met in both if met[0].keys() & met[1].keys()]
     if sheet.kind == "score":
-        return list(_of_scores(here, tally.returns))
+        return list(compare_means([(name, tally.returns.by_round(entry)) for name, entry in here], repeated=False))
     return list(_at_tables(here, sheet, tally) if tally.matches.rankings() else _of_games(here, sheet, tally, distinct))
-
-
-def _of_scores(here: Sequence[Entry], returns: MeanReturns) -> Iterator[Comparison]:
-    for (one, i), (other, j) in combinations(here, 2):
-        mine, theirs = returns.by_round(i), returns.by_round(j)
-        met = sorted(mine.keys() & theirs.keys())
-        if met:
-            leads = [mine[round_] - theirs[round_] for round_ in met]
-            lead = clustered_mean(leads, [1] * len(met))
-            first, second = (fmean([found[round_] for round_ in met]) for found in (mine, theirs))
-            p_value = mean_p_value(leads)
-            yield ScoreComparison(one, other, len(met), first, second, fmean(leads), lead.low, lead.high, p_value)
 
 
 def _optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:

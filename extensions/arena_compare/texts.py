@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from arena.api.results import BoardInfo, crossing, figures, table
 from arena.stats.calculator import EloEstimate
-from arena_compare.comparison import Comparison, GamesComparison, ScoreComparison
+from arena_compare.comparison import Comparison, GamesComparison
+from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
 from arena_compare.verdicts import advice, games_verdict, puzzle_verdict
 
@@ -13,27 +14,31 @@ if TYPE_CHECKING:
     from arena.stats.intervals import Difference
 
 
-def comparison_text(sheet: BoardInfo, found: Comparison, p_value: float, style: str, *, several: bool, width: int | None) -> str:
-    """One comparison; its `p_value` is corrected where there are `several`."""
+def comparison_text(
+    sheet: BoardInfo, found: Comparison, p_value: float, style: str, *, several: bool, width: int | None, measure: str | None
+) -> str:
+    """One comparison; its `p_value` is corrected if there are `several`. `measure` is the name after `--by`."""
     said = f"{figures.p_value(p_value)}{' after correction for several' if several else ''}"
     if isinstance(found, GamesComparison):
         sentences = _games(found, p_value, said, alone=len(sheet.labels) == 2)
         return f"{sheet.title}: {found.one} against {found.other}\n\n{sentences}"
-    if isinstance(found, ScoreComparison):
-        return f"{sheet.title}: {found.one} and {found.other} in {found.rounds:,} rounds\n\n{_score_sentence(found, said)}"
+    if isinstance(found, MeanComparison):
+        by = "" if measure is None else f" by {measure}"
+        return f"{sheet.title}: {found.one} and {found.other}{by} in {found.rounds:,} rounds\n\n{_mean_sentence(found, said)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
     return "\n\n".join(
         [heading, puzzle_verdict(found, p_value, said), _figures(found, style, width), *_budgets(found, style, width)]
     )
 
 
-def _score_sentence(found: ScoreComparison, said: str) -> str:
-    """The mean scores of both, and what the first one has more."""
+def _mean_sentence(found: MeanComparison, said: str) -> str:
+    """The means of both, and what the first one has more."""
     bounds = ""
     if found.low is not None and found.high is not None:
         bounds = f", 95 % interval {figures.between(figures.signed(found.low), figures.signed(found.high))}"
     means = f"{found.one} has {figures.figure(found.mean_one)} on average, {found.other} {figures.figure(found.mean_other)}"
-    return f"{means}: {figures.signed(found.difference)}{bounds}, {said}."
+    repeats = "" if bounds or found.rounds < 2 else " The rounds only repeat each other: no interval."
+    return f"{means}: {figures.signed(found.difference)}{bounds}, {said}.{repeats}"
 
 
 # Puzzles

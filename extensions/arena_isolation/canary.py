@@ -1,10 +1,12 @@
 """Tries to get out of a sandbox and tells how far it came: `python -I -S canary.py`, a task on stdin, a report on stdout.
 
 Run by its path inside a sandbox before any agent is, so it stands alone. The task is a JSON object: `nonce`, `port` of a
-listening socket, `secrets` (files that hold the nonce), `folders` to write in, `mark` of a process as `process_mark` gives it.
-The report: `nonce` and `scratch` (what must work: this ran, and has a place to write), then what must not: `connected`, `read`
-(the secrets that could be read), `wrote` (the files that could be made), `saw` (whether the marked process is in sight), `keys`
-(whether the kernel's keys can be asked for, which the filter of system calls refuses).
+listening socket, `network` (the namespace that it is in), `secrets` (files that hold the nonce), `folders` to write in, `mark` of
+a process as `process_mark` gives it. The report: `nonce` and `scratch` (which must work: this ran, and can write somewhere), then
+all that must not work: `connected`, `read` (the secrets that could be read), `wrote` (the files that could be made), `saw`
+(whether the marked process is in sight), `keys` (whether the kernel's keys can be asked for, which the filter of system calls
+refuses), `settings` (the first files of the kernel that can be opened for writing), `rights` (capabilities as a number, with
+1 << 64 if it is root outside).
 """
 
 import json
@@ -21,11 +23,13 @@ def main() -> None:
     report = {
         "nonce": nonce,
         "scratch": scratch(nonce),
-        "connected": connects(task["port"]),
+        "connected": connects(task["port"]) or os.readlink("/proc/self/ns/net") == task["network"],  # noqa: PTH115
         "read": [path for path in task["secrets"] if reads(path) == nonce],
         "wrote": [path for folder in task["folders"] if writes(path := os.path.join(folder, f".arena-{nonce}"))],  # noqa: PTH118
         "saw": task["mark"] in map(process_mark, filter(str.isdigit, os.listdir("/proc"))),  # noqa: PTH208
         "keys": reaches_keys(),
+        "settings": writable_settings(),
+        "rights": rights(),
     }
     sys.stdout.write(json.dumps(report) + "\n")
 
@@ -75,6 +79,38 @@ def reaches_keys() -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
     number = {"x86_64": 248, "aarch64": 217}[os.uname().machine]
     return libc.syscall(number, None, None, None, 0, 0) != -1 or ctypes.get_errno() != 1
+
+
+def writable_settings() -> list[str]:
+    """Return up to three files of the kernel that can be opened for writing; nothing is written. Processes' own are left out."""
+    found: list[str] = []
+    for top in sorted(os.listdir("/proc")):  # noqa: PTH208
+        if top.isdigit() or os.path.islink(f"/proc/{top}"):  # noqa: PTH114
+            continue
+        inside = [os.path.join(folder, name) for folder, _, names in os.walk(f"/proc/{top}") for name in names]  # noqa: PTH118
+        for path in inside or [f"/proc/{top}"]:
+            try:
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            except OSError:
+                continue
+            found.append(path)
+            if len(found) == 3:
+                return found
+    return found
+
+
+def rights() -> int:
+    """Return the capabilities of this process and of all that it may start, and 1 << 64 if it is root outside."""
+    with open("/proc/self/status") as file:  # noqa: PTH123
+        sets = [int(line.split()[1], 16) for line in file if line.startswith("Cap")]
+    with open("/proc/self/uid_map") as file:  # noqa: PTH123
+        ranges = [[int(word) for word in line.split()] for line in file]
+    user = os.getuid()
+    outside = [start + user - first for first, start, count in ranges if first <= user < first + count]
+    found = 0
+    for one in sets:
+        found |= one
+    return found | (0 if outside != [0] else 1 << 64)
 
 
 def process_mark(pid: str) -> str:

@@ -16,10 +16,11 @@ import json
 import os
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -34,6 +35,7 @@ from arena.processes.child import import_path
 from arena.processes.process_tree import OF_WORKER
 from arena_isolation.canary import process_mark
 from arena_isolation.system_calls import filter_pipe
+from arena_isolation.unprivileged import NOBODY, own_map
 
 BWRAP = "bwrap"
 INSTEAD = "or use isolation: process"
@@ -47,6 +49,7 @@ KEPT_VARIABLES = (
 )
 """Variables that go in; others may hold passwords. OF_WORKER goes in since by it what a worker has started is found and ended."""
 SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
+UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 CANARY = Path(__file__).with_name("canary.py")
 CANARY_SECONDS = 20.0
 """Seconds for the canary."""
@@ -81,18 +84,77 @@ def enclose(command: Sequence[str], *, readable: Iterable[Path] = (), folder: st
     place = Path(folder).absolute()
     words = [_program(command[0], place), *command[1:]]
     named = [place / word for word in words if _names(word, place)]
+    shown = [*named, *(path.absolute() for path in readable)]
+    root = _is_root()
+    if root:
+        _check_readable(shown)
     return [
-        # --unshare-all takes a user namespace only where it can be had; without further ones no capabilities can be got back.
-        *(_bubblewrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+        *_namespaces(root),
         # A session of its own: else it could type into the user's terminal (TIOCSTI, CVE-2017-5226).
         *("--die-with-parent", "--new-session", "--hostname", "arena"),
         # The root is an empty tmpfs that is made read-only at last: mounts need folders in it before.
-        *("--size", str(SCRATCH_BYTES), "--tmpfs", SCRATCH, "--proc", "/proc", "--dev", "/dev"),
-        *("--size", str(SCRATCH_BYTES // 4), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108 - its own, too
+        *("--size", str(SCRATCH_BYTES), "--perms", "1777", "--tmpfs", SCRATCH, "--proc", "/proc", "--dev", "/dev"),
+        *("--size", str(SCRATCH_BYTES // 4), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
+        *_kernel_files(),
         *(() if calls is None else ("--seccomp", str(calls))),
-        *mounts([*named, *(path.absolute() for path in readable)]),
-        *("--dir", str(place), "--remount-ro", "/", "--chdir", str(place), "--", *words),
+        *(shown_files := mounts([*shown, *([UNPRIVILEGED] if root else [])])),
+        *_folders_above(place / "x", shown_files),
+        *("--remount-ro", "/", "--chdir", str(place), "--"),
+        *(_as_other_user("leave") if root else ()),
+        *words,
     ]
+
+
+def _namespaces(root: bool) -> list[str]:
+    """Return the start of the command: bubblewrap, with what it keeps apart and which rights the program has."""
+    apart = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+    if root:  # the rights that are left are those to become another user, who has none
+        needed = [word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}")]
+        return [*_as_other_user("enter"), _bubblewrap(), *apart, *needed]
+    # Without further user namespaces no capabilities can be got back.
+    return [_bubblewrap(), "--unshare-user", "--disable-userns", *apart]
+
+
+def _as_other_user(step: str) -> list[str]:
+    return [sys.executable, "-I", "-S", str(UNPRIVILEGED), step]
+
+
+def _is_root() -> bool:
+    """Return whether a program would be root outside of its sandbox, too. SandboxError if it could be nobody else."""
+    if os.geteuid() != 0:
+        return False
+    for name in ("uid_map", "gid_map"):
+        ranges = own_map(name)
+        if any(first <= NOBODY < first + count for first, _, count in ranges):
+            continue
+        if all(outside for first, outside, _ in ranges if first == 0):
+            return False  # root only in a user namespace that another user has made
+        raise SandboxError(f"sandbox: arena runs as root, and no id {NOBODY} exists here for agents; start it as another user")
+    return True
+
+
+def _check_readable(files: Iterable[Path]) -> None:
+    """Raise SandboxError if a file cannot be read by other users than root, since the program runs as one of them."""
+    for path in files:
+        with suppress(OSError):
+            mode = path.stat().st_mode
+            needed = 0o5 if stat.S_ISDIR(mode) else 0o4
+            if mode & needed != needed:
+                raise SandboxError(
+                    f"sandbox: {path} can be read by its owner alone; arena runs as root, so agents run as another user: "
+                    f"chmod o+rX it, or start arena as the user who owns it"
+                )
+
+
+def _kernel_files() -> Iterator[str]:
+    """Yield the arguments that make read-only what /proc offers of the kernel: all but the processes."""
+    for path in sorted(Path("/proc").iterdir()):
+        if path.name.isdigit() or path.is_symlink():
+            continue
+        with suppress(OSError):
+            mode = path.stat().st_mode
+            if stat.S_ISDIR(mode) or mode & 0o222:
+                yield from ("--ro-bind-try", str(path), str(path))
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
@@ -106,7 +168,7 @@ def prove() -> None:
     """Let a canary loose in the sandbox; SandboxError unless all of its attempts to get out fail, and what is allowed works.
 
     It connects to a socket that listens here, reads secrets written into the user's home and the working folder, writes there
-    and in /usr/bin, and looks for this process.
+    and in /usr/bin, looks for this process, opens every file by which the kernel is set up, and counts its rights.
     """
     nonce = token_hex(16)
     with ExitStack() as stack:
@@ -114,7 +176,8 @@ def prove() -> None:
         secrets = [str(path) for folder in _places() for path in stack.enter_context(_secret(folder, nonce))]
         folders = ["/", "/usr/bin", *map(str, _places())]
         mark = process_mark(str(os.getpid()))
-        task = {"nonce": nonce, "port": port, "secrets": secrets, "folders": folders, "mark": mark}
+        network = os.readlink("/proc/self/ns/net")  # noqa: PTH115
+        task = {"nonce": nonce, "port": port, "network": network, "secrets": secrets, "folders": folders, "mark": mark}
         report = _report(task)
         made = [str(path) for path in (Path(folder, f".arena-{nonce}") for folder in folders) if _remove_file(path)]
     _judge(report, nonce, made)
@@ -137,6 +200,10 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
         broken.append("processes outside can be seen")
     if report.get("keys") is not False:
         broken.append("keys of the kernel can be asked for")
+    if report.get("settings") != []:
+        broken.append(f"settings of the kernel can be changed: {report.get('settings')}")
+    if report.get("rights") != 0:
+        broken.append(f"it has rights of root: {report.get('rights')}")
     if broken:
         where = f"{shutil.which(BWRAP)}; working folder {Path.cwd()}"
         raise SandboxError(f"sandbox: it does not hold: {'; '.join(broken)} ({where}); {_REPAIR}")
@@ -196,6 +263,7 @@ def _secret(folder: Path, text: str) -> Iterator[list[Path]]:
         yield []
         return
     with file:
+        os.fchmod(file.fileno(), 0o644)  # if arena runs as root, the canary is somebody else
         file.write(text)
         file.flush()
         yield [Path(file.name)]
@@ -241,13 +309,20 @@ def mounts(named: Iterable[Path]) -> list[str]:
         if path.is_symlink() and path.is_dir():  # /bin of most systems
             line += ["--symlink", str(path.readlink()), text]
         elif path.exists():
-            line += ["--ro-bind", text, text]
+            line += [*_folders_above(path, line), "--ro-bind", text, text]
     shown = [Path(text) for text in SYSTEM_PATHS]
     for path in sorted({*_python(), *_both(named)}):  # folders before what is in them
         if not any(path.is_relative_to(upper) for upper in shown):
-            line += ["--ro-bind", str(path), str(path)]
+            line += [*_folders_above(path, line), "--ro-bind", str(path), str(path)]
             shown.append(path)
     return line
+
+
+def _folders_above(path: Path, line: Collection[str]) -> Iterator[str]:
+    """Yield the arguments that make the folders above a path for everybody; bubblewrap itself makes them for root alone."""
+    for parent in reversed(path.parents):
+        if str(parent) not in line and str(parent) not in ("/", SCRATCH):
+            yield from ("--perms", "0755", "--dir", str(parent))
 
 
 def tables() -> Path:

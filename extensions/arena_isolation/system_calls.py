@@ -3,14 +3,16 @@
     with filter_pipe() as descriptor:
         subprocess.run(enclosed(command, folder=folder, calls=descriptor), pass_fds=[descriptor])
 
-A list of what is denied, by EPERM, rather than of what is allowed: agents come in any language. Denied is what no player needs
-and what has led out of sandboxes: keys, which know no namespaces; looking into other processes; mounts and namespaces; programs
-in the kernel. What bubblewrap takes from the process without it (rights, other processes, the network) it lacks twice.
+The filter lists what is denied, by EPERM, and not what is allowed, since agents come in any language. It denies calls that no
+player needs and that have led out of sandboxes: keys, which know no namespaces; looking into other processes; mounts and
+namespaces; programs in the kernel. It denies calls that reach other sandboxes, or arena, through a file that several of them can
+read: locks, leases and notifications; a lease makes others wait when they open the file. And it denies sockets but for those
+between processes of one machine, since some families, such as AF_VSOCK, belong to no network namespace.
 """
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from struct import Struct
 
@@ -23,11 +25,14 @@ _TABLE = """
     fspick 433 433, mount_setattr 442 442, unshare 272 97, setns 308 268, quotactl 179 60, swapon 167 224, swapoff 168 225,
     reboot 169 142, acct 163 89, syslog 103 116, memfd_secret 447 447, kexec_load 246 104, kexec_file_load 320 294,
     init_module 175 105, finit_module 313 273, delete_module 176 106, name_to_handle_at 303 264, open_by_handle_at 304 265,
-    io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427
+    io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, flock 73 32, inotify_init1 294 26,
+    inotify_add_watch 254 27, fanotify_init 300 262, fanotify_mark 301 263
 """
 DENIED = {name: (int(first), int(second)) for name, first, second in map(str.split, _TABLE.split(","))}
 """Names of system calls and their numbers on x86-64 and on aarch64."""
-CLONE, CLONE3 = (56, 220), (435, 435)
+CLONE, CLONE3, FCNTL = (56, 220), (435, 435), (72, 25)
+SOCKETS = ((41, 198), (53, 199))
+"""socket(2) and socketpair(2)."""
 NAMESPACES = 0x7E020000
 """The flags of clone(2) that make namespaces."""
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -35,11 +40,17 @@ MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 X32 = 0x40000000
 """The bit of the other calling convention of x86-64, which has all calls under other numbers."""
 
+FILE_CONTROLS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
+"""Commands of fcntl(2) about locks, leases and notifications: F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW,
+F_SETLEASE, F_GETLEASE, F_NOTIFY."""
+AF_UNIX = 1
+
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
-"""Offsets in seccomp_data; of the argument the lower half, which has all flags."""
-_ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
+"""Offsets in seccomp_data; of arguments the lower half, which has all flags."""
+_ALLOW, _KILL, _EPERM, _ENOSYS, _EAFNOSUPPORT = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026, 0x00050061
 _INSTRUCTION = Struct("=HBBI")
+_Instruction = tuple[int, int, int, int]
 
 
 def call_filter(machine: str) -> bytes:
@@ -51,16 +62,28 @@ def call_filter(machine: str) -> bytes:
         known = " or ".join(MACHINES)
         raise IsolationError(f"sandbox: system calls: expected {known}, got {machine}; use isolation: process")
     place, architecture = MACHINES[machine]
-    denied = sorted(numbers[place] for numbers in DENIED.values())
-    length = len(denied)
-    program = [  # of a test: by how many instructions to jump where it holds, and where not
-        *((_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)),
-        *((_LOAD, 0, 0, _NUMBER), (_AT_LEAST, length + 5, 0, X32), (_EQUAL, length + 5, 0, CLONE3[place])),
-        *[(_EQUAL, length - passed + 3, 0, number) for passed, number in enumerate(denied)],
-        *((_EQUAL, 0, 2, CLONE[place]), (_LOAD, 0, 0, _FIRST_ARGUMENT), (_ANY_BIT, 1, 0, NAMESPACES)),
-        *((_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ENOSYS)),
-    ]
+    # An instruction of a test ends with two numbers of instructions to skip, if it holds and if not, and its operand.
+    program: list[_Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)]
+    program += [(_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, X32), (_RETURN, 0, 0, _EPERM)]
+    program += _if_call(CLONE3[place], [(_RETURN, 0, 0, _ENOSYS)])
+    for numbers in sorted(DENIED.values()):
+        program += _if_call(numbers[place], [(_RETURN, 0, 0, _EPERM)])
+    program += _if_call(CLONE[place], _if_argument(_FIRST_ARGUMENT, [(_ANY_BIT, NAMESPACES)], _EPERM, _ALLOW))
+    program += _if_call(FCNTL[place], _if_argument(_SECOND_ARGUMENT, [(_EQUAL, one) for one in FILE_CONTROLS], _EPERM, _ALLOW))
+    for numbers in SOCKETS:
+        program += _if_call(numbers[place], _if_argument(_FIRST_ARGUMENT, [(_EQUAL, AF_UNIX)], _ALLOW, _EAFNOSUPPORT))
+    program.append((_RETURN, 0, 0, _ALLOW))
     return b"".join([_INSTRUCTION.pack(*one) for one in program])
+
+
+def _if_call(number: int, then: Sequence[_Instruction]) -> list[_Instruction]:
+    return [(_EQUAL, 0, len(then), number), *then]
+
+
+def _if_argument(offset: int, tests: Sequence[tuple[int, int]], found: int, other: int) -> list[_Instruction]:
+    """Return the instructions that end the filter with `found` if any test of an argument holds, and else with `other`."""
+    jumps = [(test, len(tests) - number, 0, value) for number, (test, value) in enumerate(tests)]
+    return [(_LOAD, 0, 0, offset), *jumps, (_RETURN, 0, 0, other), (_RETURN, 0, 0, found)]
 
 
 @contextmanager

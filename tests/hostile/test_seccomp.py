@@ -1,9 +1,11 @@
 """System calls that no player needs are refused in the sandbox, and whatever a player does need works there."""
 
 import ctypes
+import fcntl
 import os
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,15 +17,15 @@ import pytest
 from arena import run
 from arena.errors import IsolationError
 from arena.match.record import Record
-from arena_isolation.system_calls import CLONE, CLONE3, DENIED, call_filter
+from arena_isolation.system_calls import CLONE, CLONE3, DENIED, FCNTL, SOCKETS, call_filter
 
 HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "/usr/include/asm-generic/unistd.h"}
 ARCHITECTURES = {"x86_64": 62 | 0xC0000000, "aarch64": 183 | 0xC0000000}
 """EM_X86_64 and EM_AARCH64 of elf.h, with the bits for 64 bits and little-endian: linux/audit.h."""
-ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x00050000 | 1, 0x00050000 | 38
+ALLOW, KILL, EPERM, ENOSYS, EAFNOSUPPORT = 0x7FFF0000, 0x80000000, 0x00050000 | 1, 0x00050000 | 38, 0x00050000 | 97
 
 AGENTS = """
-import ctypes, os, subprocess, sys, threading
+import ctypes, fcntl, os, socket, subprocess, sys, threading
 from arena import Agent, hookimpl
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -55,6 +57,52 @@ class First(Agent):
             os._exit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
+        first, second = socket.socketpair()
+        first.send(b"x")
+        assert second.recv(1) == b"x"
+        first.close()
+        second.close()
+
+def tries(attempt):
+    "What an attempt is refused with, if it is."
+    try:
+        attempt()
+    except OSError as error:
+        return error.errno
+    return 0
+
+class Neighbour(First):
+    name = "neighbour"
+
+    def attempt(self):
+        "Wants to be heard by whoever can read the same file, or to make arena wait for it."
+        import arena, struct
+        file = open(arena.__file__)
+        lease = struct.pack("hhqqi", fcntl.F_RDLCK, 0, 0, 1, 0)
+        found = {
+            "lease": tries(lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)),
+            "notify": tries(lambda: fcntl.fcntl(os.open(os.path.dirname(arena.__file__), os.O_RDONLY), fcntl.F_NOTIFY, 1)),
+            "flock": tries(lambda: fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)),
+            "lock": tries(lambda: fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)),
+            "look": tries(lambda: fcntl.fcntl(file, fcntl.F_GETLK, lease)),
+            "inotify": call(26 if ARM else 294, 0)[1],
+            "vsock": tries(lambda: socket.socket(40, socket.SOCK_STREAM).close()),
+            "inet": tries(lambda: socket.socket().close()),
+            "netlink": tries(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close()),
+        }
+        raise RuntimeError(" ".join(f"{name} {errno}" for name, errno in found.items()))
+
+class Root(First):
+    name = "root"
+
+    def attempt(self):
+        "Opens what sets up the kernel, where it changes nothing, and says who it is."
+        paths = ["/proc/sys/kernel/core_pattern", "/proc/sys/fs/lease-break-time", "/proc/sys/kernel/ns_last_pid", "/proc/mtrr"]
+        found = [tries(lambda: os.close(os.open(path, os.O_WRONLY))) != 0 for path in paths]
+        status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        rights = {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}
+        raise RuntimeError(f"kept out {all(found)} rights {rights} user {os.getuid()} {os.getgid()} {os.getgroups()}")
+
 class Locksmith(First):
     name = "locksmith"
 
@@ -70,7 +118,7 @@ class Locksmith(First):
 
 @hookimpl
 def arena_agents():
-    return [First, Locksmith]
+    return [First, Locksmith, Neighbour, Root]
 """
 
 
@@ -97,6 +145,27 @@ def test_keys_and_namespaces_are_refused_in_the_sandbox(walls: None, tmp_path: P
     assert "keys 1 1 namespaces 1 1 x32 1" in str(record.message)
 
 
+@pytest.mark.promise(hole="channel", isolation="sandbox")
+def test_files_that_others_can_read_carry_no_message(walls: None, tmp_path: Path) -> None:
+    """No lock, lease or notification can be had, nor a socket of a family that knows no network namespace."""
+    record = first_match(tmp_path, "neighbour", "sandbox")
+    words = str(record.message)
+    assert "lease 1 notify 1 flock 1 lock 1 look 1 inotify 1 vsock 97 inet 97 netlink 97" in words
+    open_to_all = str(first_match(tmp_path, "neighbour", "process").message)
+    assert "flock 0 lock 0" in open_to_all, "a process of its own can, so that it is no fault of the attempt"
+
+
+@pytest.mark.promise(hole="system", isolation="sandbox")
+def test_an_agent_is_not_root_in_the_sandbox(walls: None, tmp_path: Path) -> None:
+    """The files by which the kernel is set up are closed, and if arena runs as root, the agent is somebody else."""
+    words = str(first_match(tmp_path, "root", "sandbox").message)
+    user, group = (65534, 65534) if os.getuid() == 0 else (os.getuid(), os.getgid())
+    assert f"kept out True rights {{0}} user {user} {group}" in words
+    if os.getuid() == 0:
+        assert "kept out False" in str(first_match(tmp_path, "root", "process").message)
+        assert "user 65534 65534 []" in words
+
+
 def test_its_own_process_alone_has_another_keyring(walls: None, tmp_path: Path) -> None:
     """There the agent adds a key, so that it is no fault of its attempt in the sandbox; the session of arena does not get it."""
     call, keyctl = ctypes.CDLL(None).syscall, DENIED["keyctl"][os.uname().machine == "aarch64"]
@@ -113,9 +182,9 @@ def test_the_honest_twin_computes_and_starts_what_it_likes(walls: None, tmp_path
     assert (record.termination, record.message) == ("normal", None)
 
 
-def verdict(program: bytes, architecture: int, number: int, argument: int = 0) -> int:
+def verdict(program: bytes, architecture: int, number: int, argument: int = 0, second: int = 0) -> int:
     """What a filter says about a call: an interpreter of the few instructions of classic BPF that seccomp filters need."""
-    data = Struct("=iIQ6Q").pack(number, architecture, 0, argument, 0, 0, 0, 0, 0)
+    data = Struct("=iIQ6Q").pack(number, architecture, 0, argument, second, 0, 0, 0, 0)
     code = list(iter_unpack("=HBBI", program))
     place = loaded = 0
     while True:
@@ -149,14 +218,21 @@ def test_the_filter_denies_what_it_names_and_nothing_else(machine: str) -> None:
         assert known.get(name, DENIED[name][own]) == DENIED[name][own], name
     assert known["clone"] == CLONE[own]
     assert known["clone3"] == CLONE3[own]
+    assert (known["fcntl"], known["socket"], known["socketpair"]) == (FCNTL[own], SOCKETS[0][own], SOCKETS[1][own])
     for name, number in known.items():
         expected = EPERM if name in DENIED else ENOSYS if name == "clone3" else ALLOW
-        assert verdict(program, architecture, number) == expected, name
+        assert verdict(program, architecture, number, socket.AF_UNIX) == expected, name
         assert verdict(program, 0x40000003, number) == KILL  # i386
     assert verdict(program, architecture, 0x40000000 | known["getpid"]) == EPERM
     threads, namespaces = 0x003D0F00, (1 << 17, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30)
     assert verdict(program, architecture, known["clone"], threads) == ALLOW
     assert {verdict(program, architecture, known["clone"], threads | flag) for flag in namespaces} == {EPERM}
+    locks = (fcntl.F_GETLK, fcntl.F_SETLK, fcntl.F_SETLKW, 36, 37, 38, fcntl.F_SETLEASE, fcntl.F_GETLEASE, fcntl.F_NOTIFY)
+    for command in range(2000):  # descriptors are duplicated, flags and the sizes of pipes are set
+        assert verdict(program, architecture, known["fcntl"], 3, command) == (EPERM if command in locks else ALLOW)
+    for family in range(50):
+        found = {verdict(program, architecture, known[name], family) for name in ("socket", "socketpair")}
+        assert found == {ALLOW if family == socket.AF_UNIX else EAFNOSUPPORT}
 
 
 def test_other_architectures_are_refused_in_words() -> None:

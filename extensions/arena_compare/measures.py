@@ -1,0 +1,126 @@
+"""Measures of entries, match by match: those that the columns of a store hold, and the mean difference of two entries by one."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import isfinite
+from statistics import fmean
+
+from arena import ArenaError
+from arena.api.results import BoardInfo, Comparison, Measured
+from arena.api.store import NANOSECONDS, Store, returns_of, seats_of
+from arena.stats.clustered import clustered_mean, mean_p_value
+
+Rounds = Mapping[int, float]
+"""By the number of a round the mean of an entry's values in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanComparison:
+    """Two entries by a measure, in the rounds that both have played: from the same positions, with the same dice."""
+
+    one: str
+    other: str
+    rounds: int
+    """The number of rounds that both have played."""
+    mean_one: float
+    mean_other: float
+    difference: float
+    """The mean of what `one` has more, round by round."""
+    low: float | None
+    """The ends of the 95 % interval of the difference; None for a single round, and if rounds only repeat each other."""
+    high: float | None
+    p_value: float
+    """Two-sided, of Student's t-test of the differences."""
+
+
+def gather_rounds(measure: Comparison, store: Store, sheets: Sequence[BoardInfo]) -> dict[tuple[int, int], dict[int, float]]:
+    """Read a measure from a store, by the numbers of the board and the entry; ArenaError if it yields anything else."""
+    found: dict[tuple[int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for one in measure.read(store):
+        board, round_, entry, value = one
+        if not (0 <= board < len(sheets) and 0 <= entry < len(sheets[board].labels) and isfinite(value)):
+            raise ArenaError(f"measure {measure.name}: expected a number of an entry of the store, got {one!r}")
+        found[board, entry][round_].append(value)
+    places = [(board, entry) for board, sheet in enumerate(sheets) for entry in range(len(sheet.labels))]
+    return {place: {round_: fmean(values) for round_, values in found[place].items()} for place in places}
+
+
+def compare_means(entries: Iterable[tuple[str, Rounds]], *, repeated: bool) -> Iterator[MeanComparison]:
+    """Compare every two entries that share rounds; if rounds only repeat each other, they are no sample and give no interval."""
+    for (one, mine), (other, theirs) in combinations(entries, 2):
+        shared = sorted(mine.keys() & theirs.keys())
+        if shared:
+            leads = [mine[round_] - theirs[round_] for round_ in shared]
+            lead = clustered_mean(leads, [1] * len(shared))
+            means = [fmean([rounds[round_] for round_ in shared]) for rounds in (mine, theirs)]
+            low, high, p_value = (None, None, 1.0) if repeated else (lead.low, lead.high, mean_p_value(leads))
+            yield MeanComparison(one, other, len(shared), means[0], means[1], fmean(leads), low, high, p_value)
+
+
+# The measures of every store
+
+
+def read_returns(store: Store) -> Iterator[Measured]:
+    """Yield the return of each seat."""
+    for board, round_, seats, returns in store.query(_COLUMNS.format("r.returns", "1")):
+        for entry, got in zip(seats_of(seats), returns_of(returns), strict=True):
+            yield Measured(board, round_, entry, got)
+
+
+def read_points(store: Store) -> Iterator[Measured]:
+    """Yield the points of each seat of a game against the best of the others."""
+    for board, round_, seats, returns in store.query(_COLUMNS.format("r.returns", "instr(p.seats, ',')")):
+        all_returns = returns_of(returns)
+        for seat, (entry, got) in enumerate(zip(seats_of(seats), all_returns, strict=True)):
+            best = max(all_returns[:seat] + all_returns[seat + 1 :])
+            yield Measured(board, round_, entry, 1.0 if got > best else 0.5 if got == best else 0.0)
+
+
+def read_solved(store: Store) -> Iterator[Measured]:
+    """Yield whether each attempt at a puzzle solved it."""
+    return _read_first(store, "r.solved", "r.solved IS NOT NULL")
+
+
+def read_moves(store: Store) -> Iterator[Measured]:
+    """Yield the moves of each solution."""
+    return _read_first(store, "r.moves", "r.solved AND r.moves IS NOT NULL")
+
+
+def read_costs(store: Store) -> Iterator[Measured]:
+    """Yield the cost of each solution that has one."""
+    return _read_first(store, "r.cost", "r.solved AND r.cost IS NOT NULL")
+
+
+def read_nodes(store: Store) -> Iterator[Measured]:
+    """Yield the nodes of each seat."""
+    return _read_effort(store, "nodes", 1)
+
+
+def read_seconds(store: Store) -> Iterator[Measured]:
+    """Yield the seconds of each seat."""
+    return _read_effort(store, "nanoseconds", NANOSECONDS)
+
+
+def _read_first(store: Store, value: str, condition: str) -> Iterator[Measured]:
+    for board, round_, seats, found in store.query(_COLUMNS.format(value, condition)):
+        yield Measured(board, round_, seats_of(seats)[0], float(found))
+
+
+def _read_effort(store: Store, column: str, unit: int) -> Iterator[Measured]:
+    for board, round_, seats, first, second in store.query(_COLUMNS.format(f"r.{column}_0, r.{column}_1", "1")):
+        for entry, amount in zip(seats_of(seats), (first, second), strict=False):
+            yield Measured(board, round_, entry, amount / unit)
+    for board, round_, seats, seat, amount in store.query(_LATER_SEATS.format(column)):
+        yield Measured(board, round_, seats_of(seats)[seat], amount / unit)
+
+
+_COLUMNS = """
+SELECT p.board, p.round, p.seats, {}
+FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void' AND {} ORDER BY p.number
+"""
+_LATER_SEATS = """
+SELECT p.board, p.round, p.seats, e.seat, e.{}
+FROM place p JOIN effort e ON e.record = p.record JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
+"""

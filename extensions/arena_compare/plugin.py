@@ -1,0 +1,32 @@
+"""Brings the measures of `arena compare --by NAME` that every store has."""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+
+from arena import hookimpl
+from arena.api.results import Comparison, Measured
+from arena.api.store import Store
+
+
+def _import_later(name: str) -> Callable[[Store], Iterable[Measured]]:
+    """Return a function of `arena_compare.measures`, which every process that loads plugins would import otherwise."""
+
+    def read(store: Store) -> Iterable[Measured]:
+        found: Iterable[Measured] = getattr(import_module("arena_compare.measures"), name)(store)
+        return found
+
+    return read
+
+
+@hookimpl
+def arena_comparisons() -> list[Comparison]:
+    """What the columns of a store say of each entry of a match."""
+    return [
+        Comparison("return", "The return of an entry in a match.", _import_later("read_returns")),
+        Comparison("score", "The points of an entry in a game: 1 for a win, a half for a draw.", _import_later("read_points")),
+        Comparison("solved", "1 for a puzzle that an entry has solved, else 0.", _import_later("read_solved")),
+        Comparison("moves", "The moves of a solution.", _import_later("read_moves")),
+        Comparison("cost", "The cost of a solution.", _import_later("read_costs")),
+        Comparison("nodes", "The nodes of all decisions of an entry in a match.", _import_later("read_nodes")),
+        Comparison("seconds", "The seconds of all decisions of an entry in a match.", _import_later("read_seconds")),
+    ]

@@ -1,0 +1,96 @@
+"""Turns root into a user without rights, for programs in a sandbox that root starts.
+
+`python -I -S unprivileged.py enter PROGRAM ARGUMENT...` makes a user namespace with the ids of this one, and becomes the program
+in it: bubblewrap, which has all rights in that namespace and none outside. `... leave PROGRAM ARGUMENT...` is the first program
+in the sandbox. It becomes the user NOBODY, without any right, and then the program.
+
+Without this, a process of root would stay root's in the sandbox. It would have no capabilities, but files that root owns, such as
+those of /proc/sys, are writable to their owner without any. Run by its path, so it stands alone.
+"""
+
+import os
+import stat
+import struct
+import sys
+
+NOBODY = 65534
+"""The number of the user and of the group that own nothing."""
+NEW_USER = 0x10000000
+"""CLONE_NEWUSER of unshare(2)."""
+DIE_WITH_PARENT, SIGKILL = 1, 9
+"""PR_SET_PDEATHSIG of prctl(2), and its argument."""
+CAPABILITY_VERSION = 0x20080522
+"""_LINUX_CAPABILITY_VERSION_3 of capset(2)."""
+DROP_FROM_BOUNDS = 24
+"""PR_CAPBSET_DROP: no program can get such a right back."""
+
+
+def main() -> None:
+    """Enter the user namespace, or leave the rights behind, and become the program."""
+    if sys.argv[1] == "enter":
+        enter_namespace()
+    else:
+        become_nobody()
+    try:
+        os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606 - the program was chosen by who called this
+    except OSError as error:
+        print(f"{sys.argv[2]}: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(127)
+
+
+def enter_namespace() -> None:
+    """Continue in a new user namespace that maps every id to itself and allows no further one below. OSError if not allowed."""
+    import ctypes
+
+    maps = {name: own_map(name) for name in ("uid_map", "gid_map")}
+    parent = os.getpid()
+    ready, begin = os.pipe()
+    if not (writer := os.fork()):  # only a process outside may map more ids than one
+        os.close(begin)
+        os.read(ready, 1)
+        for name, ranges in maps.items():
+            write(f"/proc/{parent}/{name}", "".join(f"{first} {first} {count}\n" for first, _, count in ranges))
+        os._exit(0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    failed = libc.unshare(NEW_USER) != 0 and ctypes.get_errno()
+    os.close(begin)
+    _, status = os.waitpid(writer, 0)
+    os.close(ready)
+    if failed or status:
+        sys.exit(f"no user namespace with the ids of this one can be made: {os.strerror(failed or 1)}")
+    write("/proc/sys/user/max_user_namespaces", "0")
+    libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)  # the change of rights has cleared it
+    for descriptor in range(3):
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            os.fchown(descriptor, NOBODY, NOBODY)  # so that the program may open /dev/stdout
+
+
+def become_nobody() -> None:
+    """Give all rights up for good."""
+    import ctypes
+
+    libc = ctypes.CDLL(None)
+    for capability in range(64):
+        libc.prctl(DROP_FROM_BOUNDS, capability, 0, 0, 0)
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+    if libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:  # those that programs inherit are left until here
+        sys.exit("the rights of root cannot be given up")
+    libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
+
+
+def own_map(name: str) -> list[list[int]]:
+    """Return the ranges of ids of this process's user namespace: the first id here, the first id outside, how many."""
+    with open(f"/proc/self/{name}") as file:  # noqa: PTH123
+        return [[int(word) for word in line.split()] for line in file]
+
+
+def write(path: str, text: str) -> None:
+    """Write a text into a file of the system."""
+    with open(path, "w") as file:  # noqa: PTH123
+        file.write(text)
+
+
+if __name__ == "__main__":
+    main()

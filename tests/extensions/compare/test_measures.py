@@ -1,0 +1,128 @@
+"""`arena compare --by`: measures of the records and of plugins, recomputed from the records by scipy."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from scipy import stats  # type: ignore[import-untyped]
+
+import arena
+from arena.cli import cli
+
+GAME = {"game": "tic-tac-toe", "rounds": 15, "openings": {"plies": 2}, "agents": ["random", "greedy"]}
+PUZZLE = {
+    "game": {"name": "sliding-tiles", "shuffle": 20},
+    "rounds": 20,
+    "limits": {"nodes": 400},
+    "agents": [{"agent": "greedy", "label": "greedy"}, {"agent": "a-star", "heuristic": "manhattan", "label": "a-star"}],
+}
+LENGTH = """
+from arena import hookimpl
+from arena.api.results import Comparison, Measured
+
+
+def read_lengths(store):
+    for record, place in store.records(boards=True):
+        for entry in place.pairing.seats:
+            yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+
+
+def read_nonsense(store):
+    yield Measured(0, 0, 7, 1.0)
+
+
+@hookimpl
+def arena_comparisons():
+    return [Comparison("length", "The actions of a match.", read_lengths), Comparison("nonsense", "", read_nonsense)]
+"""
+
+
+def called(*arguments: str) -> Any:
+    """The command's result, its error output apart."""
+    return CliRunner().invoke(cli, [*arguments], catch_exceptions=True, standalone_mode=False)
+
+
+@pytest.fixture(scope="module")
+def game(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, arena.Results]:
+    path = tmp_path_factory.mktemp("store") / "game.db"
+    return str(path), arena.run(GAME, store=path)
+
+
+def found_by(store: str, *arguments: str) -> dict[str, Any]:
+    (board,) = json.loads(called("compare", store, "--format", "json", *arguments).output)
+    (pair,) = board["pairs"]
+    return dict(pair)
+
+
+@pytest.mark.parametrize("measure", ["nodes", "seconds", "return", "score"])
+def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results], measure: str) -> None:
+    """The mean difference of the rounds, with Student's interval and p-value of them."""
+    store, results = game
+    values: dict[str, dict[int, list[float]]] = {"random": defaultdict(list), "greedy": defaultdict(list)}
+    for played in results.played:
+        record = played.record
+        for seat, label in enumerate(record.labels):
+            used = [decision for decision in record.decisions if decision.seat == seat]
+            values[label][played.pairing.round].append(
+                {
+                    "nodes": sum(decision.nodes for decision in used),
+                    "seconds": sum(decision.seconds for decision in used),
+                    "return": record.returns[seat],
+                    "score": (record.returns[seat] + 1) / 2,
+                }[measure]
+            )
+    leads = [fmean(values["greedy"][number]) - fmean(values["random"][number]) for number in range(15)]
+    found = found_by(store, "greedy", "random", "--by", measure)
+    low, high = stats.t.interval(0.95, 14, loc=fmean(leads), scale=stats.sem(leads))
+    assert found["rounds"] == 15
+    assert [found["difference"], found["low"], found["high"]] == pytest.approx([fmean(leads), low, high], abs=1e-7)
+    assert found["p_value"] == pytest.approx(stats.ttest_1samp(leads, 0).pvalue, rel=1e-4)
+
+
+@pytest.mark.parametrize("measure", ["solved", "moves", "cost"])
+def test_a_measure_of_puzzles_is_paired_by_positions(tmp_path: Path, measure: str) -> None:
+    """Moves and costs on those that both solved."""
+    results = arena.run(PUZZLE, store=tmp_path / "puzzle.db")
+    values: dict[str, dict[int, float]] = defaultdict(dict)
+    for played in results.played:
+        record = played.record
+        value = {"solved": record.solved, "moves": record.moves, "cost": record.cost}[measure]
+        if measure == "solved" or (record.solved and value is not None):
+            values[record.labels[0]][played.pairing.round] = float(value or 0)
+    one, other = values["greedy"], values["a-star"]
+    leads = [one[number] - other[number] for number in one.keys() & other.keys()]
+    found = found_by(str(tmp_path / "puzzle.db"), "greedy", "a-star", "--by", measure)
+    assert (found["rounds"], found["difference"]) == (len(leads), pytest.approx(fmean(leads)))
+
+
+def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Path) -> None:
+    """Both seats of a match have its length, so there is no difference; the words name the measure."""
+    store, results = game
+    (tmp_path / "length.py").write_text(LENGTH)
+    plugin = ("--plugin", str(tmp_path / "length.py"))
+    mean = fmean([len(record.actions) for record in results.records])
+    text = called("compare", store, "greedy", "random", "--by", "length", *plugin).output
+    assert text.startswith("tic-tac-toe: greedy and random by length in 15 rounds\n\n")
+    assert f"greedy has {mean:.3g} on average, random {mean:.3g}: +0, 95 % interval +0 to +0, p = 1." in text
+    refused = str(called("compare", store, "--by", "nonsense", *plugin).exception)
+    assert (
+        refused
+        == "measure nonsense: expected a number of an entry of the store, got Measured(board=0, round=0, entry=7, value=1.0)"
+    )
+
+
+def test_rounds_that_repeat_each_other_give_no_interval(tmp_path: Path) -> None:
+    """Two agents that draw nothing by lot, from one position."""
+    agents = [{"agent": "alpha-beta", "depth": depth, "label": f"depth {depth}"} for depth in (1, 2)]
+    arena.run({"game": "tic-tac-toe", "rounds": 4, "agents": agents}, store=tmp_path / "twice.db")
+    text = called("compare", str(tmp_path / "twice.db"), "--by", "nodes").output
+    assert text.rstrip().endswith(", p = 1. The rounds only repeat each other: no interval.")
+
+
+def test_an_unknown_measure_is_told(game: tuple[str, arena.Results]) -> None:
+    """With the nearest one."""
+    assert str(called("compare", game[0], "--by", "node").exception) == "unknown measure 'node'; did you mean 'nodes'?"
