@@ -189,8 +189,9 @@ class DaskEngine:
         self._noted = self._heard
         if self._silence > SCHEDULER_SILENCE_SECONDS:
             self._lost = True
+            scheduler = self._address.url or self._address.given
             raise ClusterLost(
-                f"the scheduler {self._address.url or self._address.given} has not answered for {SCHEDULER_SILENCE_SECONDS:.0f} s; "
+                f"the scheduler {scheduler} has not answered for {SCHEDULER_SILENCE_SECONDS:.0f} s; "
                 "see whether it runs, start it again if need be, and go on with the same command"
             )
         return self._workers.changes()
@@ -275,9 +276,8 @@ class DaskEngine:
                     listening = True
                 threads = self._client.nthreads()
                 if began >= pulses.due:
-                    found = self._client.sync(
-                        self._client.scheduler.identity
-                    )  # scheduler_info() leaves workers out in some versions
+                    # Not scheduler_info(), which leaves workers out in some versions.
+                    found = self._client.sync(self._client.scheduler.identity)
                     pulses.take({address: worker["last_seen"] for address, worker in found["workers"].items()}, began)
             except Exception:  # the scheduler does not answer, and one that comes back has forgotten us
                 listening = False

@@ -87,8 +87,8 @@ def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
     wanted = parcel.fingerprints
     inside = {str(folder / name): name for name in parcel.organiser.values()}
     home = {here: word for word, here in spec.shared.get(COMMAND, {}).items()}  # of the programs that were sent along
-    for seat in [seat for board in spec.boards for seat in board.seats if seat.program and seat.program.command]:
-        command = (seat.program and seat.program.command) or ()
+    started = [seat.program for board in spec.boards for seat in board.seats if seat.program is not None]
+    for command in [program.command for program in started if program.command]:
         inside[" ".join(command)] = " ".join([home.get(word, word) for word in command])
     there = {inside.get(name, name): found for name, found in fingerprints(spec).items()}
     for name in sorted(wanted.keys() | there.keys()):
