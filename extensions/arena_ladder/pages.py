@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PAGES: Navigation = (("Standings", "/"), ("Matches", "/t/ladder/matches"), ("Hand in", "/hand-in"), ("Yours", "/yours"))
 KEY = "ladder"
-LOOK_SECONDS = 1.0
+STANDINGS_POLL_SECONDS = 1.0
 """Between two looks at the standings by an event stream."""
 VIEW_SECONDS = 30.0
 
@@ -101,7 +101,7 @@ class LadderPages:
             if version != seen:
                 seen = version
                 yield {"event": "standings", "data": self._text()}
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(STANDINGS_POLL_SECONDS)
 
     def _text(self) -> str:
         """The standings as JSON, one text for all who listen."""
